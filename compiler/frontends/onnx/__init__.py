@@ -1,0 +1,4 @@
+"""The ONNX frontend: opset 7 to the newest, translated node by node into `tri`."""
+
+from . import ops_elementwise as ops_elementwise
+from .importer import import_onnx as import_onnx

@@ -1,0 +1,286 @@
+"""Translate an ONNX graph into a `tri` module, node by node, by the rules."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import onnx.defs
+import onnx.numpy_helper
+
+from ....dialects import tri
+from ....dialects.core.attributes import type_of
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ....dialects.core.interpret import ConstantEvaluator
+from ....dialects.core.location import node_location
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module
+from ....dialects.core.op import Op, view
+from ....dialects.core.tensor import Array, Tensor, dtype_of
+from .functions import expand_function
+from .model import Bindings, Source, attribute_value, bind_shape, read_model
+from .rules import Node, Rule, find_rule
+from .support import check_supported
+
+INLINE_BYTES = 1024
+"""Constants up to this size are written in the IR; larger ones become weights beside it."""
+
+
+def import_onnx(
+    source: Source,
+    *,
+    shapes: Bindings | None = None,
+    constants: Mapping[str, Array] | None = None,
+) -> Module:
+    """Translate an ONNX model to a `tri` module in the current context.
+
+    `shapes` binds symbolic dimensions by name, or whole inputs; `constants` turns inputs into
+    constants: the model is specialised on their values. Raises CompileError with everything
+    that is unsupported, all at once, or with the first node that is invalid.
+    """
+    model, _origin = read_model(source)
+    opsets = {o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import}
+    check_supported(model.graph, opsets)
+    with ir.Location.unknown():
+        return _Importer(opsets).run(model.graph, shapes or {}, constants or {})
+
+
+@dataclass
+class _Scope:
+    """Map the names of one graph or function body to values; None is an absent optional."""
+
+    values: dict[str, ir.Value | None]
+    initializers: dict[str, onnx.TensorProto]
+
+
+class _Importer:
+    def __init__(self, opsets: Mapping[str, int]) -> None:
+        self.opsets = opsets
+        self.module = Module(ir.Module.create())
+        self.evaluate = ConstantEvaluator(self.module.weights)
+
+    def run(
+        self, graph: onnx.GraphProto, shapes: Bindings, constants: Mapping[str, Array]
+    ) -> Module:
+        scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
+        inputs = [i for i in graph.input if i.name not in scope.initializers]
+        types = input_types([i for i in inputs if i.name not in constants], shapes)
+        function, block = self._function(types)
+        arguments = iter(block.arguments)
+        with ir.InsertionPoint(block):
+            for value in inputs:
+                if value.name in constants:
+                    scope.values[value.name] = self._constant(value.name, constants[value.name])
+                else:
+                    scope.values[value.name] = next(arguments)
+            self._nodes(graph.node, scope)
+            results = [self._value(scope, output.name) for output in graph.output]
+            ir.Operation.create("func.return", [], results)
+        names = [output.name for output in graph.output]
+        self._finish(function, types, [v.type for v in results], names)
+        self.module.verify()
+        return self.module
+
+    def _function(self, types: Mapping[str, Tensor]) -> tuple[ir.Operation, ir.Block]:
+        with ir.InsertionPoint(self.module.ir.body):
+            attributes: dict[str, ir.Attribute] = {
+                "sym_name": ir.StringAttr.get("main"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+            }
+            function = ir.Operation.create("func.func", [], [], attributes, regions=1)
+        mlir_types = [type_of(t) for t in types.values()]
+        locations = [node_location(name, [name]) for name in types]
+        block = ir.Block.create_at_start(function.regions[0], [])
+        for mlir_type, location in zip(mlir_types, locations, strict=True):
+            block.add_argument(mlir_type, location)
+        return function, block
+
+    def _finish(
+        self,
+        function: ir.Operation,
+        types: Mapping[str, Tensor],
+        results: Sequence[ir.Type],
+        outputs: Sequence[str],
+    ) -> None:
+        signature = ir.FunctionType.get([type_of(t) for t in types.values()], results)
+        function.attributes["function_type"] = ir.TypeAttr.get(signature)
+        for which, names in (("inputs", list(types)), ("outputs", outputs)):
+            attributes = [ir.StringAttr.get(name) for name in names]
+            function.attributes[f"trivium.{which}"] = ir.ArrayAttr.get(attributes)
+
+    # -- nodes --------------------------------------------------------------------------------
+
+    def _nodes(self, nodes: Sequence[onnx.NodeProto], scope: _Scope) -> None:
+        for index, proto in enumerate(nodes):
+            name = proto.name or f"{proto.op_type}#{index}"
+            try:
+                self._node(proto, name, scope)
+            except (Invalid, Unsupported) as error:
+                where = f"{name}: error: '{proto.op_type}' node {error}"
+                message = f"'{proto.op_type}' node {error}"
+                del where
+                raise CompileError([Diagnostic(name, message)]) from None
+
+    def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
+        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        opset = self.opsets.get(domain, 1)
+        rule = find_rule(domain, proto.op_type, opset)
+        if rule is None:
+            self._function_body(proto, name, opset, scope)
+            return
+        node = Node(name, proto.op_type, domain, tuple(proto.output), opset)
+        operands = self._operands(rule, proto, scope)
+        attributes = _attributes(rule, proto)
+        if rule.node_parameter:
+            attributes[rule.node_parameter] = node
+        with ir.Location.name(name):
+            results = _results(rule.function(*operands, **attributes))
+        _name_results(node, results)
+        for output, value in zip(proto.output, results, strict=False):
+            scope.values[output] = value
+        if len(results) < len([o for o in proto.output if o]):
+            raise Unsupported(f"has {len(proto.output)} outputs, {len(results)} can be computed")
+
+    def _function_body(
+        self, proto: onnx.NodeProto, name: str, opset: int, scope: _Scope
+    ) -> None:
+        """Import a node that has no rule by the function body in ONNX's definition of it."""
+        inputs = [self._value(scope, i) if i else None for i in proto.input]
+        types = [None if v is None else _type_proto(v) for v in inputs]
+        function = expand_function(proto, types, opset)
+        if function is None:
+            raise Unsupported("has no rule and no function body for these input types")
+        values: dict[str, ir.Value | None] = dict.fromkeys(function.inputs)
+        values.update(zip(function.inputs, inputs, strict=False))
+        inner = _Scope({"": None} | values, {})
+        opsets = self.opsets
+        self.opsets = {**opsets, **function.opsets}
+        try:
+            for index, body in enumerate(function.nodes):
+                self._node(body, f"{name}/{body.op_type}#{index}", inner)
+        finally:
+            self.opsets = opsets
+        for outer, formal in zip(proto.output, function.outputs, strict=False):
+            value = inner.values.get(formal)
+            scope.values[outer] = value
+            if value is not None and outer:
+                _rename(value, name, outer)
+
+    # -- operands -----------------------------------------------------------------------------
+
+    def _operands(self, rule: Rule, proto: onnx.NodeProto, scope: _Scope) -> list[Any]:
+        if len(proto.input) > len(rule.inputs) and not rule.variadic:
+            raise Invalid(f"has {len(proto.input)} inputs, must have at most {len(rule.inputs)}")
+        operands: list[Any] = []
+        for index, name in enumerate(proto.input):
+            value = self._value(scope, name) if name else None
+            if value is not None and rule.wants_array(index):
+                operands.append(self._array(value, name, rule, index))
+            else:
+                operands.append(value)
+        return operands
+
+    def _array(self, value: ir.Value, name: str, rule: Rule, index: int) -> Array:
+        array = self.evaluate(value)
+        if array is None:
+            parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
+            raise Unsupported(
+                f"needs the value of input '{parameter}' ('{name}') at compile time, "
+                "but it depends on the model's inputs"
+            )
+        return array
+
+    def _value(self, scope: _Scope, name: str) -> ir.Value:
+        if name not in scope.values and name in scope.initializers:
+            array = onnx.numpy_helper.to_array(scope.initializers[name])
+            scope.values[name] = self._constant(name, array)
+        value = scope.values.get(name)
+        if value is None:
+            raise Invalid(f"uses value '{name}', which nothing defines")
+        return value
+
+    def _constant(self, name: str, array: Array) -> ir.Value:
+        """Make a constant op: small ones hold their numbers, large ones name a weight."""
+        dtype_of(array.dtype)
+        location = node_location(name, [name])
+        if array.nbytes <= INLINE_BYTES:
+            return tri.Constant.build(value=array, loc=location).y
+        key = self.module.add_weight(name, np.ascontiguousarray(array))
+        return tri.Weight.build(name=key, type=Tensor.of(array), loc=location).y
+
+
+def input_types(inputs: Sequence[onnx.ValueInfoProto], shapes: Bindings) -> dict[str, Tensor]:
+    """Return the static type of each input; CompileError listing all dimensions left unbound."""
+    types: dict[str, Tensor] = {}
+    faults: list[Diagnostic] = []
+    for value in inputs:
+        if value.type.WhichOneof("value") != "tensor_type":
+            faults.append(Diagnostic(value.name, "input is not a tensor"))
+            continue
+        shape = bind_shape(value, shapes)
+        unbound = [d for d in shape if isinstance(d, str)]
+        if unbound:
+            spelled = "x".join(map(str, shape))
+            note = f"bind it: shapes={{'{unbound[0]}': …}}, or --shape {unbound[0]}=…"
+            faults.append(
+                Diagnostic(value.name, f"input has shape {spelled}, must be static", (note,))
+            )
+            continue
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+        try:
+            types[value.name] = Tensor(tuple(d for d in shape if isinstance(d, int)), dtype_of(dtype))
+        except Unsupported as error:
+            faults.append(Diagnostic(value.name, f"input's {error}"))
+    if faults:
+        raise CompileError(faults)
+    return types
+
+
+def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
+    given = {a.name: attribute_value(a) for a in proto.attribute}
+    if unknown := sorted(set(given) - set(rule.attributes)):
+        raise Unsupported(f"has attribute '{unknown[0]}', which version {rule.since} lacks")
+    for name, parameter in rule.attributes.items():
+        if parameter.default is parameter.empty and name not in given:
+            raise Invalid(f"lacks attribute '{name}'")
+    return given
+
+
+def _results(made: Any) -> list[ir.Value | None]:
+    if isinstance(made, Op):
+        return list(made.results)
+    return list(made) if isinstance(made, tuple) else [made]
+
+
+def _name_results(node: Node, results: Sequence[ir.Value | None]) -> None:
+    """Give each op that makes outputs of the node the names of the source values it makes."""
+    outputs = {r: o for r, o in zip(results, node.outputs, strict=False) if r is not None}
+    for value in outputs:
+        op = view(value.owner) if isinstance(value, ir.OpResult) else None
+        if op is not None and _is_unnamed(op, node.name):
+            names = [outputs.get(result, "") for result in op.results]
+            op.operation.location = node_location(node.name, names)
+
+
+def _is_unnamed(op: Op, node: str) -> bool:
+    location = op.location
+    if not isinstance(location, ir.NameLoc):
+        return False
+    return location.name_str == node and isinstance(location.child_loc, ir.UnknownLoc)
+
+
+def _rename(value: ir.Value, node: str, output: str) -> None:
+    """Name the value that a function body's output became after the output of the node."""
+    op = view(value.owner) if isinstance(value, ir.OpResult) else None
+    if op is not None and len(op.results) == 1:
+        op.operation.location = node_location(node, [output])
+
+
+def _type_proto(value: ir.Value) -> onnx.TypeProto:
+    from ....dialects.core.attributes import tensor_of
+    from ....dialects.core.tensor import numpy_dtype
+
+    tensor = tensor_of(value.type)
+    element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(tensor.dtype))
+    return onnx.helper.make_tensor_type_proto(element, tensor.shape)

@@ -1,0 +1,100 @@
+"""Read and check ONNX models: files, bytes or protos, with external data; no IR yet."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import google.protobuf.message
+import onnx
+import onnx.checker
+import onnx.inliner
+
+from ....dialects.core.errors import CompileError, Diagnostic
+
+Source = str | os.PathLike[str] | bytes | onnx.ModelProto
+Bindings = Mapping[str, int | Sequence[int]]
+"""Sizes for symbolic dimensions: by the dimension's name, or a whole shape by the input's name."""
+
+
+def read_model(source: Source) -> tuple[onnx.ModelProto, str]:
+    """Read, check and flatten a model; return it with the folder that its external data is in.
+
+    Model-local functions are inlined. Raises CompileError when the source is no ONNX model or
+    breaks ONNX's rules.
+    """
+    model, origin = _parse(source)
+    folder = str(Path(origin).parent) if origin else ""
+    if not model.graph.node and not model.graph.output:
+        raise CompileError([Diagnostic(origin or "model", "holds no ONNX graph")])
+    _check(model, origin)
+    _load_external_data(model, folder, origin)
+    if model.functions:
+        model = onnx.inliner.inline_local_functions(model)
+    return model, origin
+
+
+def _parse(source: Source) -> tuple[onnx.ModelProto, str]:
+    if isinstance(source, onnx.ModelProto):
+        return source, ""
+    if isinstance(source, bytes):
+        return _decode(source, "model"), ""
+    path = os.fspath(source)
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        raise CompileError([Diagnostic(path, error.strerror or str(error))]) from None
+    return _decode(data, path), path
+
+
+def _decode(data: bytes, origin: str) -> onnx.ModelProto:
+    try:
+        return onnx.load_model_from_string(data)
+    except (google.protobuf.message.DecodeError, ValueError, RuntimeError):
+        message = f"is not an ONNX model: {len(data)} bytes that do not decode as one"
+        raise CompileError([Diagnostic(origin, message)]) from None
+
+
+def _check(model: onnx.ModelProto, origin: str) -> None:
+    """Run ONNX's own checker; through the file when there is one, for the sake of its size."""
+    try:
+        onnx.checker.check_model(origin or model)
+    except (onnx.checker.ValidationError, ValueError, UnicodeDecodeError) as error:
+        first = str(error).strip().splitlines()[0]
+        raise CompileError([Diagnostic(origin or "model", first)]) from None
+
+
+def _load_external_data(model: onnx.ModelProto, folder: str, origin: str) -> None:
+    try:
+        onnx.load_external_data_for_model(model, folder)
+    except (OSError, ValueError, onnx.checker.ValidationError) as error:
+        message = f"external data does not load: {error}"
+        raise CompileError([Diagnostic(origin or "model", message)]) from None
+
+
+def bind_shape(value: onnx.ValueInfoProto, bindings: Bindings) -> tuple[int | str, ...]:
+    """Return an input's shape, with bound symbols replaced by sizes; unbound ones stay names."""
+    if value.name in bindings:
+        whole = bindings[value.name]
+        return (whole,) if isinstance(whole, int) else tuple(whole)
+    dims: list[int | str] = []
+    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+        if dim.WhichOneof("value") == "dim_value":
+            dims.append(dim.dim_value)
+            continue
+        symbol = dim.dim_param or f"{value.name}.{axis}"
+        size = bindings.get(symbol, symbol)
+        dims.append(size if isinstance(size, (int, str)) else size[0])
+    return tuple(dims)
+
+
+def attribute_value(attribute: onnx.AttributeProto) -> Any:
+    """Convert a node's attribute to Python: bytes to str, lists to tuples, tensors to numpy."""
+    value = onnx.helper.get_attribute_value(attribute)
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, onnx.TensorProto):
+        return onnx.numpy_helper.to_array(value)
+    if isinstance(value, (int, float, str, onnx.GraphProto)):
+        return value
+    return tuple(v.decode("utf-8") if isinstance(v, bytes) else v for v in value)

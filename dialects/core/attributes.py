@@ -1,0 +1,109 @@
+"""Conversion between MLIR attributes and the plain Python values of op fields."""
+
+import typing
+from typing import Any
+
+import numpy as np
+
+from .errors import Invalid
+from .mlir import ir
+from .tensor import DTYPES, Array, Tensor, numpy_dtype
+
+SPELLING: dict[Any, str] = {
+    bool: "a bool",
+    int: "an i64 integer",
+    float: "an f64 float",
+    str: "a string",
+    tuple[int, ...]: "an array<i64>",
+    tuple[float, ...]: "an array<f64>",
+    tuple[str, ...]: "an array of strings",
+    Tensor: "a ranked tensor type",
+    Array: "a dense elements attribute",
+}
+"""The Python types that an attribute field may have, and how a message names them."""
+
+
+def tensor_of(type_: ir.Type) -> Tensor:
+    """Return the plain type of a ranked, static tensor type; raise Invalid for others."""
+    if not isinstance(type_, ir.RankedTensorType):
+        raise Invalid(f"operand or result has type {type_}, must be a ranked tensor")
+    if not type_.has_static_shape:
+        raise Invalid(f"{type_} has dynamic dimensions, bind them first")
+    dtype = str(type_.element_type)
+    if dtype not in DTYPES:
+        raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
+    return Tensor(tuple(type_.shape), dtype)
+
+
+def type_of(tensor: Tensor) -> ir.Type:
+    """Return the MLIR type of a plain tensor type, in the current context."""
+    return ir.RankedTensorType.get(tensor.shape, ir.Type.parse(tensor.dtype))
+
+
+def to_attribute(value: Any, kind: Any) -> ir.Attribute:
+    """Convert a field's Python value to an attribute of the current context."""
+    if kind is bool:
+        return ir.BoolAttr.get(bool(value))
+    if kind is int:
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(value))
+    if kind is float:
+        return ir.FloatAttr.get_f64(float(value))
+    if kind is str:
+        return ir.StringAttr.get(value)
+    if kind == tuple[int, ...]:
+        return ir.DenseI64ArrayAttr.get([int(v) for v in value])
+    if kind == tuple[float, ...]:
+        return ir.DenseF64ArrayAttr.get([float(v) for v in value])
+    if kind == tuple[str, ...]:
+        return ir.ArrayAttr.get([ir.StringAttr.get(v) for v in value])
+    if kind is Tensor:
+        return ir.TypeAttr.get(type_of(value))
+    if kind == Array:
+        return _elements(value)
+    raise TypeError(f"no attribute spelling for field type {kind}")
+
+
+def _elements(array: Array) -> ir.Attribute:
+    tensor = Tensor.of(array)
+    array = np.ascontiguousarray(array).reshape(array.shape)
+    if tensor.dtype == "bf16":
+        return ir.DenseElementsAttr.get(
+            array.view(np.uint16), type=ir.Type.parse("bf16"), shape=list(array.shape)
+        )
+    return ir.DenseElementsAttr.get(array, type=type_of(tensor))
+
+
+def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
+    """Convert an attribute to the Python value of a field; raise Invalid when it does not fit."""
+    try:
+        return _from_attribute(attribute, kind)
+    except (TypeError, ValueError, AttributeError):
+        raise Invalid(f"{attribute}, must be {SPELLING[kind]}") from None
+
+
+def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
+    if kind in (bool, int, float, str):
+        value = attribute.value
+        if type(value) is not kind:
+            raise TypeError
+        return value
+    if kind in (tuple[int, ...], tuple[float, ...]):
+        expected = ir.DenseI64ArrayAttr if kind == tuple[int, ...] else ir.DenseF64ArrayAttr
+        if not isinstance(attribute, expected):
+            raise TypeError
+        return tuple(attribute)
+    if kind == tuple[str, ...]:
+        return tuple(item.value for item in attribute)
+    if kind is Tensor:
+        return tensor_of(attribute.value)
+    return _array(attribute)
+
+
+def _array(attribute: ir.Attribute) -> Array:
+    tensor = tensor_of(attribute.type)
+    dtype = numpy_dtype(tensor.dtype)
+    array = np.asarray(typing.cast(Any, attribute))
+    if array.dtype == object:  # the bindings cannot export bf16: read element by element
+        flat = [attribute[i] for i in range(tensor.size)]
+        array = np.array(flat, np.float64).reshape(tensor.shape)
+    return array.astype(dtype, copy=False)

@@ -1,0 +1,113 @@
+"""What an op is made of, read from the annotations of its class.
+
+An annotation says what a field is:
+
+    x: Operand                 b: Operand | None = None       xs: Sequence[Operand]
+    y: Result                  ys: Sequence[Result]           body: Region
+    strides: tuple[int, ...]   mode: str = "linear"           value: Array
+
+Everything that is not an operand, result or region is an attribute, and must be one of the plain
+Python types that `attributes` converts. A default makes an attribute optional in text and builder.
+"""
+
+import types
+import typing
+import collections.abc
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .mlir import ir
+
+
+class Operand(ir.Value if typing.TYPE_CHECKING else object):
+    """Annotate a field that is an input value of the op."""
+
+
+class Result(ir.Value if typing.TYPE_CHECKING else object):
+    """Annotate a field that is an output value of the op."""
+
+
+class Region(ir.Region if typing.TYPE_CHECKING else object):
+    """Annotate a field that is a region of the op."""
+
+
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Describe one operand or result field: exactly one value, at most one, or any number."""
+
+    name: str
+    arity: str  # "one", "optional" or "many"
+
+
+@dataclass(frozen=True)
+class AttributeField:
+    """Describe one attribute field: its Python type and its default, if it has one."""
+
+    name: str
+    type: Any
+    default: Any = _MISSING
+
+    @property
+    def required(self) -> bool:
+        return self.default is _MISSING
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Hold all fields of an op class, in the order of their declaration."""
+
+    operands: tuple[Group, ...]
+    results: tuple[Group, ...]
+    attributes: tuple[AttributeField, ...]
+    regions: tuple[str, ...]
+
+    @staticmethod
+    def of(cls: type) -> "Fields":
+        """Read the fields of an op class and its bases; the first base's fields come first."""
+        hints: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            hints |= base.__dict__.get("__annotations__", {})
+        operands: list[Group] = []
+        results: list[Group] = []
+        attributes: list[AttributeField] = []
+        regions: list[str] = []
+        for name, hint in hints.items():
+            if typing.get_origin(hint) is typing.ClassVar or name.startswith("_"):
+                continue
+            if arity := _arity(hint, Operand):
+                operands.append(Group(name, arity))
+            elif arity := _arity(hint, Result):
+                results.append(Group(name, arity))
+            elif hint is Region:
+                regions.append(name)
+            else:
+                default = _default(cls, name)
+                attributes.append(AttributeField(name, hint, default))
+        return Fields(tuple(operands), tuple(results), tuple(attributes), tuple(regions))
+
+
+def _default(cls: type, name: str) -> Any:
+    """Find a field's default; accessors that a base class already put in its place know theirs."""
+    value = getattr(cls, name, _MISSING)
+    return value.default if isinstance(value, Accessor) else value
+
+
+def _arity(hint: Any, kind: type) -> str | None:
+    if hint is kind:
+        return "one"
+    arguments = typing.get_args(hint)
+    if typing.get_origin(hint) is collections.abc.Sequence and arguments == (kind,):
+        return "many"
+    if isinstance(hint, types.UnionType) and set(arguments) == {kind, type(None)}:
+        return "optional"
+    return None
+
+
+class Accessor(property):
+    """Read a field of an op; remembers the attribute's default for subclasses."""
+
+    default: Any = _MISSING

@@ -1,0 +1,132 @@
+"""Execute IR by the `reference` of each op: slow, exact, and the meaning of everything else."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from .attributes import tensor_of
+from .errors import Invalid
+from .mlir import ir
+from .module import Module
+from .op import Op, view
+from .tensor import Array, numpy_dtype
+
+Observer = Callable[[Op, tuple[Array, ...]], None]
+
+
+class Interpreter:
+    """Run functions and blocks of a module on numpy arrays.
+
+    `observe`, if given, is called with each op and its results, in order: layer-by-layer
+    comparison and the value-identity check are observers.
+    """
+
+    def __init__(self, weights: Mapping[str, Array], observe: Observer | None = None) -> None:
+        self.weights = weights
+        self.observe = observe
+
+    def run_function(self, function: ir.Operation, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        return self.run_block(function.regions[0].blocks[0], inputs)
+
+    def run_block(self, block: ir.Block, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        """Execute a block up to its terminator and return the terminator's operands."""
+        values: dict[ir.Value, Array] = dict(zip(block.arguments, inputs, strict=True))
+        for operation in block.operations:
+            op = view(operation)
+            if op is None or op.terminator:
+                if operation.operation.name != "func.return" and op is None:
+                    raise Invalid(f"no reference semantics for '{operation.operation.name}'")
+                return tuple(values[v] for v in operation.operation.operands)
+            results = self.run_op(op, values)
+            values.update(zip(op.results, results, strict=True))
+        raise Invalid("block has no terminator")
+
+    def run_op(self, op: Op, values: Mapping[ir.Value, Array]) -> tuple[Array, ...]:
+        groups = [_lookup(group, values) for group in op.operand_groups()]
+        if op.fields.regions:
+            bodies = [region.blocks[0] for region in op.operation.regions]
+            results = self.run_block(bodies[0], groups[0])
+        else:
+            results = compute(op, groups, self.weights)
+        if self.observe:
+            self.observe(op, results)
+        return results
+
+
+def compute(op: Op, groups: Sequence[Any], weights: Mapping[str, Array]) -> tuple[Array, ...]:
+    """Apply the op's `reference` to operand groups and give the results their declared types."""
+    if op.op_name == "tri.weight":
+        return (weights[op.attributes["name"]],)
+    with np.errstate(all="ignore"):
+        got = op.reference(*groups, **op.attributes)
+    results = cast("tuple[Any, ...]", got) if isinstance(got, tuple) else (got,)
+    return tuple(
+        np.asarray(r, numpy_dtype(tensor_of(v.type).dtype))
+        for r, v in zip(results, op.results, strict=True)
+    )
+
+
+def _lookup(group: Any, values: Mapping[ir.Value, Array]) -> Any:
+    if group is None:
+        return None
+    if isinstance(group, list):
+        return [values[v] for v in cast("list[ir.Value]", group)]
+    return values[group]
+
+
+def run(module: Module, inputs: Sequence[Array], observe: Observer | None = None) -> tuple[Array, ...]:
+    """Execute the module's main function."""
+    return Interpreter(module.weights, observe).run_function(module.main, inputs)
+
+
+class ConstantEvaluator:
+    """Find out the value of an IR value that does not depend on any input, on demand.
+
+    Results are remembered; `budget` is the largest number of elements that any op on the way may
+    produce, so that asking never costs much. Returns None when the value is not constant.
+    """
+
+    def __init__(self, weights: Mapping[str, Array], budget: int = 1 << 16) -> None:
+        self.weights = weights
+        self.budget = budget
+        self._known: dict[ir.Value, Array | None] = {}
+
+    def __call__(self, value: ir.Value) -> Array | None:
+        pending = [value]
+        while pending:
+            current = pending[-1]
+            if current in self._known:
+                pending.pop()
+                continue
+            op = view(current.owner) if isinstance(current, ir.OpResult) else None
+            if op is None or not self._allowed(op):
+                self._known[current] = None
+                continue
+            unknown = [v for v in op.operation.operands if v not in self._known]
+            if unknown:
+                pending += unknown
+                continue
+            self._evaluate(op)
+        return self._known[value]
+
+    def forget(self) -> None:
+        """Drop what is remembered: after IR was changed, handles may be stale."""
+        self._known.clear()
+
+    def _allowed(self, op: Op) -> bool:
+        if op.fields.regions or not op.pure:
+            return False
+        leaf = not op.operation.operands
+        return all(leaf or tensor_of(v.type).size <= self.budget for v in op.results)
+
+    def _evaluate(self, op: Op) -> None:
+        known = {v: self._known[v] for v in op.operation.operands}
+        if any(array is None for array in known.values()):
+            results: Sequence[Array | None] = [None] * len(op.results)
+        elif op.op_name == "tri.weight" and op.attributes["name"] not in self.weights:
+            results = [None]
+        else:
+            groups = [_lookup(g, cast("dict[ir.Value, Array]", known)) for g in op.operand_groups()]
+            results = compute(op, groups, self.weights)
+        self._known.update(zip(op.results, results, strict=True))

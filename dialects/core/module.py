@@ -1,0 +1,85 @@
+"""`Module`: the IR of one model together with the weights that it names."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .mlir import ir
+from .op import Op, view
+from .tensor import Array
+from .verification import verify
+
+
+@dataclass
+class Module:
+    """Hold an MLIR module and its weights.
+
+    Weights live beside the IR, not in it: `tri.weight` names an array of `weights`. They are
+    never copied and never written to. `main` is the function that the model is.
+    """
+
+    ir: ir.Module
+    weights: dict[str, Array] = field(default_factory=dict[str, Array])
+
+    @property
+    def operation(self) -> ir.Operation:
+        return self.ir.operation
+
+    @property
+    def main(self) -> ir.Operation:
+        """Return the first function of the module."""
+        return next(functions(self.operation))
+
+    def add_weight(self, hint: str, array: Array) -> str:
+        """Store an array under a name that is not yet taken, and return the name."""
+        name, count = hint, 0
+        while name in self.weights:
+            count += 1
+            name = f"{hint}.{count}"
+        self.weights[name] = array
+        return name
+
+    def verify(self) -> None:
+        """Verify all of the IR; raises CompileError with all the faults of our ops."""
+        verify(self.operation)
+
+    @staticmethod
+    def parse(text: str | bytes, weights: Mapping[str, Array] | None = None) -> "Module":
+        """Parse and verify a module, text or bytecode, in the current context."""
+        module = Module(ir.Module.parse(text), dict(weights or {}))
+        module.verify()
+        return module
+
+    def __str__(self) -> str:
+        return self.operation.get_asm()
+
+
+def functions(operation: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield the functions of a module."""
+    for op in operation.regions[0].blocks[0].operations:
+        if op.operation.name == "func.func":
+            yield op.operation
+
+
+def ops(scope: ir.Operation | ir.Block) -> list[Op]:
+    """List our ops inside an operation or block, in order, each before the ops in its regions."""
+    blocks = [scope] if isinstance(scope, ir.Block) else [b for r in scope.regions for b in r.blocks]
+    found: list[Op] = []
+    for block in blocks:
+        for operation in block.operations:
+            op = view(operation)
+            if op is not None:
+                found.append(op)
+            if len(operation.operation.regions):
+                found += ops(operation.operation)
+    return found
+
+
+def declared(function: ir.Operation, which: str, count: int) -> list[str]:
+    """Return the names of a function's inputs or outputs (`which`), or x0, x1, … without any."""
+    key = f"trivium.{which}"
+    if key in function.attributes:
+        return [item.value for item in function.attributes[key]]
+    return [f"{which[0]}{i}" for i in range(count)]
+
+
+Weights = Mapping[str, Array]

@@ -1,0 +1,133 @@
+"""Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .errors import Invalid, Unsupported
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DType:
+    """Describe an element type: its MLIR spelling, its numpy name, and what it can hold."""
+
+    name: str
+    numpy: str
+    kind: str  # "float", "int", "uint" or "bool"
+    bits: int
+
+
+# Quantised element types (MLIR's quant dialect) will join this table: they only need a spelling,
+# a storage type and a kind, since everything else asks the table.
+DTYPES: dict[str, DType] = {
+    d.name: d
+    for d in (
+        DType("f64", "float64", "float", 64),
+        DType("f32", "float32", "float", 32),
+        DType("f16", "float16", "float", 16),
+        DType("bf16", "bfloat16", "float", 16),
+        DType("i64", "int64", "int", 64),
+        DType("i32", "int32", "int", 32),
+        DType("i16", "int16", "int", 16),
+        DType("i8", "int8", "int", 8),
+        DType("ui64", "uint64", "uint", 64),
+        DType("ui32", "uint32", "uint", 32),
+        DType("ui16", "uint16", "uint", 16),
+        DType("ui8", "uint8", "uint", 8),
+        DType("i1", "bool", "bool", 8),
+    )
+}
+_BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """Hold the type of a tensor value: a static shape and the MLIR spelling of its element type."""
+
+    shape: Shape
+    dtype: str
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Count the elements."""
+        return math.prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        return self.size * DTYPES[self.dtype].bits // 8
+
+    def __str__(self) -> str:
+        return f"tensor<{''.join(f'{d}x' for d in self.shape)}{self.dtype}>"
+
+    @staticmethod
+    def of(array: Array) -> "Tensor":
+        """Return the type of a numpy array."""
+        return Tensor(tuple(array.shape), dtype_of(array.dtype))
+
+
+def dtype_of(dtype: "np.dtype[Any]") -> str:
+    """Return the MLIR spelling of a numpy dtype; raise Unsupported when Trivium has none."""
+    if dtype.name not in _BY_NUMPY:
+        known = ", ".join(_BY_NUMPY)
+        raise Unsupported(f"element type {dtype.name} is not one of {known}")
+    return _BY_NUMPY[dtype.name]
+
+
+def numpy_dtype(dtype: str) -> "np.dtype[Any]":
+    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes."""
+    name = DTYPES[dtype].numpy
+    if name == "bfloat16":
+        import ml_dtypes
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(name)
+
+
+def is_float(dtype: str) -> bool:
+    return DTYPES[dtype].kind == "float"
+
+
+def is_integer(dtype: str) -> bool:
+    return DTYPES[dtype].kind in ("int", "uint")
+
+
+def normalize_axis(axis: int, rank: int) -> int:
+    """Map an axis in [-rank, rank) to [0, rank); raise Invalid outside of it."""
+    if not -rank <= axis < rank:
+        raise Invalid(f"axis {axis} is outside [{-rank}, {rank}) of a rank-{rank} tensor")
+    return axis % rank
+
+
+def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
+    """Normalise several axes and sort them; raise Invalid on a repeated one."""
+    normal = tuple(sorted(normalize_axis(a, rank) for a in axes))
+    if len(set(normal)) != len(normal):
+        raise Invalid(f"axes {tuple(axes)} name an axis twice")
+    return normal
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit."""
+    try:
+        return tuple(np.broadcast_shapes(*shapes))
+    except ValueError:
+        listed = " and ".join("x".join(map(str, s)) or "scalar" for s in shapes)
+        raise Invalid(f"shapes {listed} do not broadcast") from None
+
+
+def same_dtype(*tensors: "Tensor | None") -> str:
+    """Return the one element type of all tensors given; raise Invalid when they differ."""
+    dtypes = [t.dtype for t in tensors if t is not None]
+    if len(set(dtypes)) != 1:
+        raise Invalid(f"operands have element types {', '.join(dtypes)}, must be the same")
+    return dtypes[0]

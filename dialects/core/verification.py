@@ -1,0 +1,57 @@
+"""Verify IR: MLIR's own checks, then every op of our dialects against its class."""
+
+import difflib
+from dataclasses import dataclass
+
+from .errors import CompileError, Diagnostic, Invalid
+from .location import describe
+from .mlir import ir
+from .op import OPS, Op, view
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One op that breaks its contract: where, and what is wrong with it."""
+
+    location: ir.Location
+    message: str
+
+
+def faults(scope: ir.Operation, *, allow_unregistered: bool = False) -> list[Fault]:
+    """Find all faults of our ops, and ops that no dialect knows, below an operation."""
+    found: list[Fault] = []
+    for region in scope.regions:
+        for block in region.blocks:
+            for operation in block.operations:
+                op = operation.operation
+                if message := _fault(op, allow_unregistered):
+                    found.append(Fault(op.location, message))
+                if len(op.regions):
+                    found += faults(op, allow_unregistered=allow_unregistered)
+    return found
+
+
+def verify(scope: ir.Operation) -> None:
+    """Raise CompileError with all faults below an operation; MLIRError for MLIR's own checks."""
+    scope.verify()
+    if found := faults(scope):
+        raise CompileError([Diagnostic(describe(f.location), f.message) for f in found])
+
+
+def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
+    op = view(operation)
+    if op is not None:
+        return _invalid(op)
+    if allow_unregistered or operation.context.is_registered_operation(operation.name):
+        return None
+    close = difflib.get_close_matches(operation.name, OPS, 1)
+    hint = f", did you mean '{close[0]}'" if close else ""
+    return f"'{operation.name}' op is of no dialect{hint}"
+
+
+def _invalid(op: Op) -> str | None:
+    try:
+        op.verify()
+    except Invalid as error:
+        return f"'{op.op_name}' op {error}"
+    return None

@@ -1,0 +1,66 @@
+"""Kernels: regions of ops that a target compiles as one."""
+
+from collections.abc import Sequence
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Region, Result
+from ..core.mlir import ir
+from .dialect import TriOp
+
+
+class Group(TriOp):
+    """Run the ops of `body` as one kernel; `target` names where, once placed.
+
+    The body sees its inputs as block arguments and ends in `tri.yield`. Its meaning is the
+    meaning of its body, executed in order.
+    """
+
+    inputs: Sequence[Operand]
+    target: str = ""
+    outputs: Sequence[Result]
+    body: Region
+
+    @property
+    def block(self) -> ir.Block:
+        return self.operation.regions[0].blocks[0]
+
+    def verify(self) -> None:
+        self.check_attributes()
+        blocks = self.operation.regions[0].blocks
+        if len(blocks) != 1:
+            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
+        arguments = [str(a.type) for a in blocks[0].arguments]
+        operands = [str(v.type) for v in self.operation.operands]
+        if arguments != operands:
+            raise Invalid(f"body takes ({', '.join(arguments)}), inputs are ({', '.join(operands)})")
+        last = blocks[0].operations[len(blocks[0].operations) - 1].operation
+        if last.name != Yield.op_name:
+            raise Invalid(f"body ends in '{last.name}', must end in '{Yield.op_name}'")
+        yields = [str(v.type) for v in last.operands]
+        results = [str(v.type) for v in self.results]
+        if yields != results:
+            raise Invalid(f"body yields ({', '.join(yields)}), results are ({', '.join(results)})")
+        _check_closed(blocks[0])
+
+
+def _check_closed(block: ir.Block) -> None:
+    """Raise Invalid when an op uses a value from outside of the block or from further down."""
+    known: set[ir.Value] = set(block.arguments)
+    for operation in block.operations:
+        for index, value in enumerate(operation.operation.operands):
+            if value not in known:
+                name = operation.operation.name
+                raise Invalid(f"body uses a value it does not define: operand {index} of '{name}'")
+        known.update(operation.operation.results)
+
+
+class Yield(TriOp):
+    """End the body of a group and name its outputs."""
+
+    outputs: Sequence[Operand]
+
+    terminator = True
+
+    @staticmethod
+    def infer(outputs: Sequence[object]) -> tuple[()]:
+        return ()

@@ -1,0 +1,189 @@
+"""`Pattern`: one local rewrite, and the driver that applies patterns until none fits."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeVar
+
+from ..dialects.core.interpret import ConstantEvaluator
+from ..dialects.core.location import fuse_locations, inner_location
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, ops
+from ..dialects.core.op import Op, view
+from ..dialects.core.tensor import Array
+
+AnyOp = TypeVar("AnyOp", bound=Op)
+
+MAX_SWEEPS = 100
+
+
+class NoMatch(Exception):
+    """Say why a pattern leaves an op alone; `trivium-opt --debug=PASS` shows it."""
+
+
+class Pattern:
+    """Base of rewrites rooted at one class of op.
+
+    `rewrite` looks at the op first and raises `NoMatch` with the reason when the pattern does not
+    apply; only then may it change the IR, through the rewriter.
+    """
+
+    root: ClassVar[type[Op]]
+
+    def rewrite(self, op: Any, rewriter: "Rewriter") -> None:
+        raise NotImplementedError
+
+
+class Rewriter:
+    """Look at and change IR around one op; keeps value identity and never leaves stale handles."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.changed = False
+        self.erased: set[int] = set()
+        self.constants = ConstantEvaluator(module.weights)
+
+    # -- looking ------------------------------------------------------------------------------
+
+    def producer(self, value: ir.Value, cls: type[AnyOp]) -> AnyOp:
+        """Return the op that makes a value; NoMatch unless it is of the given class."""
+        op = self.find_producer(value)
+        if not isinstance(op, cls):
+            made_by = op.op_name if op else "an input"
+            raise NoMatch(f"operand is made by {made_by}, not {cls.op_name}")
+        return op
+
+    def find_producer(self, value: ir.Value) -> Op | None:
+        """Return the op of ours that makes a value, or None for an argument."""
+        return view(value.owner) if isinstance(value, ir.OpResult) else None
+
+    def sole_producer(self, value: ir.Value, cls: type[AnyOp]) -> AnyOp:
+        """Like `producer`, and NoMatch when the value has any other use than this one."""
+        op = self.producer(value, cls)
+        if (count := uses(value)) != 1:
+            raise NoMatch(f"value of {cls.op_name} has {count} uses, must have 1")
+        return op
+
+    def constant(self, value: ir.Value | None) -> Array:
+        """Return the numpy value of a constant; NoMatch when it depends on an input."""
+        array = None if value is None else self.find_constant(value)
+        if array is None:
+            raise NoMatch("operand is not a constant")
+        return array
+
+    def find_constant(self, value: ir.Value) -> Array | None:
+        """Return the numpy value of a constant op's result, or None."""
+        owner = self.find_producer(value)
+        if owner is None or owner.operation.operands:
+            return None
+        return self.constants(value)
+
+    def scalar(self, value: ir.Value) -> float:
+        """Return the one number that a constant consists of; NoMatch when there are others."""
+        array = self.constant(value)
+        if array.size == 0 or not (array == array.flat[0]).all():
+            raise NoMatch("constant is not one number")
+        return float(array.flat[0])
+
+    # -- changing -----------------------------------------------------------------------------
+
+    def before(self, op: Op) -> "_Insertion":
+        """Build new ops before `op`: `with rewriter.before(op): …`.
+
+        They stand for the same source nodes, and for none of its values: `replace` says which
+        new op computes what the old one did.
+        """
+        return _Insertion(ir.InsertionPoint(op.operation), inner_location(op.location))
+
+    def replace(self, op: Op, new: Op | Sequence[ir.Value], *others: Op) -> None:
+        """Replace `op` by another op's results or by values, and erase it.
+
+        `others` are ops whose work the new one also does: their locations are fused into it, and
+        they are erased when nothing uses them any more.
+        """
+        if isinstance(new, Op):
+            parts = [*(other.location for other in others), op.location]
+            new.operation.location = fuse_locations(parts)
+        values = new.results if isinstance(new, Op) else new
+        for old, value in zip(op.results, values, strict=True):
+            old.replace_all_uses_with(value)
+        self.erase(op)
+        for other in others:
+            self.erase_unused(other)
+
+    def erase_unused(self, op: Op) -> None:
+        """Erase an op of which no result is used; leave it otherwise."""
+        if hash(op.operation) not in self.erased and not any(map(uses, op.results)):
+            self.erase(op)
+
+    def erase(self, op: Op) -> None:
+        """Erase an op; its results must be unused."""
+        self.changed = True
+        self.constants.forget()
+        self.erased.add(hash(op.operation))
+        op.operation.erase()
+
+
+class _Insertion:
+    """Enter an insertion point and a location together."""
+
+    def __init__(self, point: ir.InsertionPoint, location: ir.Location) -> None:
+        self.parts = (location, point)
+
+    def __enter__(self) -> None:
+        for part in self.parts:
+            part.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        for part in reversed(self.parts):
+            part.__exit__(*error)
+
+
+def uses(value: ir.Value) -> int:
+    """Count the uses of a value."""
+    return sum(1 for _ in value.uses)
+
+
+class Log:
+    """Collect why patterns did not match, for `--debug`."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[ir.Location, str]] = []
+
+    def add(self, pattern: Pattern, op: Op, reason: str) -> None:
+        self.lines.append((op.location, f"{type(pattern).__name__}: {op.op_name}: {reason}"))
+
+
+LOGS: list[Log] = []
+"""The logs that listen at the moment; `trivium-opt --debug` puts one here."""
+
+
+def rewrite(module: Module, *patterns: Pattern) -> bool:
+    """Apply patterns to all ops, in order, over and over until none applies; say if any did."""
+    with module.operation.context:
+        changed = False
+        for _ in range(MAX_SWEEPS):
+            if not _sweep(module, patterns):
+                return changed
+            changed = True
+    names = ", ".join(type(p).__name__ for p in patterns)
+    raise RuntimeError(f"patterns {names} did not settle in {MAX_SWEEPS} sweeps")
+
+
+def _sweep(module: Module, patterns: Sequence[Pattern]) -> bool:
+    rewriter = Rewriter(module)
+    # Handles of erased ops must not be touched: their hashes are taken while all are alive.
+    for key, op in [(hash(op.operation), op) for op in ops(module.operation)]:
+        for pattern in patterns:
+            if key in rewriter.erased:
+                break
+            if isinstance(op, pattern.root):
+                _try(pattern, op, rewriter)
+    return rewriter.changed
+
+
+def _try(pattern: Pattern, op: Op, rewriter: Rewriter) -> None:
+    try:
+        pattern.rewrite(op, rewriter)
+        rewriter.constants.forget()
+    except NoMatch as reason:
+        for log in LOGS:
+            log.add(pattern, op, str(reason))

@@ -1,0 +1,36 @@
+"""Open a package and run it; needs nothing but numpy."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import os
+
+    from .errors import PackageError, RunError
+    from .package import Package
+    from .session import Session
+
+__all__ = ["Package", "PackageError", "RunError", "Session", "load"]
+
+_HOMES = {
+    "Package": ".package",
+    "PackageError": ".errors",
+    "RunError": ".errors",
+    "Session": ".session",
+}
+
+
+def load(path: str | os.PathLike[str]) -> Session:
+    """Open the package at `path` and make it ready to run."""
+    from .package import Package
+    from .session import Session
+
+    return Session(Package.open(path))
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name], __name__), name)

@@ -1,0 +1,143 @@
+"""Check that a manifest is sound: nothing it says lets code read or write out of bounds."""
+
+import math
+import re
+
+from .dtypes import itemsize
+from .errors import PackageError
+from .manifest import ABSENT, ARENA, FIRST_PORT, WEIGHTS, Buffer, Manifest, Port, Step
+
+WEIGHTS_ENTRY = "weights.bin"
+OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
+
+_MAX_BYTES = 1 << 47  # user address space on x86-64
+_MAX_RANK = 64  # numpy's own limit
+
+
+def check(manifest: Manifest) -> None:
+    """Raise PackageError where parts of the manifest do not fit together."""
+    try:
+        _check_memory(manifest)
+        sizes = _base_sizes(manifest)
+        for i, buffer in enumerate(manifest.buffers):
+            _check_buffer(buffer, sizes, f"buffers[{i}]")
+        _check_ports(manifest)
+        for i, step in enumerate(manifest.steps):
+            _check_step(step, manifest, f"steps[{i}]")
+        _check_kernels(manifest)
+    except PackageError as error:
+        raise PackageError(f"manifest: {error}") from None
+
+
+def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
+    """Return the bytes of a tensor; `where` names it in errors."""
+    width = itemsize(dtype)
+    if width is None:
+        raise PackageError(f"'{where}.dtype' is '{dtype}', which no runtime knows")
+    if len(shape) > _MAX_RANK:
+        raise PackageError(f"'{where}.shape' has {len(shape)} dimensions, at most {_MAX_RANK}")
+    if any(size < 0 for size in shape):
+        raise PackageError(f"'{where}.shape' is {list(shape)}, sizes must not be negative")
+    # A zero among huge sizes would hide them, and numpy refuses such a shape.
+    extent = math.prod(size or 1 for size in shape) * width
+    if extent > _MAX_BYTES:
+        raise PackageError(f"'{where}.shape' is {list(shape)}, more than any memory holds")
+    return math.prod(shape) * width
+
+
+def _check_memory(manifest: Manifest) -> None:
+    memory = manifest.memory
+    for name in ("arena_bytes", "arena_lower_bound", "weight_bytes"):
+        if not 0 <= getattr(memory, name) <= _MAX_BYTES:
+            raise PackageError(f"'memory.{name}' is {getattr(memory, name)}, must be a memory size")
+    stored = {entry.name: entry.size for entry in manifest.entries}.get(WEIGHTS_ENTRY, 0)
+    if stored != memory.weight_bytes:
+        raise PackageError(
+            f"'memory.weight_bytes' is {memory.weight_bytes}, '{WEIGHTS_ENTRY}' has {stored} bytes"
+        )
+
+
+def _base_sizes(manifest: Manifest) -> list[int]:
+    sizes = [manifest.memory.arena_bytes, manifest.memory.weight_bytes]
+    for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
+        sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
+    return sizes
+
+
+def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:
+    size = size_bytes(buffer.shape, buffer.dtype, where)
+    width = itemsize(buffer.dtype) or 1
+    if not 0 <= buffer.base < len(sizes):
+        raise PackageError(f"'{where}.base' is {buffer.base}, must be below {len(sizes)}")
+    if buffer.offset < 0 or buffer.offset % width:
+        raise PackageError(
+            f"'{where}.offset' is {buffer.offset}, must be a multiple of {width} for {buffer.dtype}"
+        )
+    room = sizes[buffer.base]
+    if buffer.offset + size > room:
+        raise PackageError(
+            f"'{where}' ends at byte {buffer.offset + size}, its base {buffer.base} has {room}"
+        )
+
+
+def _check_ports(manifest: Manifest) -> None:
+    for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
+        names = [port.name for port in ports]
+        for i, port in enumerate(ports):
+            if names.index(port.name) != i:
+                raise PackageError(f"'{kind}[{i}].name' is '{port.name}', as is an earlier one")
+            _check_port(port, manifest, f"{kind}[{i}]")
+    for i, port in enumerate(manifest.inputs):
+        buffer = manifest.buffers[port.buffer]
+        if (buffer.base, buffer.offset) != (FIRST_PORT + i, 0):
+            raise PackageError(
+                f"'inputs[{i}].buffer' is {port.buffer}, which lies at base {buffer.base} offset "
+                f"{buffer.offset}, must lie at base {FIRST_PORT + i} offset 0"
+            )
+
+
+def _check_port(port: Port, manifest: Manifest, where: str) -> None:
+    if not 0 <= port.buffer < len(manifest.buffers):
+        raise PackageError(
+            f"'{where}.buffer' is {port.buffer}, must be below {len(manifest.buffers)}"
+        )
+    buffer = manifest.buffers[port.buffer]
+    if (buffer.shape, buffer.dtype) != (port.shape, port.dtype):
+        raise PackageError(
+            f"'{where}' is {port.dtype}{list(port.shape)}, its buffer {port.buffer} is "
+            f"{buffer.dtype}{list(buffer.shape)}"
+        )
+
+
+def _check_step(step: Step, manifest: Manifest, where: str) -> None:
+    for kind, indices in (("operands", step.operands), ("results", step.results)):
+        least = ABSENT if kind == "operands" else 0
+        for i, index in enumerate(indices):
+            if not least <= index < len(manifest.buffers):
+                raise PackageError(
+                    f"'{where}.{kind}[{i}]' is {index}, must be below {len(manifest.buffers)}"
+                )
+    if step.kind == "cpu":
+        if not step.symbol:
+            raise PackageError(f"'{where}.symbol' is empty, must name a function")
+    elif step.kind == "host":
+        _check_host_step(step, manifest, where)
+    else:
+        raise PackageError(f"'{where}.kind' is '{step.kind}', must be 'cpu' or 'host'")
+
+
+def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
+    if not OP_NAME.fullmatch(step.op):
+        raise PackageError(f"'{where}.op' is '{step.op}', must look like 'dialect.op'")
+    for i, index in enumerate(step.results):
+        base = manifest.buffers[index].base
+        if base != ARENA and base < FIRST_PORT + len(manifest.inputs):
+            owner = "the weights" if base == WEIGHTS else "an input"
+            raise PackageError(f"'{where}.results[{i}]' is {index}, which would overwrite {owner}")
+
+
+def _check_kernels(manifest: Manifest) -> None:
+    entries = {entry.name for entry in manifest.entries}
+    for i, kernel in enumerate(manifest.kernels):
+        if kernel.object not in entries:
+            raise PackageError(f"'kernels[{i}].object' is '{kernel.object}', which is not stored")

@@ -1,0 +1,49 @@
+"""Call native code, on machines that have what it was made for."""
+
+import ctypes
+import platform
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from .elf import NativeLibrary
+from .errors import RunError
+from .manifest import CpuRequirements
+
+# Punctuation differs between LLVM (avx512vnni, sse4.1) and Linux (avx512_vnni, sse4_1).
+_PUNCTUATION = str.maketrans("", "", "._-")
+
+_Segment = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def check_cpu(needed: CpuRequirements) -> None:
+    """Raise RunError when this machine lacks what native code needs."""
+    machine = platform.machine()
+    if machine != needed.architecture:
+        raise RunError(
+            f"the package is for {needed.architecture}, this machine is {machine}: "
+            "compile the model again for it"
+        )
+    present = {feature.translate(_PUNCTUATION) for feature in cpu_features()}
+    missing = [name for name in needed.features if name.translate(_PUNCTUATION) not in present]
+    if missing:
+        raise RunError(
+            f"the package needs {', '.join(missing)}, which this CPU lacks: "
+            "compile the model again for it"
+        )
+
+
+@cache
+def cpu_features() -> frozenset[str]:
+    """Return the features of this CPU as /proc/cpuinfo spells them."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError as error:
+        raise RunError(f"/proc/cpuinfo cannot be read: {error.strerror}") from None
+    lines = (line.partition(":") for line in text.splitlines())
+    return frozenset(next((flags for key, _, flags in lines if key.strip() == "flags"), "").split())
+
+
+def segment(library: NativeLibrary, symbol: str) -> Callable[[int], None]:
+    """Return the function `void symbol(void **bases)`; it runs without the interpreter lock."""
+    return _Segment(library.address(symbol))

@@ -1,0 +1,100 @@
+"""Turn dataclasses into JSON and back; the fields and their types are the whole schema."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
+
+from .errors import PackageError
+
+T = TypeVar("T")
+Attribute: TypeAlias = "bool | int | float | str | tuple[Attribute, ...] | None"
+
+# JSON has no spelling for these.
+_NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+_NAMES: dict[type, str] = {
+    type(None): "null",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    str: "a string",
+    list: "a list",
+    dict: "an object",
+}
+
+
+def encode(value: object) -> object:
+    """Return the JSON form of a dataclass or of anything in one of its fields."""
+    if is_dataclass(value):
+        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, object]", value)
+        return {key: encode(items[key]) for key in sorted(items)}
+    if isinstance(value, tuple | list):
+        return [encode(item) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(float(value))}
+    return value
+
+
+def decode(kind: type[T], value: object, path: str = "") -> T:
+    """Return `value` as an instance of `kind`; `path` says where it stands in the document."""
+    if is_dataclass(kind):
+        return cast("T", _record(kind, value, path))
+    if get_origin(kind) is tuple:
+        return cast("T", _sequence(get_args(kind)[0], value, path))
+    if get_origin(kind) is Mapping:
+        table = _object(value, path)
+        return cast("T", {key: _attribute(item, f"{path}.{key}") for key, item in table.items()})
+    # An exact comparison, because True is an instance of int.
+    if type(value) is not kind:
+        raise _mismatch(value, path, _NAMES[kind])
+    return value
+
+
+def _record(kind: type[Any], value: object, path: str) -> object:
+    table = _object(value, path)
+    kinds = {field.name: cast("type[Any]", field.type) for field in fields(kind)}
+    names = list(kinds)
+    for name in names:
+        if name not in table:
+            raise PackageError(f"'{_join(path, name)}' is missing")
+    for key in table:
+        if key not in names:
+            raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(names)}")
+    return kind(**{n: decode(kinds[n], table[n], _join(path, n)) for n in names})
+
+
+def _sequence(kind: type[T], value: object, path: str) -> tuple[T, ...]:
+    if not isinstance(value, list):
+        raise _mismatch(value, path, "a list")
+    items = cast("list[object]", value)
+    return tuple(decode(kind, item, f"{path}[{i}]") for i, item in enumerate(items))
+
+
+def _object(value: object, path: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise _mismatch(value, path, "an object")
+    return cast("dict[str, object]", value)
+
+
+def _attribute(value: object, path: str) -> Attribute:
+    if isinstance(value, list):
+        items = cast("list[object]", value)
+        return tuple(_attribute(item, f"{path}[{i}]") for i, item in enumerate(items))
+    if isinstance(value, dict):
+        table = cast("dict[str, object]", value)
+        name = table.get("float")
+        if len(table) != 1 or not isinstance(name, str) or name not in _NON_FINITE:
+            raise _mismatch(table, path, "a scalar, a list or one of the floats nan, inf, -inf")
+        return _NON_FINITE[name]
+    return cast("Attribute", value)
+
+
+def _join(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _mismatch(value: object, path: str, wanted: str) -> PackageError:
+    where = f"'{path}'" if path else "the document"
+    return PackageError(f"{where} is {_NAMES[type(value)]}, must be {wanted}")

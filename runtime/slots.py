@@ -1,0 +1,98 @@
+"""Take the arrays a caller brings, in place where possible, and refuse what does not fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dtypes import resolve
+from .errors import RunError
+from .manifest import Port
+
+_LITERALS = (bool, int, float, complex, list, tuple)
+_KINDS = "biufc"
+_WHOLE = ("bool", "int", "uint")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Know what array one input or output takes, and the base it is bound to."""
+
+    name: str
+    base: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    @staticmethod
+    def of(port: Port, base: int) -> "Slot":
+        """Return the slot of a port."""
+        return Slot(port.name, base, port.shape, resolve(port.dtype))
+
+    def take(self, value: object) -> NDArray[Any]:
+        """Return an input as an array that native code can read, copied only if it must be."""
+        # Exact types: a numpy float64 is a float, yet it has a type of its own.
+        array = self._convert(value) if type(value) in _LITERALS else np.asarray(value)
+        self._check("input", array)
+        flags = array.flags
+        return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+
+    def adopt(self, array: object) -> NDArray[Any]:
+        """Return an output the caller brought, to be written in place."""
+        if not isinstance(array, np.ndarray):
+            raise RunError(
+                f"output '{self.name}' is of type {type(array).__name__}, must be a numpy array"
+            )
+        output = cast("NDArray[Any]", array)
+        self._check("output", output)
+        flags = output.flags
+        if not (flags.c_contiguous and flags.aligned and flags.writeable):
+            raise RunError(f"output '{self.name}' must be contiguous, aligned and writable")
+        return output
+
+    def create(self) -> NDArray[Any]:
+        """Return a fresh output."""
+        return np.empty(self.shape, self.dtype)
+
+    def _check(self, role: str, array: NDArray[Any]) -> None:
+        if array.shape != self.shape:
+            raise RunError(f"{role} '{self.name}' has shape {array.shape}, must be {self.shape}")
+        if array.dtype != self.dtype:
+            raise RunError(
+                f"{role} '{self.name}' is {array.dtype}, must be {self.dtype}: convert it first"
+            )
+
+    def _convert(self, literal: object) -> NDArray[Any]:
+        """Convert Python numbers, which have no type of their own, unless that changes them."""
+        try:
+            given = np.asarray(literal)
+            if given.size == 0:
+                return given.astype(self.dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                array = given.astype(self.dtype)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise RunError(f"input '{self.name}' is not an array of numbers: {error}") from None
+        if not _survives(given, array):
+            raise RunError(
+                f"input '{self.name}' has values that {self.dtype} does not hold: convert it first"
+            )
+        return array
+
+
+def _survives(given: NDArray[Any], array: NDArray[Any]) -> bool:
+    if given.dtype.kind not in _KINDS:
+        return False
+    if array.dtype.name.startswith(_WHOLE):
+        # As Python numbers, for numpy compares int64 with uint64 by way of float64.
+        return given.dtype.kind in "bui" and given.tolist() == array.astype(object).tolist()
+    if given.dtype.kind == "c" and array.dtype.kind != "c":
+        return False
+    # Rounding is what a literal asks for, turning into infinity is not.
+    wide = np.complex128 if array.dtype.kind == "c" else np.float64
+    return bool(np.all(np.isfinite(array.astype(wide)) | ~np.isfinite(given)))
+
+
+def overlap(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> bool:
+    """Tell whether a contiguous array shares memory with one of the others."""
+    return any(np.may_share_memory(array, other) for other in others)

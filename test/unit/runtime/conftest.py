@@ -1,0 +1,100 @@
+"""Objects made by the real code generator, and a small package around them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trivium.runtime.manifest import Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.package import Package
+
+Compile = Callable[..., memoryview]
+
+# y = x * w + 1 by way of the arena, 16 floats; bases are arena, weights, x, y.
+SEGMENT = """
+llvm.func @segment_0(%bases: !llvm.ptr) {
+  %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q3 = llvm.getelementptr %bases[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
+  %w = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
+  %x = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
+  %y = llvm.load %q3 : !llvm.ptr -> !llvm.ptr
+  %one = llvm.mlir.constant(dense<1.0> : vector<16xf32>) : vector<16xf32>
+  %vx = llvm.load %x {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  %vw = llvm.load %w {alignment = 4 : i64} : !llvm.ptr -> vector<16xf32>
+  %p = llvm.fmul %vx, %vw : vector<16xf32>
+  llvm.store %p, %arena {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+  %r = llvm.fadd %p, %one : vector<16xf32>
+  llvm.store %r, %y {alignment = 4 : i64} : vector<16xf32>, !llvm.ptr
+  llvm.return
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def compile_object(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Return a function from a module in the llvm dialect to the bytes of an object."""
+    ir = pytest.importorskip("torch_mlir.ir")
+    engine = pytest.importorskip("torch_mlir.execution_engine")
+    folder = tmp_path_factory.mktemp("objects")
+
+    def compile_text(text: str, entry: str, pic: bool = False) -> memoryview:
+        path = folder / f"{entry}.o"
+        with ir.Context() as context, ir.Location.unknown():
+            context.enable_multithreading(False)
+            module = ir.Module.parse(text)
+            jit = engine.ExecutionEngine(
+                module, opt_level=2, enable_object_dump=True, enable_pic=pic
+            )
+            jit.raw_lookup(entry)
+            jit.dump_to_object_file(str(path))
+        return memoryview(path.read_bytes())
+
+    return compile_text
+
+
+@pytest.fixture(scope="session")
+def segment_object(compile_object: Compile) -> memoryview:
+    return compile_object(SEGMENT, "segment_0")
+
+
+def scale_manifest() -> Manifest:
+    return Manifest(
+        producer="test",
+        source="scale.onnx",
+        target="cpu",
+        inputs=(Port("x", (16,), "float32", 0),),
+        outputs=(Port("y", (16,), "float32", 1),),
+        buffers=(
+            Buffer("x", 2, 0, (16,), "float32", ("x",)),
+            Buffer("y", 3, 0, (16,), "float32", ("y", "relu")),
+            Buffer("w", 1, 0, (16,), "float32"),
+            Buffer("t", 0, 0, (16,), "float32"),
+        ),
+        steps=(Step("cpu", symbol="segment_0", nodes=("Mul_0", "Add_1")),),
+        memory=Memory(arena_bytes=64, arena_lower_bound=64, weight_bytes=64),
+        kernels=(Kernel("segment_0", "cpu/scale.o", ("Mul_0", "Add_1"), ("tri.mul", "tri.add")),),
+    )
+
+
+@pytest.fixture
+def manifest() -> Manifest:
+    return scale_manifest()
+
+
+@pytest.fixture(scope="session")
+def scale(segment_object: memoryview) -> Package:
+    """Return the package of y = x * (0, 1, ..., 15) + 1."""
+    weights = np.arange(16, dtype=np.float32).tobytes()
+    return Package.create(
+        scale_manifest(), {"weights.bin": weights, "cpu/scale.o": segment_object}
+    )
+
+
+@pytest.fixture
+def scale_file(scale: Package, tmp_path: Path) -> Path:
+    path = tmp_path / "scale.trv"
+    scale.save(path)
+    return path
