@@ -23,6 +23,7 @@ class Pass:
     """
 
     name: ClassVar[str] = ""
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls) -> None:
         cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()

@@ -1,13 +1,14 @@
 """`Pattern`: one local rewrite, and the driver that applies patterns until none fits."""
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..dialects.core.interpret import ConstantEvaluator
 from ..dialects.core.location import fuse_locations, inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
-from ..dialects.core.op import Op, view
+from ..dialects.core.op import OPS, Op, view
 from ..dialects.core.tensor import Array
 
 AnyOp = TypeVar("AnyOp", bound=Op)
@@ -78,10 +79,21 @@ class Rewriter:
 
     def scalar(self, value: ir.Value) -> float:
         """Return the one number that a constant consists of; NoMatch when there are others."""
-        array = self.constant(value)
-        if array.size == 0 or not (array == array.flat[0]).all():
+        self.constant(value)
+        number = self.find_scalar(value)
+        if number is None:
             raise NoMatch("constant is not one number")
-        return float(array.flat[0])
+        return number
+
+    def find_scalar(self, value: ir.Value) -> float | None:
+        """Return the one number that a constant consists of, or None."""
+        array = self.find_constant(value)
+        if array is None or array.size == 0:
+            return None
+        first = array.flat[0]
+        if array.size > 1 and not (array.flat[-1] == first and (array == first).all()):
+            return None
+        return float(first)
 
     # -- changing -----------------------------------------------------------------------------
 
@@ -99,19 +111,20 @@ class Rewriter:
         `others` are ops whose work the new one also does: their locations are fused into it, and
         they are erased when nothing uses them any more.
         """
+        replaced = in_order(other for other in others if other != op)
         if isinstance(new, Op):
-            parts = [*(other.location for other in others), op.location]
+            parts = [*(other.location for other in replaced), op.location]
             new.operation.location = fuse_locations(parts)
         values = new.results if isinstance(new, Op) else new
         for old, value in zip(op.results, values, strict=True):
             old.replace_all_uses_with(value)
         self.erase(op)
-        for other in others:
+        for other in reversed(replaced):
             self.erase_unused(other)
 
     def erase_unused(self, op: Op) -> None:
         """Erase an op of which no result is used; leave it otherwise."""
-        if hash(op.operation) not in self.erased and not any(map(uses, op.results)):
+        if not any(map(uses, op.results)):
             self.erase(op)
 
     def erase(self, op: Op) -> None:
@@ -142,6 +155,20 @@ def uses(value: ir.Value) -> int:
     return sum(1 for _ in value.uses)
 
 
+def users(value: ir.Value) -> list[ir.Operation]:
+    """List the operations that use a value, each once."""
+    return list(dict.fromkeys(use.owner.operation for use in value.uses))
+
+
+def in_order(found: Iterable[Op]) -> list[Op]:
+    """Sort ops of one block as they stand in it, each once."""
+
+    def compare(a: Op, b: Op) -> int:
+        return -1 if a.operation.is_before_in_block(b.operation) else 1
+
+    return sorted(dict.fromkeys(found), key=functools.cmp_to_key(compare))
+
+
 class Log:
     """Collect why patterns did not match, for `--debug`."""
 
@@ -158,25 +185,26 @@ LOGS: list[Log] = []
 
 def rewrite(module: Module, *patterns: Pattern) -> bool:
     """Apply patterns to all ops, in order, over and over until none applies; say if any did."""
+    fitting = {cls: [p for p in patterns if issubclass(cls, p.root)] for cls in OPS.values()}
     with module.operation.context:
         changed = False
         for _ in range(MAX_SWEEPS):
-            if not _sweep(module, patterns):
+            if not _sweep(module, fitting):
                 return changed
             changed = True
     names = ", ".join(type(p).__name__ for p in patterns)
     raise RuntimeError(f"patterns {names} did not settle in {MAX_SWEEPS} sweeps")
 
 
-def _sweep(module: Module, patterns: Sequence[Pattern]) -> bool:
+def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:
     rewriter = Rewriter(module)
     # Handles of erased ops must not be touched: their hashes are taken while all are alive.
-    for key, op in [(hash(op.operation), op) for op in ops(module.operation)]:
-        for pattern in patterns:
+    keyed = [(hash(op.operation), op) for op in ops(module.operation) if fitting[type(op)]]
+    for key, op in keyed:
+        for pattern in fitting[type(op)]:
             if key in rewriter.erased:
                 break
-            if isinstance(op, pattern.root):
-                _try(pattern, op, rewriter)
+            _try(pattern, op, rewriter)
     return rewriter.changed
 
 

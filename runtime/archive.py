@@ -54,7 +54,7 @@ def write(file: BinaryIO, entries: Mapping[str, memoryview]) -> None:
     directory: list[bytes] = []
     position = 0
     for name, data in entries.items():
-        if not _NAME.fullmatch(name.encode()):
+        if not _NAME.fullmatch(name.encode(errors="replace")):
             raise PackageError(f"entry '{name}' must be a path of letters, digits and _ . + -")
         member = Member(position, len(data), zlib.crc32(data))
         header = _local_header(name.encode(), member)

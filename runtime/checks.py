@@ -5,7 +5,7 @@ import re
 
 from .dtypes import itemsize
 from .errors import PackageError
-from .manifest import ABSENT, ARENA, FIRST_PORT, WEIGHTS, Buffer, Manifest, Port, Step
+from .manifest import ABSENT, ALONE, ARENA, FIRST_PORT, WEIGHTS, Buffer, Manifest, Port, Step
 
 WEIGHTS_ENTRY = "weights.bin"
 OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
@@ -129,6 +129,11 @@ def _check_step(step: Step, manifest: Manifest, where: str) -> None:
 def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
     if not OP_NAME.fullmatch(step.op):
         raise PackageError(f"'{where}.op' is '{step.op}', must look like 'dialect.op'")
+    wanted = sum(1 if n == ALONE else n for n in step.groups)
+    if step.groups and (min(step.groups) < ALONE or wanted != len(step.operands)):
+        raise PackageError(
+            f"'{where}.groups' is {list(step.groups)}, must divide {len(step.operands)} operands"
+        )
     for i, index in enumerate(step.results):
         base = manifest.buffers[index].base
         if base != ARENA and base < FIRST_PORT + len(manifest.inputs):

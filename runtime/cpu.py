@@ -10,6 +10,8 @@ from .elf import NativeLibrary
 from .errors import RunError
 from .manifest import CpuRequirements
 
+_CPUINFO = Path("/proc/cpuinfo")
+
 # Punctuation differs between LLVM (avx512vnni, sse4.1) and Linux (avx512_vnni, sse4_1).
 _PUNCTUATION = str.maketrans("", "", "._-")
 
@@ -37,11 +39,14 @@ def check_cpu(needed: CpuRequirements) -> None:
 def cpu_features() -> frozenset[str]:
     """Return the features of this CPU as /proc/cpuinfo spells them."""
     try:
-        text = Path("/proc/cpuinfo").read_text()
+        with _CPUINFO.open() as lines:
+            # The first processor stands for all; listing hundreds takes the kernel a while.
+            for key, _, value in (line.partition(":") for line in lines):
+                if key.strip() == "flags":
+                    return frozenset(value.split())
     except OSError as error:
-        raise RunError(f"/proc/cpuinfo cannot be read: {error.strerror}") from None
-    lines = (line.partition(":") for line in text.splitlines())
-    return frozenset(next((flags for key, _, flags in lines if key.strip() == "flags"), "").split())
+        raise RunError(f"{_CPUINFO} cannot be read: {error.strerror}") from None
+    return frozenset()
 
 
 def segment(library: NativeLibrary, symbol: str) -> Callable[[int], None]:

@@ -76,8 +76,7 @@ class _Linker:
         self.files = files
         self.places: dict[_Place, int] = {}
         self.spans: list[tuple[int, int, int]] = []
-        size = self._lay_out()
-        self.image = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self.image = _allocate(self._lay_out())
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.image))
         self.symbols = self._globals()
 
@@ -165,6 +164,13 @@ class _Linker:
                 f"'{file.name}' reaches '{symbol.name or section.name}' by {form.name}, which is "
                 "too short for its distance: compile it with the large code model"
             ) from None
+
+
+def _allocate(size: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except (OSError, OverflowError, MemoryError):
+        raise PackageError(f"native code takes {size} bytes, the system has less") from None
 
 
 def _call(address: int, image: mmap.mmap) -> None:

@@ -1,6 +1,5 @@
 """Run steps no target took: the numpy reference kernel of an op, between buffers."""
 
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import RunError
-from .manifest import ABSENT, Step
+from .manifest import ABSENT, ALONE, Step
 from .memory import Bases
 
 Reference = Callable[..., Any]
@@ -32,26 +31,25 @@ Ops = Mapping[str, HostOp]
 def find_reference(op: str, nodes: tuple[str, ...], dialects: Mapping[str, Ops]) -> Reference:
     """Return the kernel of `op`, from `dialects` or else from the installed dialect."""
     dialect = op.partition(".")[0]
-    ops = dialects[dialect] if dialect in dialects else _installed(dialect)
-    if ops is None or op not in ops:
-        known = "that dialect is not installed" if ops is None else "its dialect lacks that op"
-        raise RunError(
-            f"nodes {', '.join(nodes) or '(none)'} need '{op}' on the host, but {known}: "
-            "install the version that compiled the package"
-        )
+    try:
+        ops = dialects[dialect] if dialect in dialects else _installed(dialect)
+    except ModuleNotFoundError as error:
+        raise _missing(op, nodes, f"module '{error.name}' is not installed") from None
+    if op not in ops:
+        raise _missing(op, nodes, f"dialect '{dialect}' has no such op")
     return ops[op].reference
 
 
-def _installed(dialect: str) -> Ops | None:
-    name = f"..dialects.{dialect}"
-    try:
-        module = import_module(name, __package__)
-    except ModuleNotFoundError as error:
-        # A dialect that misses something else is broken, not absent.
-        if error.name is None or not re.search(rf"dialects(\.{dialect})?$", error.name):
-            raise
-        return None
-    return cast("Ops | None", getattr(module, "OPS", None))
+def _installed(dialect: str) -> Ops:
+    module = import_module(f"..dialects.{dialect}", __package__)
+    return cast("Ops", getattr(module, "OPS", {}))
+
+
+def _missing(op: str, nodes: tuple[str, ...], reason: str) -> RunError:
+    return RunError(
+        f"nodes {', '.join(nodes) or '(none)'} need '{op}' on the host, but {reason}: "
+        "install what compiled the package"
+    )
 
 
 def bind(step: Step, reference: Reference, bases: Bases) -> Callable[[], None]:
@@ -65,7 +63,7 @@ def _run(step: Step, reference: Reference, bases: Bases) -> None:
         if operand is not None:
             operand.flags.writeable = False
     try:
-        values = reference(*operands, **step.attributes)
+        values = reference(*_grouped(operands, step.groups), **step.attributes)
     except Exception as error:
         error.add_note(f"in host step '{step.op}' of {', '.join(step.nodes)}")
         raise
@@ -77,6 +75,15 @@ def _run(step: Step, reference: Reference, bases: Bases) -> None:
         )
     for i, value in zip(step.results, results, strict=True):
         _store(step, bases.view(i), np.asarray(value))
+
+
+def _grouped(
+    operands: list[NDArray[Any] | None], groups: tuple[int, ...]
+) -> list[Any]:
+    if not groups:
+        return list(operands)
+    rest = iter(operands)
+    return [next(rest) if n == ALONE else [next(rest) for _ in range(n)] for n in groups]
 
 
 def _store(step: Step, target: NDArray[Any], value: NDArray[Any]) -> None:

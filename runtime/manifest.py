@@ -14,6 +14,7 @@ VERSION = 1
 # The first two bases; the inputs follow, then the outputs.
 ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
 ABSENT = -1
+ALONE = -1
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,18 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Step:
-    """Do one thing: call the native function `symbol`, or the reference kernel of `op`."""
+    """Do one thing: call the native function `symbol`, or the reference kernel of `op`.
+
+    `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
+    for that many as one list. Without it, every operand is passed by itself.
+    """
 
     kind: str
     symbol: str = ""
     op: str = ""
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     operands: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
 

@@ -47,7 +47,8 @@ class Bases:
     def view(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place."""
         buffer = self._buffers[index]
-        base = self._arrays[buffer.base]
+        # As bytes, because types from ml_dtypes have no buffer protocol.
+        base = self._arrays[buffer.base].reshape(-1).view(np.uint8)
         return np.ndarray(buffer.shape, resolve(buffer.dtype), base.data, buffer.offset)
 
 

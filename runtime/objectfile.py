@@ -84,7 +84,7 @@ class ObjectFile:
         """Parse an object; `name` stands for it in errors."""
         try:
             return _Reader(name, data).read()
-        except (struct.error, IndexError, ValueError):
+        except (struct.error, IndexError, ValueError, OverflowError):
             raise PackageError(f"'{name}' is corrupt: it points outside of itself") from None
 
 

@@ -2,9 +2,9 @@
 
 import mmap
 import os
-import secrets
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,7 +33,8 @@ class Package:
         if MANIFEST_ENTRY in views:
             raise PackageError(f"entry '{MANIFEST_ENTRY}' is written by save, must not be given")
         vouched = tuple(Entry(name, len(data), checksum(data)) for name, data in views.items())
-        manifest = replace(manifest, entries=vouched)
+        # By way of its text, so that it is exactly what open will find.
+        manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
         check(manifest)
         return Package(manifest, views)
 
@@ -51,7 +52,7 @@ class Package:
         """Write the file as a whole or not at all; the same package gives the same bytes."""
         text = memoryview(self.manifest.to_json().encode())
         target = Path(path)
-        draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        draft = target.parent / f".{target.name}.{os.urandom(4).hex()}"
         try:
             _write(draft, {MANIFEST_ENTRY: text, **self.entries})
             draft.replace(target)
@@ -59,7 +60,8 @@ class Package:
         except OSError as error:
             raise PackageError(f"{target}: cannot be written: {error.strerror}") from None
         finally:
-            draft.unlink(missing_ok=True)
+            with suppress(OSError):
+                draft.unlink()
 
     @property
     def weights(self) -> memoryview:
@@ -116,9 +118,10 @@ def _write(path: Path, entries: Mapping[str, memoryview]) -> None:
 
 
 def _flush_folder(folder: Path) -> None:
-    # A rename lasts through a power cut only once its folder is on disk.
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    # A rename lasts through a power cut once its folder is on disk; not every file system can.
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from .errors import PackageError
@@ -39,6 +40,9 @@ def encode(value: object) -> object:
 
 def decode(kind: type[T], value: object, path: str = "") -> T:
     """Return `value` as an instance of `kind`; `path` says where it stands in the document."""
+    # An exact comparison, because True is an instance of int.
+    if type(value) is kind:
+        return value
     if is_dataclass(kind):
         return cast("T", _record(kind, value, path))
     if get_origin(kind) is tuple:
@@ -46,23 +50,24 @@ def decode(kind: type[T], value: object, path: str = "") -> T:
     if get_origin(kind) is Mapping:
         table = _object(value, path)
         return cast("T", {key: _attribute(item, f"{path}.{key}") for key, item in table.items()})
-    # An exact comparison, because True is an instance of int.
-    if type(value) is not kind:
-        raise _mismatch(value, path, _NAMES[kind])
-    return value
+    raise _mismatch(value, path, _NAMES[kind])
+
+
+@cache
+def _fields(kind: type[Any]) -> dict[str, type[Any]]:
+    return {field.name: cast("type[Any]", field.type) for field in fields(kind)}
 
 
 def _record(kind: type[Any], value: object, path: str) -> object:
     table = _object(value, path)
-    kinds = {field.name: cast("type[Any]", field.type) for field in fields(kind)}
-    names = list(kinds)
-    for name in names:
+    kinds = _fields(kind)
+    for name in kinds:
         if name not in table:
             raise PackageError(f"'{_join(path, name)}' is missing")
     for key in table:
-        if key not in names:
-            raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(names)}")
-    return kind(**{n: decode(kinds[n], table[n], _join(path, n)) for n in names})
+        if key not in kinds:
+            raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(kinds)}")
+    return kind(**{n: decode(k, table[n], _join(path, n)) for n, k in kinds.items()})
 
 
 def _sequence(kind: type[T], value: object, path: str) -> tuple[T, ...]:

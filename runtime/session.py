@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,8 +132,11 @@ class Session:
         return results
 
 
-def _wrong_names(feeds: Mapping[str, object], slots: list[Slot]) -> RunError:
+def _wrong_names(feeds: object, slots: list[Slot]) -> RunError:
     names = [slot.name for slot in slots]
+    if not isinstance(feeds, Mapping):
+        return RunError(f"got one {type(feeds).__name__}, must get arrays by name: {_quote(names)}")
+    feeds = cast("Mapping[str, object]", feeds)
     unknown = [name for name in feeds if name not in names]
     missing = [name for name in names if name not in feeds]
     parts = [f"no input is named {_quote(unknown)}"] if unknown else []

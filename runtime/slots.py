@@ -12,7 +12,6 @@ from .errors import RunError
 from .manifest import Port
 
 _LITERALS = (bool, int, float, complex, list, tuple)
-_KINDS = "biufc"
 _WHOLE = ("bool", "int", "uint")
 
 
@@ -67,27 +66,28 @@ class Slot:
         """Convert Python numbers, which have no type of their own, unless that changes them."""
         try:
             given = np.asarray(literal)
-            if given.size == 0:
-                return given.astype(self.dtype)
-            with np.errstate(over="ignore", invalid="ignore"):
+            if given.size and given.dtype.kind not in _sources(self.dtype):
+                raise ValueError(f"{given.dtype} does not become {self.dtype}")
+            with np.errstate(over="ignore"):
                 array = given.astype(self.dtype)
         except (TypeError, ValueError, OverflowError) as error:
-            raise RunError(f"input '{self.name}' is not an array of numbers: {error}") from None
+            raise RunError(f"input '{self.name}' cannot be converted: {error}") from None
         if not _survives(given, array):
-            raise RunError(
-                f"input '{self.name}' has values that {self.dtype} does not hold: convert it first"
-            )
+            raise RunError(f"input '{self.name}' has values that {self.dtype} does not hold")
         return array
 
 
+def _sources(dtype: np.dtype[Any]) -> str:
+    """Return the kinds of numbers that may become `dtype`."""
+    if dtype.name.startswith(_WHOLE):
+        return "bui"
+    return "buifc" if dtype.kind == "c" else "buif"
+
+
 def _survives(given: NDArray[Any], array: NDArray[Any]) -> bool:
-    if given.dtype.kind not in _KINDS:
-        return False
     if array.dtype.name.startswith(_WHOLE):
         # As Python numbers, for numpy compares int64 with uint64 by way of float64.
-        return given.dtype.kind in "bui" and given.tolist() == array.astype(object).tolist()
-    if given.dtype.kind == "c" and array.dtype.kind != "c":
-        return False
+        return given.tolist() == array.astype(object).tolist()
     # Rounding is what a literal asks for, turning into infinity is not.
     wide = np.complex128 if array.dtype.kind == "c" else np.float64
     return bool(np.all(np.isfinite(array.astype(wide)) | ~np.isfinite(given)))

@@ -43,7 +43,7 @@ class Interpreter:
         raise Invalid("block has no terminator")
 
     def run_op(self, op: Op, values: Mapping[ir.Value, Array]) -> tuple[Array, ...]:
-        groups = [_lookup(group, values) for group in op.operand_groups()]
+        groups = [lookup(group, values) for group in op.operand_groups()]
         if op.fields.regions:
             bodies = [region.blocks[0] for region in op.operation.regions]
             results = self.run_block(bodies[0], groups[0])
@@ -67,7 +67,8 @@ def compute(op: Op, groups: Sequence[Any], weights: Mapping[str, Array]) -> tupl
     )
 
 
-def _lookup(group: Any, values: Mapping[ir.Value, Array]) -> Any:
+def lookup(group: Any, values: Mapping[ir.Value, Array]) -> Any:
+    """Return the arrays of one operand group: an array, None, or a list of arrays."""
     if group is None:
         return None
     if isinstance(group, list):
@@ -127,6 +128,6 @@ class ConstantEvaluator:
         elif op.op_name == "tri.weight" and op.attributes["name"] not in self.weights:
             results = [None]
         else:
-            groups = [_lookup(g, cast("dict[ir.Value, Array]", known)) for g in op.operand_groups()]
+            groups = [lookup(g, cast("dict[ir.Value, Array]", known)) for g in op.operand_groups()]
             results = compute(op, groups, self.weights)
         self._known.update(zip(op.results, results, strict=True))

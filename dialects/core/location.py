@@ -57,8 +57,9 @@ def describe(location: ir.Location) -> str:
     """Name a location for the user: its source nodes, or its place in a file of IR."""
     if names := node_names(location):
         return ", ".join(names)
-    if isinstance(location, ir.FileLineColLoc):
-        return f"{location.filename}:{location.start_line}:{location.start_col}"
+    for part in reversed(_parts(location)):
+        if isinstance(part, ir.FileLineColLoc):
+            return f"{part.filename}:{part.start_line}:{part.start_col}"
     return ""
 
 

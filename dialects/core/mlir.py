@@ -5,10 +5,32 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 `rewriting`; the rest of the code never sees them.
 """
 
-from torch_mlir import ir
-from torch_mlir.passmanager import PassManager
+import sys
+import types
 
-__all__ = ["PassManager", "execution_engine", "ir", "new_context", "upstream"]
+from typing import Any
+
+try:
+    from torch_mlir import ir
+    from torch_mlir.passmanager import PassManager
+except ModuleNotFoundError:
+    # A machine that only runs packages has no bindings; ops must still infer and compute there.
+    class _Missing:
+        def __getattr__(self, name: str) -> Any:
+            return Any
+
+    ir = PassManager = _Missing()
+
+__all__ = [
+    "PassManager",
+    "announce_dialect",
+    "code_context",
+    "execution_engine",
+    "ir",
+    "new_context",
+    "upstream",
+    "version",
+]
 
 
 def upstream(name: str):
@@ -16,6 +38,15 @@ def upstream(name: str):
     import importlib
 
     return importlib.import_module(f"torch_mlir.dialects.{name}")
+
+
+def announce_dialect(name: str) -> None:
+    """Tell the bindings that they have no Python module for a dialect of ours.
+
+    Otherwise they search the import path for one whenever they hand out an op: 17 us each time.
+    """
+    module = f"torch_mlir.dialects.{name}"
+    sys.modules.setdefault(module, types.ModuleType(module))
 
 
 def execution_engine():
@@ -36,3 +67,17 @@ def new_context() -> ir.Context:
     context.enable_multithreading(False)
     context.allow_unregistered_dialects = True
     return context
+
+
+def code_context() -> ir.Context:
+    """Make a context with all of MLIR's dialects loaded, for generating code; threading off."""
+    context = ir.Context()
+    context.enable_multithreading(False)
+    return context
+
+
+def version() -> str:
+    """Return the version of the bindings: compiled code depends on it."""
+    from importlib.metadata import version as version_of
+
+    return version_of("torch-mlir")

@@ -6,6 +6,7 @@ from typing import Any, BinaryIO
 
 class ir:  # noqa: N801
     class Context:
+        current: "ir.Context | None"
         def __init__(self, load_on_create_dialects: Sequence[str] | None = ...) -> None: ...
         def __enter__(self) -> "ir.Context": ...
         def __exit__(
@@ -15,13 +16,20 @@ class ir:  # noqa: N801
             trace: TracebackType | None,
         ) -> None: ...
         def enable_multithreading(self, enable: bool) -> None: ...
-        def attach_diagnostic_handler(self, handler: Callable[[Any], bool]) -> Any: ...
+        def attach_diagnostic_handler(
+            self, handler: Callable[["ir.DiagnosticInfo"], bool]
+        ) -> Any: ...
         allow_unregistered_dialects: bool
         def is_registered_operation(self, operation_name: str) -> bool: ...
         emit_error_diagnostics: bool
 
     class Location:
         context: "ir.Context"
+        attr: "ir.Attribute"
+        @staticmethod
+        def from_attr(
+            attribute: "ir.Attribute", context: "ir.Context | None" = ...
+        ) -> "ir.Location": ...
         def __enter__(self) -> "ir.Location": ...
         def __exit__(self, *_: object) -> None: ...
         @staticmethod
@@ -76,6 +84,8 @@ class ir:  # noqa: N801
 
     class FloatAttr(Attribute):
         @staticmethod
+        def get(type: "ir.Type", value: float) -> "ir.FloatAttr": ...
+        @staticmethod
         def get_f64(value: float) -> "ir.FloatAttr": ...
 
     class StringAttr(Attribute):
@@ -111,6 +121,8 @@ class ir:  # noqa: N801
         def get(
             array: Any, type: "ir.Type | None" = ..., shape: Sequence[int] | None = ...
         ) -> "ir.DenseElementsAttr": ...
+        @staticmethod
+        def get_splat(type: "ir.Type", value: "ir.Attribute") -> "ir.DenseElementsAttr": ...
 
     class Type:
         context: "ir.Context"
@@ -133,6 +145,26 @@ class ir:  # noqa: N801
         ) -> "ir.RankedTensorType": ...
         @staticmethod
         def isinstance(other: "ir.Type") -> bool: ...
+
+    class VectorType(Type):
+        shape: Sequence[int]
+        element_type: "ir.Type"
+        @staticmethod
+        def get(shape: Sequence[int], element_type: "ir.Type") -> "ir.VectorType": ...
+
+    class MemRefType(Type):
+        shape: Sequence[int]
+        element_type: "ir.Type"
+        @staticmethod
+        def get(
+            shape: Sequence[int],
+            element_type: "ir.Type",
+            layout: "ir.Attribute | None" = ...,
+        ) -> "ir.MemRefType": ...
+
+    class IndexType(Type):
+        @staticmethod
+        def get() -> "ir.IndexType": ...
 
     class FunctionType(Type):
         inputs: Sequence["ir.Type"]
@@ -195,6 +227,7 @@ class ir:  # noqa: N801
         def erase(self) -> None: ...
         def clone(self, ip: "ir.InsertionPoint | None" = ...) -> "ir.Operation": ...
         def move_before(self, other: "ir.Operation") -> None: ...
+        def is_before_in_block(self, other: "ir.Operation") -> bool: ...
         def verify(self) -> bool: ...
         def get_asm(self, **options: Any) -> str: ...
         def walk(self, callback: Callable[["ir.Operation"], Any]) -> None: ...
@@ -210,7 +243,9 @@ class ir:  # noqa: N801
         def erase_argument(self, index: int) -> None: ...
         @staticmethod
         def create_at_start(
-            parent: "ir.Region", arg_types: Sequence["ir.Type"] = ...
+            parent: "ir.Region",
+            arg_types: Sequence["ir.Type"] = ...,
+            arg_locs: Sequence["ir.Location"] | None = ...,
         ) -> "ir.Block": ...
 
     class Region:
@@ -232,16 +267,24 @@ class ir:  # noqa: N801
         @staticmethod
         def parse(asm: str | bytes, context: "ir.Context | None" = ...) -> "ir.Module": ...
         @staticmethod
+        def parseFile(path: str, context: "ir.Context | None" = ...) -> "ir.Module": ...  # noqa: N802
+        @staticmethod
         def create(loc: "ir.Location | None" = ...) -> "ir.Module": ...
 
+    class DiagnosticInfo:
+        severity: "ir.DiagnosticSeverity"
+        location: "ir.Location"
+        message: str
+        notes: Sequence["ir.DiagnosticInfo"]
+
     class MLIRError(Exception):
-        error_diagnostics: Sequence[Any]
+        error_diagnostics: Sequence["ir.DiagnosticInfo"]
 
     class DiagnosticSeverity:
-        ERROR: Any
-        WARNING: Any
-        NOTE: Any
-        REMARK: Any
+        ERROR: "ir.DiagnosticSeverity"
+        WARNING: "ir.DiagnosticSeverity"
+        NOTE: "ir.DiagnosticSeverity"
+        REMARK: "ir.DiagnosticSeverity"
 
     IsTerminatorTrait: Any
     IsIsolatedFromAboveTrait: Any
@@ -260,5 +303,8 @@ class PassManager:
 
 
 def upstream(name: str) -> Any: ...
+def announce_dialect(name: str) -> None: ...
 def execution_engine() -> Any: ...
 def new_context() -> ir.Context: ...
+def code_context() -> ir.Context: ...
+def version() -> str: ...

@@ -9,6 +9,9 @@ from .tensor import Array
 from .verification import verify
 
 
+Operation = ir.Operation  # the class below has a field called `ir`
+
+
 @dataclass
 class Module:
     """Hold an MLIR module and its weights.
@@ -21,11 +24,11 @@ class Module:
     weights: dict[str, Array] = field(default_factory=dict[str, Array])
 
     @property
-    def operation(self) -> ir.Operation:
+    def operation(self) -> Operation:
         return self.ir.operation
 
     @property
-    def main(self) -> ir.Operation:
+    def main(self) -> Operation:
         """Return the first function of the module."""
         return next(functions(self.operation))
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 from .attributes import from_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid
 from .fields import Accessor, AttributeField, Fields, Group
-from .mlir import ir
+from .mlir import announce_dialect, ir
 from .tensor import Tensor
 
 Self = TypeVar("Self", bound="Op")
@@ -23,6 +23,7 @@ class Dialect:
     """Name a family of ops; every `Op` subclass that says `dialect=` registers here."""
 
     def __init__(self, name: str) -> None:
+        announce_dialect(name)
         self.name = name
         self.ops: dict[str, type[Op]] = {}
 
@@ -216,6 +217,8 @@ def _needs_segments(groups: Sequence[Group]) -> bool:
 def _grouped(
     operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[Group], what: str
 ) -> list[Any]:
+    if len(values) == len(groups) and all(group.arity == "one" for group in groups):
+        return list(values)
     sizes = _segment_sizes(operation, len(values), groups, what)
     grouped: list[Any] = []
     start = 0

@@ -31,10 +31,10 @@ def faults(scope: ir.Operation, *, allow_unregistered: bool = False) -> list[Fau
     return found
 
 
-def verify(scope: ir.Operation) -> None:
+def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
     """Raise CompileError with all faults below an operation; MLIRError for MLIR's own checks."""
     scope.verify()
-    if found := faults(scope):
+    if found := faults(scope, allow_unregistered=allow_unregistered):
         raise CompileError([Diagnostic(describe(f.location), f.message) for f in found])
 
 

@@ -1,7 +1,25 @@
 """The high-level dialect: coarse neural-network ops on tensors, with numpy as their meaning."""
 
 from ..core.op import OPS as OPS
+from .activation import *
+from .attention import *
+from .binary import *
+from .compare import *
 from .constant import *
+from .conv import *
 from .dialect import TRI as TRI
 from .elementwise import *
 from .group import *
+from .index import *
+from .matmul import *
+from .norm import *
+from .pad import *
+from .pool import *
+from .rearrange import *
+from .reduce import *
+from .resize import *
+from .rnn import *
+from .scan import *
+from .shape import *
+from .softmax import *
+from .unary import *

@@ -2,3 +2,5 @@
 
 from . import ops_elementwise as ops_elementwise
 from .importer import import_onnx as import_onnx
+from .model import Bindings as Bindings
+from .model import Source as Source

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from trivium.runtime.manifest import Buffer, Kernel, Manifest, Memory, Port, Step
 from trivium.runtime.package import Package
 
@@ -88,9 +87,7 @@ def manifest() -> Manifest:
 def scale(segment_object: memoryview) -> Package:
     """Return the package of y = x * (0, 1, ..., 15) + 1."""
     weights = np.arange(16, dtype=np.float32).tobytes()
-    return Package.create(
-        scale_manifest(), {"weights.bin": weights, "cpu/scale.o": segment_object}
-    )
+    return Package.create(scale_manifest(), {"weights.bin": weights, "cpu/scale.o": segment_object})
 
 
 @pytest.fixture

@@ -1,0 +1,181 @@
+"""Put a package together: the program as a manifest, weights, code, and the IR."""
+
+from collections import Counter
+from collections.abc import Sequence
+from io import BytesIO
+from itertools import groupby
+from typing import cast
+
+import numpy as np
+
+from .. import __version__
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.location import node_names
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, declared, ops
+from ..dialects.core.tensor import DTYPES
+from ..runtime import manifest as m
+from ..runtime.package import Package
+from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
+from ..targets.cpu.segment import KernelCall
+from ..targets.program import Call, Program
+
+OFFSET = "trivium.offset"
+"""The attribute of a weight in the packaged IR: where its bytes are in `weights.bin`."""
+
+
+def assemble(
+    module: Module, program: Program, code: CpuCode, *, target: str, source: str
+) -> Package:
+    """Make the package of a laid-out program."""
+    return _Assembly(module, program, code).package(target, source)
+
+
+class _Assembly:
+    def __init__(self, module: Module, program: Program, code: CpuCode) -> None:
+        self.module = module
+        self.program = program
+        self.code = code
+        self.buffers: list[m.Buffer] = []
+        self.index: dict[ir.Value, int] = {}
+
+    def package(self, target: str, source: str) -> Package:
+        inputs = self._ports("inputs", self.program.inputs)
+        outputs = self._ports("outputs", self.program.outputs)
+        steps = self._steps()
+        manifest = m.Manifest(
+            producer=f"trivium {__version__}",
+            source=source,
+            target=target,
+            inputs=inputs,
+            outputs=outputs,
+            buffers=tuple(self.buffers),
+            steps=steps,
+            memory=self._memory(),
+            kernels=self._kernels(),
+            cpu=m.CpuRequirements(self.code.machine.architecture, self.code.machine.features),
+        )
+        entries: dict[str, bytes | bytearray | memoryview] = {
+            **object_entries(self.code.objects),
+            "module.mlirbc": self._bytecode(),
+        }
+        if self.program.weight_bytes:
+            entries["weights.bin"] = self._weights()
+        return Package.create(manifest, entries)
+
+    # -- values -------------------------------------------------------------------------------
+
+    def _ports(self, which: str, values: Sequence[ir.Value]) -> tuple[m.Port, ...]:
+        names = declared(self.module.main, which, len(values))
+        ports: list[m.Port] = []
+        for name, value in zip(names, values, strict=True):
+            self.program.names.setdefault(value, name)
+            buffer = self.buffers[self._buffer(value)]
+            ports.append(m.Port(name, buffer.shape, buffer.dtype, self.index[value]))
+        return tuple(ports)
+
+    def _buffer(self, value: ir.Value) -> int:
+        """Return the number of a value's buffer; describes it when it is new."""
+        if value not in self.index:
+            tensor = tensor_of(value.type)
+            place = self.program.places[value]
+            name = self.program.names.get(value, "")
+            dtype = DTYPES[tensor.dtype].numpy
+            self.index[value] = len(self.buffers)
+            self.buffers.append(m.Buffer(name, place.base, place.offset, tensor.shape, dtype))
+        return self.index[value]
+
+    def _memory(self) -> m.Memory:
+        plan = self.program.memory
+        return m.Memory(plan.size_bytes, plan.lower_bound, self.program.weight_bytes)
+
+    def _weights(self) -> bytearray:
+        blob = bytearray(self.program.weight_bytes)
+        view = np.frombuffer(blob, np.uint8)
+        for offset, array in self.program.weights:
+            flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            view[offset : offset + flat.size] = flat
+        return blob
+
+    # -- steps --------------------------------------------------------------------------------
+
+    def _steps(self) -> tuple[m.Step, ...]:
+        steps: list[m.Step] = []
+        numbered = enumerate(self.program.calls)
+        for native, run in groupby(numbered, lambda c: c[1].group in self.code.kernels):
+            calls = list(run)
+            if native:
+                steps.append(self._segment(calls))
+            else:
+                steps += [self._host_step(call) for _, call in calls]
+        return tuple(steps)
+
+    def _segment(self, calls: Sequence[tuple[int, Call]]) -> m.Step:
+        kernel_calls = [
+            KernelCall(
+                self.code.kernels[call.group].symbol,
+                (
+                    *(self.program.places[v] for v in call.operands),
+                    *(self.program.places[v] for v in call.results),
+                    *self.program.scratch[number],
+                ),
+            )
+            for number, call in calls
+        ]
+        for _, call in calls:
+            for value in (*call.operands, *call.results):
+                self._buffer(value)
+        nodes = [n for _, call in calls for n in node_names(call.group.location)]
+        symbol = compile_segment(self.code, kernel_calls)
+        return m.Step("cpu", symbol, nodes=tuple(dict.fromkeys(nodes)))
+
+    def _host_step(self, call: Call) -> m.Step:
+        op = next(o for o in ops(call.group.block) if not isinstance(o, tri.Constant))
+        outer = dict(zip(call.group.block.arguments, call.operands, strict=True))
+        operands: list[int] = []
+        groups: list[int] = []
+        for group in op.operand_groups():
+            many = isinstance(group, list)
+            values = cast("list[ir.Value]", group) if many else [group]
+            groups.append(len(values) if many else m.ALONE)
+            operands += [m.ABSENT if v is None else self._buffer(outer[v]) for v in values]
+        return m.Step(
+            "host",
+            op=op.op_name,
+            attributes=op.attributes,
+            operands=tuple(operands),
+            groups=tuple(groups),
+            results=tuple(self._buffer(v) for v in call.results),
+            nodes=node_names(op.location),
+        )
+
+    def _kernels(self) -> tuple[m.Kernel, ...]:
+        calls = Counter(kernel.symbol for kernel in self.code.kernels.values())
+        described: dict[str, m.Kernel] = {}
+        for group, kernel in self.code.kernels.items():
+            members = [o.op_name for o in ops(group.block) if not o.terminator]
+            described.setdefault(
+                kernel.symbol,
+                m.Kernel(
+                    kernel.symbol,
+                    f"cpu/{kernel.symbol}.o",
+                    node_names(group.location),
+                    tuple(name for name in members if name != tri.Constant.op_name),
+                    calls[kernel.symbol],
+                ),
+            )
+        return tuple(described.values())
+
+    # -- IR -----------------------------------------------------------------------------------
+
+    def _bytecode(self) -> bytes:
+        """Return the placed IR, with each weight's offset, from which code can be made again."""
+        i64 = ir.IntegerType.get_signless(64, self.module.ir.context)
+        for op in ops(self.module.operation):
+            if isinstance(op, tri.Weight) and (place := self.program.places.get(op.y)):
+                op.operation.attributes[OFFSET] = ir.IntegerAttr.get(i64, place.offset)
+        file = BytesIO()
+        self.module.operation.write_bytecode(file)
+        return file.getvalue()
+

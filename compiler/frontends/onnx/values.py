@@ -1,0 +1,53 @@
+"""What rules ask of values and of ONNX's type codes."""
+
+import numpy as np
+import onnx
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Unsupported
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op, view
+from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, dtype_of
+
+SMALL = 256
+"""Up to this many elements a filled tensor is written out; a larger one is expanded."""
+
+
+def tensor(value: ir.Value) -> Tensor:
+    """Return the plain type of a value."""
+    return tensor_of(value.type)
+
+
+def constant(array: Array) -> ir.Value:
+    """Make a small constant at the current insertion point."""
+    return tri.Constant.build(value=array).y
+
+
+def constant_of(value: ir.Value | None) -> Array | None:
+    """Return the array of a value that a constant op in the IR makes, None for any other."""
+    op = view(value.owner) if isinstance(value, ir.OpResult) else None
+    return op.value if isinstance(op, tri.Constant) else None
+
+
+def filled(shape: Shape, element: Array) -> Array | Op:
+    """Make a tensor of equal elements: an array when small, an expanded scalar when not."""
+    small = Tensor(shape, dtype_of(element.dtype)).size <= SMALL
+    scalar = element.reshape(())
+    return np.full(shape, scalar) if small else tri.Expand.build(constant(scalar), shape=shape)
+
+
+def ints(array: Array) -> tuple[int, ...]:
+    """Return the elements of an array of integers."""
+    return tuple(int(element) for element in array.reshape(-1))
+
+
+def element_type(code: int) -> str:
+    """Translate ONNX's code of an element type; Unsupported when `tri` has no such type."""
+    name = onnx.TensorProto.DataType.Name(code) if code in onnx.TensorProto.DataType.values() else ""
+    if not name or name in ("STRING", "UNDEFINED"):
+        raise Unsupported(f"uses element type {name or code}, must be one of {', '.join(DTYPES)}")
+    try:
+        return dtype_of(onnx.helper.tensor_dtype_to_np_dtype(code))
+    except Unsupported:
+        raise Unsupported(f"uses element type {name}, must be one of {', '.join(DTYPES)}") from None

@@ -1,0 +1,15 @@
+"""Which passes run, in which order, for a target and an optimisation level."""
+
+from ..passes.core import Pass
+from ..passes.default import default_pipeline
+from ..passes.pipeline import Pipeline
+from ..targets.place import Place
+from ..targets.registry import find_target
+
+
+def pipeline_for(target: str, opt_level: int) -> Pipeline:
+    """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
+    chosen = find_target(target)
+    targets = (target,) if target == "host" else (target, "host")
+    passes: tuple[Pass, ...] = (*default_pipeline(opt_level), *chosen.passes(opt_level))
+    return Pipeline((*passes, Place(targets)))

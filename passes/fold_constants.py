@@ -1,0 +1,73 @@
+"""Compute at compile time what does not depend on any input."""
+
+from collections.abc import Mapping
+
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.interpret import compute, lookup
+from ..dialects.core.location import inner_location
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, ops
+from ..dialects.core.op import Op
+from ..dialects.core.tensor import Array
+from .constants import build_constant, hint
+from .core import Pass
+from .rewriting import uses
+
+Known = Mapping[ir.Value, Array]
+
+
+class FoldConstants(Pass):
+    """Evaluate ops whose operands are all constants or weights.
+
+    Results up to 1 KiB are written in the IR, larger ones become weights. An op whose results are
+    more than `size_budget` bytes larger than its operands stays: expanding is cheap at run time.
+    Weights of which the module holds no data stay, too.
+
+        %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
+    """
+
+    size_budget: int = 64 * 1024
+
+    def run(self, module: Module) -> None:
+        known: dict[ir.Value, Array] = {}
+        folded = [op for op in ops(module.operation) if self._evaluate(op, known, module.weights)]
+        with module.operation.context:
+            for op in reversed(folded):
+                _replace(op, known, module)
+
+    def _evaluate(self, op: Op, known: dict[ir.Value, Array], weights: Mapping[str, Array]) -> bool:
+        """Find out the results of an op if they are constant; say if it is to be folded."""
+        if isinstance(op, tri.Weight):
+            if op.name in weights:
+                known[op.y] = weights[op.name]
+            return False
+        if isinstance(op, tri.Constant):
+            known[op.y] = op.value
+            return False
+        if not self._foldable(op, known):
+            return False
+        results = compute(op, [lookup(group, known) for group in op.operand_groups()], weights)
+        known.update(zip(op.results, results, strict=True))
+        return True
+
+    def _foldable(self, op: Op, known: Known) -> bool:
+        operands = list(op.operation.operands)
+        if not op.pure or op.terminator or op.fields.regions:
+            return False
+        if any(operand not in known for operand in operands):
+            return False
+        taken = sum(known[operand].nbytes for operand in dict.fromkeys(operands))
+        made = sum(tensor_of(value.type).size_bytes for value in op.results)
+        return made - taken <= self.size_budget
+
+
+def _replace(op: Op, known: Known, module: Module) -> None:
+    """Put constants where results of a folded op are still used, and erase it."""
+    used = [(index, value) for index, value in enumerate(op.results) if uses(value)]
+    location = op.location if len(op.results) == 1 else inner_location(op.location)
+    for index, value in used:
+        with ir.InsertionPoint(op.operation), location:
+            constant = build_constant(module, known[value], hint(op, index))
+        value.replace_all_uses_with(constant.results[0])
+    op.operation.erase()

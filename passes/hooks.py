@@ -1,0 +1,127 @@
+"""What can be seen while a pipeline runs: IR around passes, their times, patterns not matched."""
+
+import sys
+import time
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from ..dialects.core.location import describe
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module
+from .pipeline import Hook, Stage, Upstream
+from .rewriting import LOGS, Log
+
+Write = Callable[[str], object]
+Show = Callable[[ir.Operation], str]
+
+EVERY = "*"
+"""Stands for all passes where names of passes are expected."""
+
+
+@dataclass
+class PrintIr(Hook):
+    """Print the IR before and after the named passes, as MLIR's `--mlir-print-ir-…` flags do.
+
+    MLIR's passes on functions show each function by itself unless `module_scope` is set.
+    """
+
+    before_passes: Collection[str] = ()
+    after_passes: Collection[str] = ()
+    only_changed: bool = False
+    on_failure: bool = False
+    module_scope: bool = False
+    show: Show = str
+    write: Write = sys.stderr.write
+    _texts: dict[str, str] = field(default_factory=dict[str, str], init=False)
+
+    def before(self, stage: Stage, module: Module) -> None:
+        self._texts = self._dumps(stage, module) if self.only_changed else {}
+        if _named(stage, self.before_passes):
+            self._print(f"Before {stage.step}", self._dumps(stage, module))
+
+    def after(self, stage: Stage, module: Module) -> None:
+        if not _named(stage, self.after_passes):
+            return
+        dumps = self._dumps(stage, module)
+        changed = {scope: text for scope, text in dumps.items() if self._texts.get(scope) != text}
+        self._print(f"After {stage.step}", changed)
+
+    def failed(self, stage: Stage, module: Module) -> None:
+        if self.on_failure or _named(stage, self.after_passes):
+            self._print(f"After {stage.step} Failed", self._dumps(stage, module))
+
+    def _dumps(self, stage: Stage, module: Module) -> dict[str, str]:
+        """Return what there is to print, each with the words that say what it is."""
+        inside = isinstance(stage.step, Upstream) and stage.anchors == ("func.func",)
+        if self.module_scope or not inside:
+            return {"": self.show(module.operation)}
+        blocks = module.operation.regions[0].blocks
+        functions = [
+            op.operation for op in blocks[0].operations if op.operation.name == "func.func"
+        ]
+        return {
+            f" ('func.func' operation: @{f.attributes['sym_name'].value})": self.show(f)
+            for f in functions
+        }
+
+    def _print(self, when: str, dumps: dict[str, str]) -> None:
+        for scope, text in dumps.items():
+            self.write(f"// -----// IR Dump {when}{scope} //----- //\n{text.rstrip()}\n\n")
+
+
+def _named(stage: Stage, names: Collection[str]) -> bool:
+    return EVERY in names or stage.name in names
+
+
+@dataclass
+class Timing(Hook):
+    """Measure the wall time of each pass; `report` makes a table. Must be the last hook."""
+
+    seconds: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+    _created: float = field(default_factory=time.perf_counter, init=False)
+    _started: float = field(default=0.0, init=False)
+
+    def before(self, stage: Stage, module: Module) -> None:
+        self._started = time.perf_counter()
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.seconds.append((str(stage), time.perf_counter() - self._started))
+
+    failed = after
+
+    def report(self) -> str:
+        """Write a table in the form of MLIR's: seconds and share of each pass, in order.
+
+        `Rest` is what was not spent in passes: parsing, verifying, printing.
+        """
+        total = time.perf_counter() - self._created
+        rest = total - sum(seconds for _, seconds in self.seconds)
+        rows = [*self.seconds, ("Rest", rest), ("Total", total)]
+        lines = [f"  {s:8.4f} ({s / total:6.1%})  {name}" for name, s in rows]
+        rule = f"===-{'-' * 73}-==="
+        title = "... Execution time report ...".center(80).rstrip()
+        return "\n".join([rule, title, rule, "  ----Wall Time----   ----Name----", *lines, ""])
+
+
+@dataclass
+class Explain(Hook):
+    """Print why the patterns of one pass left ops alone: `--debug=PASS`."""
+
+    name: str
+    write: Write = sys.stderr.write
+    _log: Log = field(default_factory=Log, init=False)
+
+    def before(self, stage: Stage, module: Module) -> None:
+        if stage.name == self.name:
+            self._log = Log()
+            LOGS.append(self._log)
+
+    def after(self, stage: Stage, module: Module) -> None:
+        if self._log not in LOGS:
+            return
+        LOGS.remove(self._log)
+        lines = [f"{describe(where)}: remark: {reason}\n" for where, reason in self._log.lines]
+        for line in dict.fromkeys(lines):
+            self.write(line.removeprefix(": "))
+
+    failed = after

@@ -1,0 +1,290 @@
+"""Pipelines: passes of ours and of MLIR in one text, such as
+
+    builtin.module(func.func(canonicalize,fold-constants{size-budget=64},cse))
+
+Our passes win over MLIR's of the same name. A pass of ours always runs on the whole module, also
+when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops that the anchors name.
+"""
+
+import difflib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..dialects.core.diagnostics import compile_error
+from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.mlir import PassManager, ir, new_context
+from ..dialects.core.module import Module
+from ..dialects.core.verification import verify
+from .core import PASSES, Pass
+
+ROOT = "builtin.module"
+
+WELL_KNOWN = (
+    "canonicalize",
+    "convert-scf-to-cf",
+    "cse",
+    "inline",
+    "loop-invariant-code-motion",
+    "lower-affine",
+    "one-shot-bufferize",
+    "sccp",
+    "symbol-dce",
+)
+"""Passes of MLIR that a misspelt name is compared with; the bindings cannot list them all."""
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """Name one of MLIR's own passes, with its options as MLIR spells them."""
+
+    name: str
+    options: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}{{{self.options}}}" if self.options else self.name
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Run steps on every op of one kind: `func.func(…)`."""
+
+    anchor: str
+    steps: "tuple[Step, ...]"
+
+    def __str__(self) -> str:
+        return f"{self.anchor}({','.join(map(str, self.steps))})"
+
+
+Step = Pass | Upstream | Nest
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Hold one pass of a pipeline and the anchors around it, outermost first."""
+
+    step: Pass | Upstream
+    anchors: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.step.name
+
+    def __str__(self) -> str:
+        return "".join(f"{a}(" for a in self.anchors) + str(self.step) + ")" * len(self.anchors)
+
+
+class Hook:
+    """Base of what wants to see the module around each pass; every method may be overridden."""
+
+    def before(self, stage: Stage, module: Module) -> None: ...
+
+    def after(self, stage: Stage, module: Module) -> None: ...
+
+    def failed(self, stage: Stage, module: Module) -> None: ...
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """Hold passes in the order in which they run; printing one gives the text that makes it."""
+
+    steps: tuple[Step, ...] = ()
+
+    @staticmethod
+    def parse(text: str) -> "Pipeline":
+        """Read a pipeline; the outer `builtin.module(…)` may be left out.
+
+        Raises CompileError for text that is not a pipeline, a name that is no pass (with the
+        nearest one that is), an option that the pass does not have, and a value it cannot take.
+        """
+        load_passes()
+        steps = _parse(text)
+        if len(steps) == 1 and isinstance(steps[0], Nest) and steps[0].anchor == ROOT:
+            steps = steps[0].steps
+        pipeline = Pipeline(steps)
+        _check_upstream(pipeline)
+        return pipeline
+
+    def __str__(self) -> str:
+        return str(Nest(ROOT, self.steps))
+
+    def stages(self) -> list[Stage]:
+        """List the passes in the order in which they run."""
+        return list(_flatten(self.steps, ()))
+
+    def until(self, name: str) -> "Pipeline":
+        """Cut the pipeline off after the first pass of a name; CompileError when it has none."""
+        names = [stage.name for stage in self.stages()]
+        if name not in names:
+            raise CompileError(f"pipeline has no pass '{name}', it has: {', '.join(names)}")
+        return Pipeline(_until(self.steps, name))
+
+    def run(
+        self,
+        module: Module,
+        *hooks: Hook,
+        verify_each: bool = True,
+        allow_unregistered: bool = False,
+    ) -> None:
+        """Run all passes on a module, in place.
+
+        `verify_each` checks the IR after each pass; a run of MLIR's passes goes to one pass manager
+        and counts as one unless there are hooks. Raises CompileError when MLIR reports an error
+        or the IR is not valid afterwards; what a pass of ours raises comes through as it is.
+        """
+        with module.operation.context:
+            for batch in _batches(self.stages(), joined=not hooks):
+                _observed(batch, module, hooks, verify_each)
+                if verify_each:
+                    _verify(batch, module, hooks, allow_unregistered)
+
+
+def load_passes() -> None:
+    """Import all modules of this package, so that `PASSES` is complete."""
+    for found in iter_modules(import_module(__package__ or "").__path__):
+        import_module(f"{__package__}.{found.name}")
+
+
+# -- text -----------------------------------------------------------------------------------------
+
+
+def _parse(text: str) -> tuple[Step, ...]:
+    return tuple(_parse_step(part.strip(), text) for part in _split(text))
+
+
+def _parse_step(part: str, whole: str) -> Step:
+    found = re.fullmatch(r"([\w.-]+)\s*(?:\((.*)\)|\{(.*)\})?", part, re.DOTALL)
+    if found is None:
+        fault = f"'{part}' is not a pass" if part else "a pass is missing between commas"
+        raise CompileError(f"{fault} in pipeline '{whole}'")
+    name, nested, options = found.groups()
+    if nested is not None:
+        return Nest(name, _parse(nested))
+    options = " ".join((options or "").split())
+    return PASSES[name].parse(options) if name in PASSES else Upstream(name, options)
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that stand outside of all brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "({[") - (character in ")}]")
+        if depth < 0:
+            break
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    if depth:
+        raise CompileError(f"brackets in pipeline '{text}' do not match")
+    return parts if len(parts) > 1 or text.strip() else []
+
+
+def _flatten(steps: Sequence[Step], anchors: tuple[str, ...]) -> Iterator[Stage]:
+    for step in steps:
+        if isinstance(step, Nest):
+            yield from _flatten(step.steps, (*anchors, step.anchor))
+        else:
+            yield Stage(step, anchors)
+
+
+def _until(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
+    kept: list[Step] = []
+    for step in steps:
+        if isinstance(step, Nest) and any(s.name == name for s in _flatten(step.steps, ())):
+            return (*kept, Nest(step.anchor, _until(step.steps, name)))
+        kept.append(step)
+        if not isinstance(step, Nest) and step.name == name:
+            break
+    return tuple(kept)
+
+
+def _check_upstream(pipeline: Pipeline) -> None:
+    stages = [stage for stage in pipeline.stages() if isinstance(stage.step, Upstream)]
+    if not stages:
+        return
+    with ir.Context.current or new_context():
+        for stage in stages:
+            try:
+                PassManager(ROOT).add(str(stage))
+            except ValueError as error:
+                raise _refusal(stage, str(error)) from None
+
+
+def _refusal(stage: Stage, words: str) -> CompileError:
+    """Say in one line what MLIR says in several about a pass that it does not take."""
+    if "does not refer to a registered pass" in words:
+        close = difflib.get_close_matches(stage.name, [*PASSES, *WELL_KNOWN], 3)
+        hint = ", did you mean " + " or ".join(f"'{name}'" for name in close) if close else ""
+        return CompileError(f"no pass is called '{stage.name}'{hint}")
+    reason = words.strip().partition("\n")[0].removeprefix("<Pass-Options-Parser>: ")
+    return CompileError(f"pass '{stage.name}': {reason[:1].lower()}{reason[1:]}")
+
+
+# -- running --------------------------------------------------------------------------------------
+
+
+def _batches(stages: Sequence[Stage], *, joined: bool) -> list[list[Stage]]:
+    """Put neighbours among MLIR's passes together, or leave every pass alone."""
+    batches: list[list[Stage]] = []
+    for stage in stages:
+        if joined and batches and isinstance(stage.step, Upstream) and _is_upstream(batches[-1]):
+            batches[-1].append(stage)
+        else:
+            batches.append([stage])
+    return batches
+
+
+def _is_upstream(batch: Sequence[Stage]) -> bool:
+    return isinstance(batch[0].step, Upstream)
+
+
+def _observed(
+    batch: Sequence[Stage], module: Module, hooks: Sequence[Hook], verify_each: bool
+) -> None:
+    """Run a batch between its hooks; the last hook is closest to the pass, on both sides."""
+    for hook in hooks:
+        hook.before(batch[0], module)
+    try:
+        _run(batch, module, verify_each)
+    except Exception:
+        for hook in reversed(hooks):
+            hook.failed(batch[0], module)
+        raise
+    for hook in reversed(hooks):
+        hook.after(batch[0], module)
+
+
+def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
+    first = batch[0].step
+    if isinstance(first, Pass):
+        first.run(module)
+        return
+    manager = PassManager(ROOT)
+    manager.enable_verifier(verify_each)
+    for stage in batch:
+        manager.add(str(stage))
+    try:
+        manager.run(module.operation)
+    except ir.MLIRError as error:
+        raise compile_error(error) from error
+
+
+def _verify(
+    batch: Sequence[Stage], module: Module, hooks: Sequence[Hook], allow_unregistered: bool
+) -> None:
+    try:
+        verify(module.operation, allow_unregistered=allow_unregistered)
+        return
+    except ir.MLIRError as error:
+        found = compile_error(error)
+    except CompileError as error:
+        found = error
+    for hook in reversed(hooks):
+        hook.failed(batch[0], module)
+    culprit = ",".join(map(str, batch))
+    raise CompileError(
+        [Diagnostic(d.where, d.message, (*d.notes, f"after {culprit}")) for d in found.diagnostics]
+    )

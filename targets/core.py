@@ -1,0 +1,70 @@
+"""`Target`: where ops run. It says what it accepts and how each op is lowered."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ..dialects.core.op import Op
+from ..passes.core import Pass
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Predicate = Callable[[Any], bool]
+
+
+class Target:
+    """Collect the lowerings and the limits of one place where ops can run.
+
+    Both register by decorator on the target's own object, so that two targets live side by side
+    and a test can make a third:
+
+        @CPU.lowers(tri.Exp)
+        def lower_exp(op, x): ...
+
+        @CPU.accepts(tri.Conv)
+        def at_most_three_spatial_dims(op):
+            "convolves over at most 3 spatial dimensions"
+            return len(op.strides) <= 3
+
+    The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
+    and in the support table of the docs.
+    """
+
+    def __init__(self, name: str, *, fuses: bool = True) -> None:
+        self.name = name
+        self.fuses = fuses  # whether a kernel may consist of several ops
+        self.lowerings: dict[type[Op], Callable[..., Any]] = {}
+        self.limits: dict[type[Op], list[Predicate]] = {}
+
+    def lowers(self, *classes: type[Op]) -> Callable[[Function], Function]:
+        """Register the decorated function as the lowering of ops."""
+
+        def register(function: Function) -> Function:
+            for cls in classes:
+                if cls in self.lowerings:
+                    raise TypeError(f"target {self.name} lowers {cls.op_name} twice")
+                self.lowerings[cls] = function
+            return function
+
+        return register
+
+    def accepts(self, *classes: type[Op]) -> Callable[[Predicate], Predicate]:
+        """Register the decorated predicate as a limit on ops."""
+
+        def register(predicate: Predicate) -> Predicate:
+            for cls in classes:
+                self.limits.setdefault(cls, []).append(predicate)
+            return predicate
+
+        return register
+
+    def passes(self, opt_level: int) -> tuple[Pass, ...]:
+        """Return the passes that make target-free IR fit for placement here."""
+        return ()
+
+    def refusal(self, op: Op) -> str | None:
+        """Say why the target does not take an op, or None when it does."""
+        if type(op) not in self.lowerings:
+            return f"{self.name} has no kernel for {op.op_name}"
+        for predicate in self.limits.get(type(op), []):
+            if not predicate(op):
+                return f"{self.name} {(predicate.__doc__ or predicate.__name__).strip()}"
+        return None

@@ -1,0 +1,174 @@
+"""`Buffer`: a tensor in memory as a kernel sees it, and the conversions between memory and registers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects.core.mlir import ir, upstream
+from ...dialects.core.tensor import Shape, Tensor
+from .index import Index
+from .number import Number, arith, compute_dtype, constant_of, element_type, shaped_like
+from .strides import reshaped_strides, row_major
+
+vector: Any = upstream("vector")
+memref: Any = upstream("memref")
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Ask for `width` neighbouring elements at once; `mask` (a vector of i1) leaves some out."""
+
+    width: int
+    mask: Any = None
+
+
+def storage_type(dtype: str) -> ir.Type:
+    """Return the type an element has in memory: bools take a byte each."""
+    return ir.IntegerType.get_signless(8) if dtype == "i1" else element_type(dtype)
+
+
+class Buffer:
+    """View a flat memref as a tensor with strides; a stride of 0 repeats along a dimension."""
+
+    def __init__(
+        self,
+        memory: Any,
+        tensor: Tensor,
+        strides: Sequence[int] | None = None,
+        offset: Index | None = None,
+    ) -> None:
+        self.memory = memory
+        self.tensor = tensor
+        self.strides = tuple(strides) if strides is not None else row_major(tensor.shape)
+        self.offset = offset or Index(0)
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    def reshape(self, shape: Shape) -> "Buffer":
+        """View the same contiguous elements under another shape."""
+        return Buffer(self.memory, Tensor(shape, self.dtype), offset=self.offset)
+
+    def restride(self, shape: Shape) -> "Buffer | None":
+        """View the same elements under another shape, or None when that needs a copy."""
+        strides = reshaped_strides(self.shape, self.strides, shape)
+        if strides is None:
+            return None
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def broadcast_to(self, shape: Shape) -> "Buffer":
+        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        lead = len(shape) - len(self.shape)
+        strides = [0] * lead + [
+            0 if size == 1 else stride for size, stride in zip(self.shape, self.strides, strict=True)
+        ]
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def position(self, indices: Sequence[Index]) -> Index:
+        """Return the flat position of an element."""
+        at = self.offset
+        for index, stride in zip(indices, self.strides, strict=True):
+            at = at + index * stride
+        return at
+
+    def load(self, indices: Sequence[Index], lanes: Lanes | None = None) -> Number:
+        """Load one element, or neighbours along the last dimension from there on."""
+        at = self.position(indices)
+        if lanes is None:
+            return self._unpack(memref.load(self.memory, [at.value]))
+        stride = self.strides[-1] if self.strides else 0
+        if stride == 0:
+            one = self.load(indices)
+            type_ = ir.VectorType.get([lanes.width], one.value.type)
+            return one.with_value(vector.broadcast(type_, one.value))
+        if stride == 1:
+            return self._unpack(self._load_contiguous(at, lanes))
+        steps = constant_vector([stride * lane for lane in range(lanes.width)])
+        return self.gather(at, steps, lanes)
+
+    def _load_contiguous(self, at: Index, lanes: Lanes) -> Any:
+        type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
+        if lanes.mask is None:
+            return vector.load(type_, self.memory, [at.value])
+        return vector.maskedload(type_, self.memory, [at.value], lanes.mask, self._fill(type_))
+
+    def gather(self, at: Index, steps: Any, lanes: Lanes) -> Number:
+        """Load elements at `at` plus a vector of i32 steps, in elements."""
+        type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
+        mask = lanes.mask if lanes.mask is not None else all_lanes(lanes.width)
+        loaded = vector.gather(type_, self.memory, [at.value], steps, mask, self._fill(type_))
+        return self._unpack(loaded)
+
+    def _fill(self, type_: ir.Type) -> Any:
+        """Return what masked-off lanes hold: a number that no arithmetic trips over."""
+        dtype = "ui8" if self.dtype == "i1" else self.dtype
+        return constant_of(0, dtype, type_)
+
+    def store(self, number: Number, indices: Sequence[Index], lanes: Lanes | None = None) -> None:
+        """Store one element, or neighbours along the (contiguous) last dimension."""
+        at = self.position(indices)
+        packed = pack(number, self.dtype)
+        if lanes is None:
+            memref.store(packed, self.memory, [at.value])
+        elif lanes.mask is None:
+            vector.store(packed, self.memory, [at.value])
+        else:
+            vector.maskedstore(self.memory, [at.value], lanes.mask, packed)
+
+    def _unpack(self, stored: Any) -> Number:
+        if self.dtype == "i1":
+            zero = constant_of(0, "ui8", stored.type)
+            return Number(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
+        wide = compute_dtype(self.dtype)
+        if wide == self.dtype:
+            return Number(stored, self.dtype)
+        return Number(arith.extf(shaped_like(stored.type, element_type(wide)), stored), wide)
+
+
+def pack(number: Number, dtype: str) -> Any:
+    """Convert a computed number to what memory holds for an element type."""
+    if dtype == "i1":
+        return arith.extui(shaped_like(number.value.type, storage_type("i1")), number.value)
+    if dtype == "f16":
+        return arith.truncf(shaped_like(number.value.type, element_type("f16")), number.value)
+    if dtype == "bf16":
+        return _round_to_bf16(number)
+    return number.value
+
+
+def _round_to_bf16(number: Number) -> Any:
+    """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN stays NaN.
+
+    Not `arith.truncf`: without AVX512-BF16 that calls a compiler run-time library.
+    """
+    bits = number.bits("ui32")
+    odd = bits.shift_right(16).logical_and(bits.like(1))
+    rounded = (bits + odd + 0x7FFF).shift_right(16)
+    rounded = number.is_nan().select(rounded.like(0x7FC0), rounded)
+    half = arith.trunci(rounded.shaped("ui16"), rounded.value)
+    return arith.bitcast(shaped_like(half.type, element_type("bf16")), half)
+
+
+def constant_vector(values: Sequence[int]) -> Any:
+    """Emit a vector of i32 constants."""
+    type_ = ir.VectorType.get([len(values)], ir.IntegerType.get_signless(32))
+    elements = [ir.IntegerAttr.get(ir.IntegerType.get_signless(32), v) for v in values]
+    attribute: Any = ir.DenseElementsAttr.get(elements, type=type_)
+    return arith.constant(type_, attribute)
+
+
+def all_lanes(width: int) -> Any:
+    """Emit a mask that leaves no lane out."""
+    return constant_of(1, "i1", ir.VectorType.get([width], ir.IntegerType.get_signless(1)))
+
+
+def tail_mask(width: int, count: Index | int) -> Any:
+    """Emit a mask of the first `count` lanes."""
+    type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+    count = count if isinstance(count, Index) else Index(count)
+    return vector.create_mask(type_, [count.value])

@@ -1,0 +1,55 @@
+"""Compile the groups that were placed on the CPU: kernels, then segments that call them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...dialects import tri
+from ...dialects.core.machine import Machine
+from ...dialects.core.mlir import code_context, ir, version
+from .cache import cached
+from .kernel import Kernel
+from .lower_group import lower_group
+from .segment import KernelCall, segment_text
+from .to_llvm import LOWERING, to_object
+
+Progress = Callable[[str], None]
+
+
+@dataclass
+class CpuCode:
+    """Hold the kernels of a model by group, and all object code by symbol; equal kernels once."""
+
+    machine: Machine
+    kernels: dict[tri.Group, Kernel] = field(default_factory=dict["tri.Group", Kernel])
+    objects: dict[str, bytes] = field(default_factory=dict[str, bytes])
+
+
+def compile_kernels(groups: Sequence[tri.Group], machine: Machine, progress: Progress) -> CpuCode:
+    """Generate and compile the kernel of every group; `progress` hears of each new one."""
+    code = CpuCode(machine)
+    with code_context():
+        for group in groups:
+            kernel = lower_group(group, machine)
+            code.kernels[group] = kernel
+            if kernel.symbol not in code.objects:
+                progress(kernel.symbol)
+                code.objects[kernel.symbol] = _compile(kernel.text, machine)
+    return code
+
+
+def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> str:
+    """Compile one run of kernel calls into `code.objects`; return its symbol."""
+    symbol, text = segment_text(calls)
+    with code_context():
+        code.objects[symbol] = _compile(text, code.machine, sorted({c.symbol for c in calls}))
+    return symbol
+
+
+def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> bytes:
+    source = "\n".join([version(), LOWERING, " ".join(machine.features), text])
+    return cached(source, lambda: to_object(ir.Module.parse(text), externals))
+
+
+def object_entries(objects: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Name object code as entries of a package."""
+    return {f"cpu/{symbol}.o": data for symbol, data in objects.items()}

@@ -1,0 +1,64 @@
+"""A kernel under construction: its parameters, its scratch memory, its name."""
+
+import hashlib
+from dataclasses import dataclass
+
+from ...dialects.core.machine import Machine
+from ...dialects.core.mlir import ir
+from ...dialects.core.tensor import DTYPES, Shape, Tensor
+from .buffer import Buffer, storage_type
+from .number import compute_dtype
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One unit of code as MLIR text, named by its content.
+
+    Its arguments are pointers: the inputs, the outputs, then one for each piece of scratch
+    memory, which the caller provides and nobody reads afterwards.
+    """
+
+    symbol: str
+    text: str
+    scratch: tuple[Tensor, ...]
+
+
+class KernelBuilder:
+    """Build one function of buffers; use inside a `code_context`."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.module = ir.Module.create()
+        with ir.InsertionPoint(self.module.body):
+            attributes: dict[str, ir.Attribute] = {
+                "sym_name": ir.StringAttr.get("kernel"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
+            }
+            self.function = ir.Operation.create("func.func", [], [], attributes, regions=1)
+        self.block = ir.Block.create_at_start(self.function.regions[0], [])
+        self._scratch: list[Tensor] = []
+
+    def argument(self, tensor: Tensor) -> Buffer:
+        """Add a parameter: a pointer to a contiguous tensor."""
+        memory_type = ir.MemRefType.get([max(tensor.size, 1)], storage_type(tensor.dtype))
+        return Buffer(self.block.add_argument(memory_type, ir.Location.unknown()), tensor)
+
+    def scratch(self, shape: Shape, dtype: str) -> Buffer:
+        """Add memory that is only used while the kernel runs."""
+        tensor = Tensor(shape, dtype)
+        self._scratch.append(tensor)
+        return self.argument(tensor)
+
+    def lanes(self, *dtypes: str) -> int:
+        """Return how many elements of the widest of these types fit in a vector register."""
+        return self.machine.lanes(max(DTYPES[compute_dtype(d)].bits for d in dtypes))
+
+    def finish(self) -> Kernel:
+        """Close the function, name it by its content and return it as text."""
+        with ir.InsertionPoint(self.block):
+            ir.Operation.create("func.return", [], [])
+        types = [argument.type for argument in self.block.arguments]
+        self.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+        text = self.module.operation.get_asm()
+        symbol = "k_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+        return Kernel(symbol, text.replace("@kernel(", f"@{symbol}(", 1), tuple(self._scratch))

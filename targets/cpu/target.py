@@ -1,0 +1,55 @@
+"""The CPU target: what it accepts, and the three roads by which an op becomes code."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ...dialects.core.op import Op
+from ..core import Target
+
+CPU = Target("cpu")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How one op becomes code: the road it takes and the function that knows the way.
+
+    - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel, scalar or vector.
+    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that views the operand or
+      a function from indices to a `Number`; the framework writes the loops.
+    - `template`: `f(op, kernel, *buffers, *sinks)` writes its own loops and hands its results to
+      one `Sink` per result.
+    """
+
+    road: str
+    function: Callable[..., Any]
+
+
+def _road(road: str, classes: tuple[type[Op], ...]) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        CPU.lowers(*classes)(Lowering(road, function))
+        return function
+
+    return register
+
+
+def elementwise(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that computes one element from the elements at its place."""
+    return _road("elementwise", classes)
+
+
+def indexed(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that says where an element comes from."""
+    return _road("indexed", classes)
+
+
+def template(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that writes its own loops."""
+    return _road("template", classes)
+
+
+def lowering_of(op: Op) -> Lowering:
+    """Return the lowering of an op that the target accepts."""
+    return CPU.lowerings[type(op)]

@@ -1,0 +1,133 @@
+"""Placement: decide for every op which target runs it."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..dialects import tri
+from ..dialects.core.errors import CompileError
+from ..dialects.core.location import describe
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, ops
+from ..dialects.core.op import Op
+from ..passes.core import Pass
+from .core import Target
+from .registry import find_target
+
+FREE = (tri.Constant, tri.Weight, tri.Reshape)
+"""Ops that no target runs: constants are data, a reshape is another view of the same memory."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Say where the ops of one kernel went, and why each earlier choice refused."""
+
+    target: str
+    nodes: str
+    ops: tuple[str, ...]
+    refusals: tuple[str, ...]
+
+
+class Place(Pass):
+    """Give every op a target: the first of `targets` that accepts it.
+
+    A group goes as a whole, or is dissolved when no target takes all of it. What is not in a
+    group becomes a group of its own. CompileError lists the ops that no target takes.
+
+    %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
+    """
+
+    targets: tuple[str, ...] = ("cpu", "host")
+
+    def run(self, module: Module) -> None:
+        choices = [find_target(name) for name in self.targets]
+        with module.operation.context:
+            block = module.main.regions[0].blocks[0]
+            for op in _top(block):
+                if isinstance(op, tri.Group) and _choose(op, choices) is None:
+                    dissolve(op)
+            refused: list[str] = []
+            for op in _top(block):
+                refused += _place(op, choices)
+        if refused:
+            raise CompileError("\n".join(["no target takes these ops:", *refused]))
+
+
+def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
+    """Report where each kernel of a placed module runs, and why not on an earlier target."""
+    choices = [find_target(name) for name in targets]
+    for op in _top(module.main.regions[0].blocks[0]):
+        if not isinstance(op, tri.Group):
+            continue
+        members = [m for m in ops(op.block) if not m.terminator]
+        before = choices[: [t.name for t in choices].index(op.target)] if op.target else []
+        reasons = [r for t in before for m in members if (r := t.refusal(m))]
+        names = tuple(m.op_name for m in members if not isinstance(m, tri.Constant))
+        yield Placement(op.target, describe(op.location), names, tuple(dict.fromkeys(reasons)))
+
+
+def _top(block: ir.Block) -> list[Op]:
+    nested = [op for op in ops(block)]
+    return [op for op in nested if op.operation.block == block]
+
+
+def _place(op: Op, choices: Sequence[Target]) -> list[str]:
+    """Place one op; return why each target refuses it when all do."""
+    if isinstance(op, FREE):
+        return []
+    target = _choose(op, choices)
+    if target is None:
+        reasons = "; ".join(dict.fromkeys(r for t in choices for r in _refusals(op, t)))
+        return [f"  {describe(op.location)}: {reasons}"]
+    group = op if isinstance(op, tri.Group) else enclose(op)
+    group.operation.attributes["target"] = ir.StringAttr.get(target.name)
+    return []
+
+
+def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
+    return next((t for t in choices if not _refusals(op, t)), None)
+
+
+def _refusals(op: Op, target: Target) -> list[str]:
+    if not isinstance(op, tri.Group):
+        return [r for r in [target.refusal(op)] if r]
+    members = [m for m in ops(op.block) if not m.terminator and not isinstance(m, tri.Constant)]
+    if len(members) > 1 and not target.fuses:
+        return [f"{target.name} runs one op at a time"]
+    return [r for m in members if (r := target.refusal(m))]
+
+
+def enclose(op: Op) -> tri.Group:
+    """Put one op into a group of its own."""
+    inputs = list(dict.fromkeys(op.operation.operands))
+    types = [v.type for v in op.results]
+    with ir.InsertionPoint(op.operation):
+        group = tri.Group.create([inputs], types, {"target": ""}, loc=op.location)
+    block = ir.Block.create_at_start(group.operation.regions[0], [])
+    arguments = {v: block.add_argument(v.type, op.location) for v in inputs}
+    with ir.InsertionPoint(block):
+        inner = op.operation.clone()
+        for index, value in enumerate(op.operation.operands):
+            inner.operands[index] = arguments[value]
+        tri.Yield.build(list(inner.results), loc=op.location)
+    for old, new in zip(op.results, group.results, strict=True):
+        old.replace_all_uses_with(new)
+    op.operation.erase()
+    return group
+
+
+def dissolve(group: tri.Group) -> None:
+    """Put the ops of a group back in its place."""
+    inside: dict[ir.Value, ir.Value] = dict(
+        zip(group.block.arguments, group.operation.operands, strict=True)
+    )
+    for op in ops(group.block):
+        if op.terminator:
+            for old, value in zip(group.results, op.operation.operands, strict=True):
+                old.replace_all_uses_with(inside[value])
+            break
+        with ir.InsertionPoint(group.operation):
+            copy = op.operation.clone()
+        for index, value in enumerate(op.operation.operands):
+            copy.operands[index] = inside[value]
+        inside.update(zip(op.results, copy.results, strict=True))
+    group.operation.erase()

@@ -1,0 +1,20 @@
+"""Find targets by name: each folder of `targets/` with a `TARGET`, loaded when asked for."""
+
+import pkgutil
+from importlib import import_module
+
+from ..dialects.core.errors import CompileError
+from .core import Target
+
+
+def target_names() -> list[str]:
+    """List the names of all targets that are installed."""
+    package = import_module(__package__)
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
+
+
+def find_target(name: str) -> Target:
+    """Load a target; raise CompileError when there is none of that name."""
+    if name not in target_names():
+        raise CompileError(f"no target is called '{name}', there are: {', '.join(target_names())}")
+    return import_module(f".{name}", __package__).TARGET

@@ -1,0 +1,16 @@
+"""Make `trivium` importable from a bare checkout, here and in the processes that tests start."""
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+_site = Path(tempfile.mkdtemp(prefix="trivium-pytest-"))
+atexit.register(shutil.rmtree, _site, ignore_errors=True)
+(_site / "trivium").symlink_to(Path(__file__).resolve().parent.parent, target_is_directory=True)
+sys.path.insert(0, str(_site))
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(_site), *filter(None, [os.environ.get("PYTHONPATH")])]
+)

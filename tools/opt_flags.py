@@ -1,0 +1,136 @@
+"""The command line of `trivium-opt`."""
+
+import argparse
+import dataclasses
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..dialects.core.errors import CompileError
+from ..passes.core import PASSES
+from ..passes.hooks import EVERY
+from ..passes.pipeline import Pipeline, load_passes
+from ..targets.registry import find_target
+
+VALUE_FLAGS = {
+    "--target=NAME": "run the default pipeline of a target",
+    "--stop-after=PASS": "end the pipeline after this pass",
+    "--debug=PASS": "say why patterns of this pass left ops alone",
+    "--mlir-elide-elementsattrs-if-larger=N": "print no constants of more than N elements",
+}
+SWITCHES = {
+    "--split-input-file": "treat the pieces between `// -----` lines as files of their own",
+    "--verify-diagnostics": "check messages against `// expected-error {{…}}` comments",
+    "--allow-unregistered-dialect": "let ops of unknown dialects pass",
+    "--mlir-print-debuginfo": "print locations",
+    "--mlir-print-ir-before-all": "print the IR before each pass",
+    "--mlir-print-ir-after-all": "print the IR after each pass",
+    "--mlir-print-ir-after-change": "print the IR after each pass that changed it",
+    "--mlir-print-ir-after-failure": "print the IR after a pass that failed",
+    "--mlir-print-ir-module-scope": "print whole modules, never functions alone",
+    "--mlir-timing": "print the time that each pass took",
+    "--list-passes": "list Trivium's passes",
+    "--list-targets": "list the targets",
+}
+LISTED = {
+    "--mlir-print-ir-before=PASSES": "print the IR before these passes",
+    "--mlir-print-ir-after=PASSES": "print the IR after these passes",
+}
+
+
+def parser(version: str) -> argparse.ArgumentParser:
+    """Make the parser for everything but pass flags, which it leaves over."""
+    made = argparse.ArgumentParser(
+        prog="trivium-opt",
+        description="Read IR, run passes on it, write IR.",
+        usage="trivium-opt [FILE] [--PASS[=OPTIONS] ...] [flags]",
+        epilog=f"passes, in the order given; MLIR's work too:\n{pass_table()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("file", nargs="?", default="-", metavar="FILE", help="input, `-` is stdin")
+    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="output file")
+    made.add_argument(
+        "-p",
+        "--pass-pipeline",
+        metavar="TEXT",
+        help="passes as `builtin.module(a,b{c=1})` or `a,b`",
+    )
+    for spelling, text in (VALUE_FLAGS | LISTED).items():
+        flag, _, metavar = spelling.partition("=")
+        kind: Any = int if metavar == "N" else _names if spelling in LISTED else str
+        made.add_argument(flag, metavar=metavar, type=kind, help=text)
+    for flag, text in SWITCHES.items():
+        made.add_argument(flag, action="store_true", help=text)
+    made.add_argument(
+        "--verify-each", choices=("true", "false"), default="true", help="check the IR after passes"
+    )
+    made.add_argument("--version", action="version", version=f"trivium-opt {version}")
+    return made
+
+
+def _names(text: str) -> list[str]:
+    return text.split(",")
+
+
+def double_dashes(arguments: Sequence[str]) -> list[str]:
+    """Give long flags two dashes: like mlir-opt, `-split-input-file` works too."""
+    return [f"-{a}" if re.match(r"-[a-z][\w-]+(=|$)", a) else a for a in arguments]
+
+
+def printed_passes(flags: argparse.Namespace, when: str) -> Sequence[str]:
+    """List the passes `before` or `after` which the IR is to be printed."""
+    named: Sequence[str] | None = getattr(flags, f"mlir_print_ir_{when}")
+    everything = getattr(flags, f"mlir_print_ir_{when}_all")
+    changed = when == "after" and flags.mlir_print_ir_after_change
+    return [EVERY] if everything or (changed and not named) else named or []
+
+
+def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:
+    """Make the pipeline that the command line asks for; CompileError when it asks for none."""
+    given = {
+        "a pass flag": leftover,
+        "--pass-pipeline": flags.pass_pipeline,
+        "--target": flags.target,
+    }
+    used = [name for name, value in given.items() if value]
+    if len(used) > 1:
+        raise CompileError(f"{' and '.join(used)} exclude one another")
+    if flags.target:
+        made = _target_pipeline(flags.target)
+    else:
+        made = Pipeline.parse(flags.pass_pipeline or ",".join(map(_pass_flag, leftover)))
+    return made.until(flags.stop_after) if flags.stop_after else made
+
+
+def _pass_flag(argument: str) -> str:
+    """Turn `--pass=a=1 b=2` into the text of a pipeline."""
+    found = re.fullmatch(r"--([\w-]+)(?:=(.*))?", argument)
+    if found is None:
+        raise CompileError(f"'{argument}' is neither a flag nor a pass")
+    name, options = found.groups()
+    known = [*SWITCHES, *(f.partition("=")[0] for f in VALUE_FLAGS | LISTED), "--verify-each"]
+    if name not in PASSES and (close := difflib.get_close_matches(argument, known, 1, 0.85)):
+        raise CompileError(f"no flag or pass is called '{argument}', did you mean '{close[0]}'")
+    return f"{name}{{{options}}}" if options else name
+
+
+def _target_pipeline(name: str) -> Pipeline:
+    made = getattr(find_target(name), "pipeline", None)
+    if not isinstance(made, Pipeline):
+        raise CompileError(f"target '{name}' has no pipeline")
+    return made
+
+
+def pass_table() -> str:
+    """List our passes with their options and the first lines of their docstrings."""
+    load_passes()
+    rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
+    width = max(map(len, rows), default=0)
+    return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())
+
+
+def _usage(name: str) -> str:
+    options = [f.name.replace("_", "-") for f in dataclasses.fields(PASSES[name])]
+    return f"--{name}" + (f"={' '.join(f'{o}=…' for o in options)}" if options else "")
