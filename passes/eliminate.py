@@ -1,13 +1,13 @@
 """Remove ops that do nothing and ops that nobody needs."""
 
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
+from ..dialects.tri.dialect import TriOp
+from ..dialects.tri.reduce import Reduction
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 
@@ -19,35 +19,70 @@ class Eliminate(Pass):
     """
 
     def run(self, module: Module) -> None:
-        rewrite(module, *(pattern() for pattern in IDENTITIES))
-        remove_unused(module)
+        rewrite(module, _Identity())
+        _remove_unused(module)
 
 
-def remove_unused(module: Module) -> None:
-    """Remove pure ops without uses, and weights that no op names."""
-    for op in reversed(ops(module.operation)):
-        if op.pure and not op.terminator and not any(map(uses, op.results)):
-            op.operation.erase()
-    names = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
-    for name in [name for name in module.weights if name not in names]:
-        del module.weights[name]
-
-
-class Identity(Pattern):
-    """Base of patterns that replace an op by an operand that equals its result."""
-
-    def operand(self, op: Any, rewriter: Rewriter) -> ir.Value:
-        """Return the operand; raise NoMatch when the op changes it."""
-        raise NoImplementation
+class _Identity(Pattern):
+    root = TriOp
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
-        operand = self.operand(op, rewriter)
+        operand = _equal_operand(op, rewriter)
+        if operand is None:
+            raise NoMatch("computes something")
         if operand.type != op.results[0].type:
             raise NoMatch(f"changes the type from {operand.type} to {op.results[0].type}")
         rewriter.replace(op, [operand])
 
 
-NoImplementation = NotImplementedError
-IDENTITIES: list[type[Identity]] = []
+def _equal_operand(op: Op, rewriter: Rewriter) -> ir.Value | None:
+    """Return the operand whose elements the result has, in order, or None."""
+    match op:
+        case tri.Reshape() | tri.Expand() | tri.Tile() | tri.Cast():
+            return op.x  # their types say it all
+        case tri.Transpose():
+            return op.x if op.permutation == tuple(range(len(op.permutation))) else None
+        case tri.Slice():
+            return op.x if not any(op.starts) and set(op.steps) <= {1} else None
+        case tri.Pad():
+            return op.x if not any(op.pads) else None
+        case tri.Clip():
+            return op.x if (op.min, op.max) == (-math.inf, math.inf) else None
+        case tri.Concat() | tri.Split():
+            return op.operation.operands[0] if len(op.results) == 1 else None
+        case Reduction():
+            return op.x if isinstance(op, KEEPS_ONE) and not op.axes else None
+        case tri.Where():
+            condition = rewriter.find_scalar(op.condition)
+            return None if condition is None else op.a if condition else op.b
+        case tri.Add() | tri.Or() | tri.Xor():
+            return _other_than(0, op, rewriter)
+        case tri.Mul() | tri.And():
+            return _other_than(1, op, rewriter)
+        case tri.Sub():
+            return op.a if rewriter.find_scalar(op.b) == 0 else None
+        case tri.Div() | tri.Pow():
+            return op.a if rewriter.find_scalar(op.b) == 1 else None
+        case _:
+            return None
 
-Condition = Callable[[Any], bool]
+
+KEEPS_ONE = (tri.ReduceSum, tri.ReduceMean, tri.ReduceProd, tri.ReduceMax, tri.ReduceMin)
+"""The reductions of one element that are this element."""
+
+
+def _other_than(
+    neutral: float, op: tri.Add | tri.Mul | tri.And | tri.Or | tri.Xor, rewriter: Rewriter
+) -> ir.Value | None:
+    if rewriter.find_scalar(op.b) == neutral:
+        return op.a
+    return op.b if rewriter.find_scalar(op.a) == neutral else None
+
+
+def _remove_unused(module: Module) -> None:
+    for op in reversed(ops(module.operation)):
+        if op.pure and not op.terminator and not any(map(uses, op.results)):
+            op.operation.erase()
+    named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
+    for name in [name for name in module.weights if name not in named]:
+        del module.weights[name]

@@ -249,8 +249,8 @@ class FuseFragment(Pattern):
 
     fragment: ClassVar[Fragment]
 
-    def build(self, found: Found) -> Op:
-        """Make the op that stands for the fragment; raise NoMatch to leave it."""
+    def build(self, found: Found, rewriter: Rewriter) -> Op:
+        """Make the op that stands for the fragment; raise NoMatch, before, to leave it."""
         raise NotImplementedError
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
@@ -259,7 +259,7 @@ class FuseFragment(Pattern):
         if have != want:
             raise NoMatch(f"input is {have}, must be {want} like the result")
         with rewriter.before(op):
-            new = self.build(found)
+            new = self.build(found, rewriter)
         rewriter.replace(op, new, *found.ops)
 
 

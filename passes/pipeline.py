@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
+from types import ModuleType
 
+from .. import passes
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import PassManager, ir, new_context
@@ -143,8 +145,13 @@ class Pipeline:
 
 def load_passes() -> None:
     """Import all modules of this package, so that `PASSES` is complete."""
-    for found in iter_modules(import_module(__package__ or "").__path__):
-        import_module(f"{__package__}.{found.name}")
+    import_all(passes)
+
+
+def import_all(package: ModuleType) -> None:
+    """Import every module of a package, for what they register."""
+    for found in iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{found.name}")
 
 
 # -- text -----------------------------------------------------------------------------------------

@@ -122,6 +122,14 @@ class Rewriter:
         for other in reversed(replaced):
             self.erase_unused(other)
 
+    def set_operand(self, op: Op, index: int, value: ir.Value) -> None:
+        """Let `op` use another value that holds the same; erase the old one's op if unused."""
+        old = self.find_producer(op.operation.operands[index])
+        op.operation.operands[index] = value
+        self.changed = True
+        if old is not None:
+            self.erase_unused(old)
+
     def erase_unused(self, op: Op) -> None:
         """Erase an op of which no result is used; leave it otherwise."""
         if not any(map(uses, op.results)):

@@ -3,16 +3,14 @@
 import argparse
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
-from .. import __version__
+from .. import __version__, dialects
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.verification import verify
 from ..passes.hooks import Explain, PrintIr, Timing
-from ..passes.pipeline import Hook, Pipeline
+from ..passes.pipeline import Hook, Pipeline, import_all
 from ..targets.registry import target_names
 from . import expectations, opt_flags
 from .diagnostics import Listener, Message, messages
@@ -25,7 +23,7 @@ OK, REPORTED, USAGE = 0, 1, 2
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool on command line arguments and return its exit code."""
     arguments = opt_flags.double_dashes(sys.argv[1:] if argv is None else argv)
-    load_dialects()
+    import_all(dialects)
     try:
         flags, leftover = opt_flags.parser(__version__).parse_known_args(arguments)
     except SystemExit as end:  # of --help, --version, and wrong flags
@@ -44,13 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CompileError as error:
         print(error, file=sys.stderr)
         return REPORTED
-
-
-def load_dialects() -> None:
-    """Import every dialect, so that all their ops are known."""
-    package = import_module("..dialects", __package__)
-    for found in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{found.name}")
 
 
 def _run_all(sources: Sequence[Source], pipeline: Pipeline, flags: argparse.Namespace) -> bool:

@@ -7,11 +7,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .. import targets
 from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
-from ..passes.pipeline import Pipeline, load_passes
-from ..targets.registry import find_target
+from ..passes.pipeline import Pipeline, import_all, load_passes
+
+OPT_LEVEL = 2
+"""The level of optimisation of `--target`: the one that the compiler takes when not told."""
 
 VALUE_FLAGS = {
     "--target=NAME": "run the default pipeline of a target",
@@ -100,7 +103,7 @@ def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:
     if flags.target:
         made = _target_pipeline(flags.target)
     else:
-        made = Pipeline.parse(flags.pass_pipeline or ",".join(map(_pass_flag, leftover)))
+        made = _parse(flags.pass_pipeline or ",".join(map(_pass_flag, leftover)))
     return made.until(flags.stop_after) if flags.stop_after else made
 
 
@@ -116,16 +119,25 @@ def _pass_flag(argument: str) -> str:
     return f"{name}{{{options}}}" if options else name
 
 
+def _parse(text: str) -> Pipeline:
+    """Parse a pipeline; targets, with their passes, are loaded for names not found without."""
+    try:
+        return Pipeline.parse(text)
+    except CompileError:
+        import_all(targets)
+        return Pipeline.parse(text)
+
+
 def _target_pipeline(name: str) -> Pipeline:
-    made = getattr(find_target(name), "pipeline", None)
-    if not isinstance(made, Pipeline):
-        raise CompileError(f"target '{name}' has no pipeline")
-    return made
+    from ..compiler.stages import pipeline_for  # the compiler is slow to import
+
+    return pipeline_for(name, OPT_LEVEL)
 
 
 def pass_table() -> str:
     """List our passes with their options and the first lines of their docstrings."""
     load_passes()
+    import_all(targets)
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)
     return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())

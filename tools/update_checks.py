@@ -61,8 +61,12 @@ def checks(output: str) -> dict[str, list[str]]:
             block = blocks[found[1]] = [f"// CHECK-LABEL: func.func @{found[1]}"]
             block += [f"// CHECK-SAME:    {_bound(v, names)}" for v in _VALUE.findall(line)]
         elif "=" in line or line.strip().startswith("return"):
-            block.append(f"// CHECK:         {_VALUE.sub(lambda v: _bound(v[0], names), line.strip())}")
+            block.append(f"// CHECK:         {_bind_all(line.strip(), names)}")
     return blocks
+
+
+def _bind_all(line: str, names: dict[str, str]) -> str:
+    return _VALUE.sub(lambda value: _bound(value[0], names), line)
 
 
 def _bound(value: str, names: dict[str, str]) -> str:

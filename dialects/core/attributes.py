@@ -1,5 +1,6 @@
 """Conversion between MLIR attributes and the plain Python values of op fields."""
 
+import re
 import typing
 from typing import Any
 
@@ -101,9 +102,22 @@ def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
 
 def _array(attribute: ir.Attribute) -> Array:
     tensor = tensor_of(attribute.type)
-    dtype = numpy_dtype(tensor.dtype)
+    if tensor.dtype == "bf16":
+        return _bf16_array(attribute, tensor)
     array = np.asarray(typing.cast(Any, attribute))
-    if array.dtype == object:  # the bindings cannot export bf16: read element by element
-        flat = [attribute[i] for i in range(tensor.size)]
-        array = np.array(flat, np.float64).reshape(tensor.shape)
-    return array.astype(dtype, copy=False)
+    return array.astype(numpy_dtype(tensor.dtype), copy=False)
+
+
+def _bf16_array(attribute: ir.Attribute, tensor: Tensor) -> Array:
+    """Read the text of a bf16 attribute: the bindings do not export its elements."""
+    text = str(attribute).partition("dense<")[2].rpartition("> :")[0]
+    dtype = numpy_dtype("bf16")
+    if text.startswith('"0x'):
+        return np.resize(np.frombuffer(bytes.fromhex(text[3:-1]), dtype), tensor.shape)
+    numbers = re.findall(r"[^\[\], ]+", text)  # decimal, or the bits in hexadecimal
+    bits = [int(n, 16) if n.startswith("0x") else _bf16_bits(n, dtype) for n in numbers]
+    return np.resize(np.array(bits, np.uint16).view(dtype), tensor.shape)  # repeats a splat
+
+
+def _bf16_bits(decimal: str, dtype: "np.dtype[Any]") -> int:
+    return int(np.array(float(decimal)).astype(dtype).view(np.uint16))

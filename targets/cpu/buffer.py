@@ -69,6 +69,21 @@ class Buffer:
         ]
         return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
+    def part(self, indices: Sequence[Index]) -> "Buffer":
+        """View the sub-tensor at some leading indices."""
+        count = len(indices)
+        at = self.offset
+        for index, stride in zip(indices, self.strides[:count], strict=True):
+            at = at + index * stride
+        tensor = Tensor(self.shape[count:], self.dtype)
+        return Buffer(self.memory, tensor, self.strides[count:], at)
+
+    def transposed(self, permutation: Sequence[int]) -> "Buffer":
+        """View the tensor with its dimensions in another order."""
+        shape = tuple(self.shape[axis] for axis in permutation)
+        strides = [self.strides[axis] for axis in permutation]
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
     def position(self, indices: Sequence[Index]) -> Index:
         """Return the flat position of an element."""
         at = self.offset

@@ -33,6 +33,8 @@ def collapsed_shape(shape: Shape, strides: Sequence[Sequence[int]]) -> Shape:
 
 def reshaped_strides(shape: Shape, strides: Sequence[int], new: Shape) -> tuple[int, ...] | None:
     """Return the strides of the same elements under another shape, or None if that needs a copy."""
+    if 0 in shape:
+        return row_major(new)
     old = [(size, step) for size, step in zip(shape, strides, strict=True) if size != 1]
     result: list[int] = []
     for size in reversed(new):

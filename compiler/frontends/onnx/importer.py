@@ -20,7 +20,7 @@ from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Array, Tensor, dtype_of
 from .functions import expand_function
 from .model import Bindings, Source, attribute_value, bind_shape, read_model
-from .rules import Node, Rule, find_rule
+from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
 INLINE_BYTES = 1024
@@ -134,8 +134,13 @@ class _Importer:
         attributes = _attributes(rule, proto)
         if rule.node_parameter:
             attributes[rule.node_parameter] = node
-        with ir.Location.name(name):
-            results = _results(rule.function(*operands, **attributes))
+        try:
+            with ir.Location.name(name):
+                made = _results(rule.function(*operands, **attributes))
+                results = [self._materialize(result, node, i) for i, result in enumerate(made)]
+        except UseFunctionBody:
+            self._function_body(proto, name, opset, scope)
+            return
         _name_results(node, results)
         for output, value in zip(proto.output, results, strict=False):
             scope.values[output] = value
@@ -200,10 +205,19 @@ class _Importer:
             raise Invalid(f"uses value '{name}', which nothing defines")
         return value
 
-    def _constant(self, name: str, array: Array) -> ir.Value:
+    def _materialize(
+        self, result: ir.Value | Array | None, node: Node, index: int
+    ) -> ir.Value | None:
+        """Turn an array that a rule returns into a constant; leave values alone."""
+        if not isinstance(result, np.ndarray):
+            return result
+        output = node.outputs[index] if node.wants(index) else ""
+        return self._constant(output or node.name, result, node.name)
+
+    def _constant(self, name: str, array: Array, node: str = "") -> ir.Value:
         """Make a constant op: small ones hold their numbers, large ones name a weight."""
         dtype_of(array.dtype)
-        location = node_location(name, [name])
+        location = node_location(node or name, [name])
         if array.nbytes <= INLINE_BYTES:
             return tri.Constant.build(value=array, loc=location).y
         key = self.module.add_weight(name, np.ascontiguousarray(array))
@@ -247,10 +261,11 @@ def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
     return given
 
 
-def _results(made: Any) -> list[ir.Value | None]:
+def _results(made: Any) -> list[ir.Value | Array | None]:
     if isinstance(made, Op):
         return list(made.results)
-    return list(made) if isinstance(made, tuple) else [made]
+    results: tuple[Any, ...] = made if isinstance(made, tuple) else (made,)
+    return [r.results[0] if isinstance(r, Op) else r for r in results]
 
 
 def _name_results(node: Node, results: Sequence[ir.Value | None]) -> None:

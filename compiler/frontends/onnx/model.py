@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import google.protobuf.message
+import numpy as np
 import onnx
 import onnx.checker
 import onnx.inliner
 
 from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.tensor import Array
 
 Source = str | os.PathLike[str] | bytes | onnx.ModelProto
 Bindings = Mapping[str, int | Sequence[int]]
@@ -95,6 +97,17 @@ def attribute_value(attribute: onnx.AttributeProto) -> Any:
         return value.decode("utf-8")
     if isinstance(value, onnx.TensorProto):
         return onnx.numpy_helper.to_array(value)
+    if isinstance(value, onnx.SparseTensorProto):
+        return _dense(value)
     if isinstance(value, (int, float, str, onnx.GraphProto)):
         return value
     return tuple(v.decode("utf-8") if isinstance(v, bytes) else v for v in value)
+
+
+def _dense(sparse: onnx.SparseTensorProto) -> Array:
+    """Write out a sparse tensor; its indices are places in row-major order, or index tuples."""
+    values = onnx.numpy_helper.to_array(sparse.values)
+    indices = onnx.numpy_helper.to_array(sparse.indices)
+    dense = np.zeros(tuple(sparse.dims), values.dtype)
+    dense[tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, dense.shape)] = values
+    return dense

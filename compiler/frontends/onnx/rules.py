@@ -9,10 +9,12 @@
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name and outputs.
-- The result is an op (all its results, in order), a value, or a tuple of values.
+- The result is an op (all its results, in order), or a value or an array, or a tuple of ops of one
+  result, values and arrays. An array becomes a constant, or a weight when it is large.
 
 The rule with the greatest `since` that is not newer than the model's opset is used. `Invalid` and
-`Unsupported` raised inside become messages that name the node.
+`Unsupported` raised inside become messages that name the node. A rule that covers a part of its
+operator raises `UseFunctionBody` for the rest.
 """
 
 import inspect
@@ -24,6 +26,10 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
 
 Value = ir.Value
+
+
+class UseFunctionBody(Exception):
+    """Ask the importer to expand ONNX's definition of a node; raised before anything is built."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,152 @@
+"""Simplify chains of ops that only change shapes."""
+
+from collections.abc import Sequence
+
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.errors import Invalid
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module
+from ..dialects.core.op import Op
+from ..dialects.core.tensor import Shape
+from ..dialects.tri.dialect import TriOp
+from .core import Pass
+from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users
+
+
+class FoldShapes(Pass):
+    """Merge reshapes, transposes and expansions that follow one another.
+
+    A transpose that moves only axes of size 1 becomes a reshape. An expansion whose user
+    broadcasts anyway disappears.
+
+        %a = tri.reshape %x; %b = tri.reshape %a         =>   %b = tri.reshape %x
+        %a = tri.transpose %x; %b = tri.transpose %a     =>   %b = tri.transpose %x
+        %a = tri.expand %x; %b = tri.add %a, %y          =>   %b = tri.add %x, %y
+    """
+
+    def run(self, module: Module) -> None:
+        rewrite(
+            module,
+            _ReshapeOfReshape(),
+            _ExpandOfExpand(),
+            _TransposeOfTranspose(),
+            _TransposeOfUnits(),
+            _TransposeOfReshape(),
+            _OperandOfExpand(),
+        )
+
+
+class _ReshapeOfReshape(Pattern):
+    root = tri.Reshape
+
+    def rewrite(self, op: tri.Reshape, rewriter: Rewriter) -> None:
+        inner = rewriter.producer(op.x, tri.Reshape)
+        with rewriter.before(op):
+            new = tri.Reshape.build(inner.x, shape=op.shape)
+        rewriter.replace(op, new, inner)
+
+
+class _ExpandOfExpand(Pattern):
+    root = tri.Expand
+
+    def rewrite(self, op: tri.Expand, rewriter: Rewriter) -> None:
+        inner = rewriter.producer(op.x, tri.Expand)
+        with rewriter.before(op):
+            new = tri.Expand.build(inner.x, shape=op.shape)
+        rewriter.replace(op, new, inner)
+
+
+class _TransposeOfTranspose(Pattern):
+    root = tri.Transpose
+
+    def rewrite(self, op: tri.Transpose, rewriter: Rewriter) -> None:
+        inner = rewriter.producer(op.x, tri.Transpose)
+        first = inner.permutation
+        with rewriter.before(op):
+            permutation = tuple(first[axis] for axis in op.permutation)
+            new = tri.Transpose.build(inner.x, permutation=permutation)
+        rewriter.replace(op, new, inner)
+
+
+class _TransposeOfUnits(Pattern):
+    root = tri.Transpose
+
+    def rewrite(self, op: tri.Transpose, rewriter: Rewriter) -> None:
+        shape = tensor_of(op.x.type).shape
+        moved = [axis for axis in op.permutation if shape[axis] != 1]
+        if moved != sorted(moved):
+            raise NoMatch("moves axes larger than 1")
+        with rewriter.before(op):
+            new = tri.Reshape.build(op.x, shape=tensor_of(op.y.type).shape)
+        rewriter.replace(op, new)
+
+
+class _TransposeOfReshape(Pattern):
+    """Transpose before a reshape that only merges axes, when another op is there to merge with."""
+
+    root = tri.Transpose
+
+    def rewrite(self, op: tri.Transpose, rewriter: Rewriter) -> None:
+        reshape = rewriter.producer(op.x, tri.Reshape)
+        above = isinstance(rewriter.find_producer(reshape.x), tri.Transpose)
+        below = all(user.name == tri.Reshape.op_name for user in users(op.y))
+        if not above and not below:
+            raise NoMatch("neither a transpose before the reshape nor a reshape after it")
+        merged = merged_axes(tensor_of(reshape.x.type).shape, reshape.shape)
+        if merged is None:
+            raise NoMatch("reshape does more than merge axes")
+        inside = [axis for part in op.permutation for axis in merged[part]]
+        units = [axis for axis in range(tensor_of(reshape.x.type).rank) if axis not in inside]
+        with rewriter.before(op):
+            turned = tri.Transpose.build(reshape.x, permutation=(*units, *inside))
+            new = tri.Reshape.build(turned.y, shape=tensor_of(op.y.type).shape)
+        rewriter.replace(op, new, reshape)
+
+
+class _OperandOfExpand(Pattern):
+    root = TriOp
+
+    def rewrite(self, op: TriOp, rewriter: Rewriter) -> None:
+        if not op.elementwise and not isinstance(op, (tri.Attention, tri.MatMul)):
+            raise NoMatch("does not broadcast its operands")
+        for index, operand in enumerate(op.operation.operands):
+            inner = rewriter.find_producer(operand)
+            if isinstance(inner, tri.Expand) and _accepts(op, index, inner.x):
+                rewriter.set_operand(op, index, inner.x)
+                return
+        raise NoMatch("no operand is expanded, or the result would be smaller")
+
+
+def merged_axes(before: Shape, after: Shape) -> list[list[int]] | None:
+    """List for each axis of `after` the axes of `before` that a reshape makes it of.
+
+    Axes of size 1 are made of none. Returns None when the reshape also splits an axis.
+    """
+    rest = [axis for axis, size in enumerate(before) if size != 1]
+    merged: list[list[int]] = []
+    for size in after:
+        made, axes = 1, list[int]()
+        while made < size and rest:
+            axes.append(rest.pop(0))
+            made *= before[axes[-1]]
+        if made != size:
+            return None
+        merged.append(axes)
+    return None if rest else merged
+
+
+def _accepts(op: Op, index: int, value: ir.Value) -> bool:
+    """Say whether an op would infer the same type with another operand at an index."""
+    given = [tensor_of(operand.type) for operand in op.operation.operands]
+    given[index] = tensor_of(value.type)
+    try:
+        inferred = op.infer(*_regrouped(op, given), **op.attributes)
+    except Invalid:
+        return False
+    return inferred == tensor_of(op.results[0].type)
+
+
+def _regrouped(op: Op, flat: Sequence[object]) -> list[object]:
+    operands = iter(flat)
+    return [None if group is None else next(operands) for group in op.operand_groups()]

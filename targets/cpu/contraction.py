@@ -1,0 +1,178 @@
+"""The contraction template: sums of products over a depth, by register tiles and packed panels.
+
+Rows × columns are cut into tiles that fit the vector registers. For one panel of columns at a
+time the right-hand side is packed contiguously, so that the inner loop streams it; every tile of
+rows then runs over the panel. Convolutions pack a panel of windows (an implicit im2col), matrix
+products a panel of columns.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ...dialects.core.mlir import ir
+from ...dialects.core.tensor import Shape
+from .buffer import Buffer, Lanes, tail_mask, vector
+from .index import Index, carry_nest, for_each
+from .kernel import KernelBuilder
+from .number import Number, constant_of, element_type
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Schedule a contraction: so many rows by so many vectors of columns in registers."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+
+def choose_tile(kernel: KernelBuilder, dtype: str, rows: int, columns: int) -> Tile:
+    """Fill the registers: accumulators, one row of the panel, one broadcast and one spare."""
+    registers = 32 if kernel.machine.vector_bytes == 64 else 16
+    lanes = kernel.lanes(dtype)
+    wide = 8 if rows == 1 else 4 if rows <= 4 else 2
+    vectors = max(1, min(wide, -(-columns // lanes)))
+    return Tile(min(rows, (registers - vectors - 2) // vectors), vectors, lanes)
+
+
+class Panel(Protocol):
+    """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
+
+    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+        """Get ready for the panel that starts at a column."""
+        ...
+
+    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+        """Return the vectors of one row of the panel."""
+        ...
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """Describe what is summed: y[row, column] = Σ left(row, depth) × panel(depth, column).
+
+    `initial` gives what a row's sums start from, `finish` takes them.
+    """
+
+    rows: int
+    columns: int
+    depth: Shape
+    dtype: str
+    left: Callable[[Index, Sequence[Index]], Number]
+    panel: Panel
+    finish: Callable[[Index, Index, Number, Lanes], None]
+    initial: Callable[[Index], Number] | None = None
+
+    def emit(self, tile: Tile) -> None:
+        """Emit the loops over panels and tiles."""
+        full = self.columns - self.columns % tile.columns
+        plain = [Lanes(tile.lanes)] * tile.vectors
+        for_each(full, lambda start: self._panel(tile, start, plain), step=tile.columns)
+        if rest := self.columns - full:
+            masks = [
+                Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
+                if rest < (v + 1) * tile.lanes
+                else Lanes(tile.lanes)
+                for v in range(-(-rest // tile.lanes))
+            ]
+            self._panel(tile, Index(full), masks)
+
+    def _panel(self, tile: Tile, start: Index, masks: Sequence[Lanes]) -> None:
+        self.panel.prepare(start, masks)
+        large, small, many, few = _even_split(self.rows, tile.rows)
+        for_each(many, lambda i: self._tile(large, i * large, start, masks))
+        offset = many * large
+        for_each(few, lambda i: self._tile(small, i * small + offset, start, masks))
+
+    def _tile(self, rows: int, first: Index, start: Index, masks: Sequence[Lanes]) -> None:
+        sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
+
+        def step(depth: list[Index], sums: list[Number]) -> list[Number]:
+            row = self.panel.load(depth, start, masks)
+            out: list[Number] = []
+            for r in range(rows):
+                factor = splat(self.left(first + r, depth), masks[0].width)
+                now = sums[r * len(masks) : (r + 1) * len(masks)]
+                out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
+            return out
+
+        sums = carry_nest(self.depth, sums, step)
+        for r in range(rows):
+            for v, lanes in enumerate(masks):
+                column = start + v * lanes.width
+                self.finish(first + r, column, sums[r * len(masks) + v], lanes)
+
+    def _start(self, row: Index, lanes: Lanes) -> Number:
+        if self.initial is not None:
+            return splat(self.initial(row), lanes.width)
+        type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
+        return Number(constant_of(0, self.dtype, type_), self.dtype)
+
+
+@dataclass(frozen=True)
+class PackedPanel:
+    """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows."""
+
+    memory: Buffer  # [depth…, columns of a tile]
+    fill: Callable[[Buffer, Index, Sequence[Lanes]], None]
+
+    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+        self.fill(self.memory, start, masks)
+
+    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+        offsets = range(0, len(masks) * masks[0].width, masks[0].width)
+        return [self.memory.load([*depth, Index(o)], Lanes(masks[0].width)) for o in offsets]
+
+
+@dataclass(frozen=True)
+class DirectPanel:
+    """Read the right-hand side where it is: [depth, columns]; for few rows, used once each."""
+
+    matrix: Buffer
+
+    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+        pass
+
+    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+        return [
+            self.matrix.load([*depth, start + v * lanes.width], lanes)
+            for v, lanes in enumerate(masks)
+        ]
+
+
+def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, tile: Tile) -> Panel:
+    """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
+    if rows <= tile.rows:
+        return DirectPanel(matrix)
+    depth = matrix.shape[0]
+
+    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+        def row(k: Index) -> None:
+            for v, lanes in enumerate(masks):
+                loaded = matrix.load([k, start + v * lanes.width], lanes)
+                memory.store(loaded, [k, Index(v * lanes.width)], Lanes(lanes.width))
+
+        for_each(depth, row)
+
+    return PackedPanel(kernel.scratch((depth, tile.columns), dtype), fill)
+
+
+def splat(number: Number, width: int) -> Number:
+    """Repeat a scalar in all lanes of a vector."""
+    type_ = ir.VectorType.get([width], number.value.type)
+    return number.with_value(vector.broadcast(type_, number.value))
+
+
+def _even_split(total: int, most: int) -> tuple[int, int, int, int]:
+    """Cut a length into pieces of at most two sizes, none above `most`: large, small, counts."""
+    pieces = -(-total // most) if total else 0
+    if not pieces:
+        return most, most, 0, 0
+    small, many = divmod(total, pieces)
+    return small + 1, small, many, pieces - many
+

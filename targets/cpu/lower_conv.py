@@ -1,0 +1,274 @@
+"""Lowerings of convolution: an implicit matrix product, or sliding windows for depthwise ones."""
+
+import math
+from collections.abc import Sequence
+
+from ...dialects import tri
+from ...dialects.core.tensor import Shape
+from .buffer import Buffer, Lanes, all_lanes, constant_vector
+from .contraction import Contraction, DirectPanel, PackedPanel, Panel, Tile, choose_tile, splat
+from .index import Index, carry_nest, for_each, nest, unravel
+from .kernel import KernelBuilder
+from .number import Number, arith, compute_dtype, constant_of
+from .sink import Sink, each_vector
+from .target import template
+from .strides import row_major
+from .windows import Axis, WindowReader, divide_unsigned, positions, splat_index, window_axes
+
+
+@template(tri.Conv)
+def lower_conv(
+    op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+) -> None:
+    axes = window_axes(
+        x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
+    )
+    if w.shape[1] == 1 and w.shape[0] == op.group:
+        _depthwise(kernel, x, w, b, y, axes)
+    else:
+        _implicit_product(kernel, x, w, b, y, axes, op.group)
+
+
+def _implicit_product(
+    kernel: KernelBuilder,
+    x: Buffer,
+    w: Buffer,
+    b: Buffer | None,
+    y: Sink,
+    axes: Sequence[Axis],
+    group: int,
+) -> None:
+    """Contract [outputs, depth] kernels with [depth, windows] columns that are never stored whole."""
+    batch, outputs, *_ = y.shape
+    windows = y.shape[2:]
+    rows, channels = outputs // group, w.shape[1]
+    depth = channels * math.prod(w.shape[2:])
+    columns = math.prod(windows)
+    dtype = compute_dtype(x.dtype)
+    tile = choose_tile(kernel, dtype, rows, columns)
+    kernels = w.reshape((group, rows, depth))
+    sink = y.over((batch, group, rows, columns))
+    bias = None if b is None else b.reshape((group, rows))
+    images = x.reshape((batch, group, channels, *x.shape[2:]))
+
+    def one(at: list[Index]) -> None:
+        part = images.part(at)
+        Contraction(
+            rows,
+            columns,
+            (depth,),
+            dtype,
+            lambda r, k: kernels.load([at[1], r, *k]),
+            _window_panel(kernel, part, axes, w.shape[2:], windows, rows, tile),
+            lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
+            None if bias is None else lambda r: bias.load([at[1], r]),
+        ).emit(tile)
+
+    nest((batch, group), one)
+
+
+def _window_panel(
+    kernel: KernelBuilder,
+    image: Buffer,
+    axes: Sequence[Axis],
+    taps: Shape,
+    windows: Shape,
+    rows: int,
+    tile: Tile,
+) -> Panel:
+    """Choose how to read columns of windows from one image [channels, spatial…]."""
+    channels = image.shape[0]
+    if math.prod(taps) == 1 and all(a.stride == 1 and not a.padded for a in axes):
+        matrix = Buffer(image.memory, image.tensor, offset=image.offset)
+        matrix = matrix.reshape((channels, math.prod(windows)))
+        if rows <= tile.rows:
+            return DirectPanel(matrix)
+        return PackedPanel(
+            _panel_memory(kernel, matrix.shape[0], tile, image.dtype), _copy_columns(matrix)
+        )
+    memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
+    return PackedPanel(memory, _gather_windows(WindowReader(image, axes), taps, windows, channels))
+
+
+def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
+    return kernel.scratch((depth, tile.columns), compute_dtype(dtype))
+
+
+def _copy_columns(matrix: Buffer):
+    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+        def row(k: Index) -> None:
+            for v, lanes in enumerate(masks):
+                loaded = matrix.load([k, start + v * lanes.width], lanes)
+                memory.store(loaded, [k, Index(v * lanes.width)], Lanes(lanes.width))
+
+        for_each(matrix.shape[0], row)
+
+    return fill
+
+
+def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int):
+    strides = row_major((channels, *taps))
+
+    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+        width = masks[0].width
+        corners = [reader.corners(start + v * width, windows, width) for v in range(len(masks))]
+
+        def element(at: list[Index]) -> None:
+            channel, *tap = at
+            k = Index(0)
+            for index, stride in zip(at, strides, strict=True):
+                k = k + index * stride
+            for v, lanes in enumerate(masks):
+                loaded = reader.load([channel], corners[v], tap, lanes)
+                memory.store(loaded, [k, Index(v * width)], Lanes(width))
+
+        nest((channels, *taps), element)
+
+    return fill
+
+
+# -- depthwise ------------------------------------------------------------------------------------
+
+
+def _depthwise(
+    kernel: KernelBuilder,
+    x: Buffer,
+    w: Buffer,
+    b: Buffer | None,
+    y: Sink,
+    axes: Sequence[Axis],
+) -> None:
+    """Slide each kernel over its own channel, a vector of neighbouring windows at a time."""
+    dtype = compute_dtype(x.dtype)
+    width = kernel.lanes(dtype)
+
+    def windows(at: list[Index], lanes: Lanes | None) -> None:
+        lanes = lanes or Lanes(1)
+        batch, channel, *place = at
+        start = [b.load([channel])] if b is not None else [Number(constant_of(0, dtype), dtype)]
+
+        def tap(index: list[Index], sums: list[Number]) -> list[Number]:
+            taken = _row_of_taps(x, axes, [batch, channel], place, index, lanes)
+            weight = splat(w.load([channel, Index(0), *index]), lanes.width)
+            return [taken.fma(weight, sums[0])]
+
+        total = carry_nest(w.shape[2:], [splat(start[0], lanes.width)], tap)[0]
+        y.store(total, at, lanes)
+
+    each_vector(y.shape, width, windows)
+
+
+def _row_of_taps(
+    x: Buffer,
+    axes: Sequence[Axis],
+    leading: Sequence[Index],
+    place: Sequence[Index],
+    tap: Sequence[Index],
+    lanes: Lanes,
+) -> Number:
+    """Load one tap of neighbouring windows in one row: contiguous or strided, zero outside."""
+    mask = lanes.mask
+    at = [
+        p * axis.stride + t * axis.dilation - axis.begin
+        for p, t, axis in zip(place, tap, axes, strict=True)
+    ]
+    for index, axis in zip(at[:-1], axes[:-1], strict=True):
+        if axis.padded:
+            inside = splat(index.within(0, axis.size), lanes.width).value
+            mask = inside if mask is None else arith.andi(mask, inside)
+    last = axes[-1]
+    steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
+    if last.padded:
+        columns = splat_index(at[-1], lanes.width) + Number(steps, "i32")
+        inside = Number(columns.value, "ui32").less(last.size).value
+        mask = inside if mask is None else arith.andi(mask, inside)
+    masked = Lanes(lanes.width, mask)
+    if last.stride == 1:
+        return x.load([*leading, *at], masked)
+    position = x.position([*leading, *at])
+    return x.gather(position, steps, Lanes(lanes.width, mask or all_lanes(lanes.width)))
+
+
+# -- transposed -----------------------------------------------------------------------------------
+
+
+@template(tri.ConvTranspose)
+def lower_conv_transpose(
+    op: tri.ConvTranspose, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+) -> None:
+    """Gather, for every output, the inputs that spread to it: a product over channels and taps."""
+    batch, outputs, *_ = y.shape
+    spatial = y.shape[2:]
+    rows, channels = outputs // op.group, w.shape[0] // op.group
+    taps = w.shape[2:]
+    columns = math.prod(spatial)
+    dtype = compute_dtype(x.dtype)
+    tile = choose_tile(kernel, dtype, rows, columns)
+    kernels = w.reshape((op.group, channels, rows, math.prod(taps)))
+    sink = y.over((batch, op.group, rows, columns))
+    bias = None if b is None else b.reshape((op.group, rows))
+    images = x.reshape((batch, op.group, channels, *x.shape[2:]))
+    memory = kernel.scratch((channels, math.prod(taps), tile.columns), dtype)
+
+    def one(at: list[Index]) -> None:
+        fill = _gather_spread(op, images.part(at), taps, spatial)
+        Contraction(
+            rows,
+            columns,
+            (channels, math.prod(taps)),
+            dtype,
+            lambda r, k: kernels.load([at[1], k[0], r, k[1]]),
+            PackedPanel(memory, fill),
+            lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
+            None if bias is None else lambda r: bias.load([at[1], r]),
+        ).emit(tile)
+
+    nest((batch, op.group), one)
+
+
+def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape):
+    channels, *sizes = image.shape
+    strides = row_major(tuple(sizes))
+
+    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+        width = masks[0].width
+        places = [positions(start + v * width, spatial, width) for v in range(len(masks))]
+
+        def element(at: list[Index]) -> None:
+            channel, flat = at
+            tap = unravel(flat, taps)
+            for v, lanes in enumerate(masks):
+                steps, mask = _spread_steps(op, places[v], tap, sizes, strides, lanes)
+                base = image.position([channel, *[Index(0)] * len(sizes)])
+                loaded = image.gather(base, steps.value, Lanes(width, mask))
+                memory.store(loaded, [channel, flat, Index(v * width)], Lanes(width))
+
+        nest((channels, math.prod(taps)), element)
+
+    return fill
+
+
+def _spread_steps(
+    op: tri.ConvTranspose,
+    places: Sequence[Number],
+    tap: Sequence[Index],
+    sizes: Sequence[int],
+    strides: Sequence[int],
+    lanes: Lanes,
+):
+    """Return which input element reaches each output by a tap, and whether there is one."""
+    mask = lanes.mask
+    total: Number | None = None
+    for axis, place in enumerate(places):
+        reach = splat_index(tap[axis] * op.dilations[axis], lanes.width)
+        ahead = place + op.pads[axis] - reach
+        unsigned = Number(ahead.value, "ui32")
+        quotient = divide_unsigned(unsigned, op.strides[axis])
+        exact = (quotient * op.strides[axis]).equal(unsigned)
+        inside = exact.logical_and(quotient.less(sizes[axis])).value
+        mask = inside if mask is None else arith.andi(mask, inside)
+        part = Number(quotient.value, "i32") * strides[axis]
+        total = part if total is None else total + part
+    assert total is not None
+    return total, mask
+

@@ -1,0 +1,126 @@
+"""Reading windows: from output positions, several at once, to elements of a padded input."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects.core.tensor import Shape
+from .buffer import Buffer, Lanes, all_lanes, constant_vector
+from .contraction import splat
+from .index import Index
+from .number import Number, arith
+from .strides import row_major
+
+
+def lane_numbers(width: int) -> Number:
+    """Emit the vector 0, 1, 2, … of i32."""
+    return Number(constant_vector(list(range(width))), "i32")
+
+
+def splat_index(index: Index, width: int) -> Number:
+    """Repeat an index in all lanes, as i32."""
+    return splat(index.number("i32"), width)
+
+
+def divide_unsigned(number: Number, divisor: int) -> Number:
+    """Divide by a positive constant; needs none of the guards of a division by a value."""
+    if divisor == 1:
+        return number
+    return number.with_value(arith.divui(number.value, number.like(divisor).value))
+
+
+def positions(start: Index, shape: Shape, width: int) -> list[Number]:
+    """Return the coordinates of `width` neighbouring row-major positions, a vector for each axis."""
+    linear = splat_index(start, width) + lane_numbers(width)
+    coordinates: list[Number] = []
+    for axis in reversed(range(len(shape))):
+        if axis == 0:
+            coordinates.append(linear)
+            break
+        size = linear.like(shape[axis])
+        coordinates.append(linear.with_value(arith.remui(linear.value, size.value)))
+        linear = divide_unsigned(linear, shape[axis])
+    return coordinates[::-1]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Describe one spatial axis of sliding windows."""
+
+    size: int
+    stride: int
+    begin: int
+    dilation: int
+    padded: bool
+
+
+@dataclass(frozen=True)
+class WindowReader:
+    """Read one tap of several windows at once: zero outside of the input.
+
+    `plane` is the input with its spatial axes last; `axes` describe them.
+    """
+
+    plane: Buffer
+    axes: Sequence[Axis]
+
+    def corners(self, start: Index, outputs: Shape, width: int) -> list[Number]:
+        """Return where `width` neighbouring windows begin, as one vector for each axis."""
+        coordinates = positions(start, outputs, width)
+        return [
+            c * axis.stride - axis.begin for c, axis in zip(coordinates, self.axes, strict=True)
+        ]
+
+    def load(
+        self,
+        leading: Sequence[Index],
+        corners: Sequence[Number],
+        tap: Sequence[Index],
+        lanes: Lanes,
+    ) -> Number:
+        """Load the elements under one tap of the windows at `corners`."""
+        steps = self._steps(corners)
+        at = self.plane.position([*leading, *[Index(0)] * len(self.axes)])
+        strides = row_major(tuple(axis.size for axis in self.axes))
+        for index, axis, stride in zip(tap, self.axes, strides, strict=True):
+            at = at + index * (axis.dilation * stride)
+        mask = self._inside(corners, tap, lanes)
+        return self.plane.gather(at, steps.value, Lanes(lanes.width, mask))
+
+    def _steps(self, corners: Sequence[Number]) -> Number:
+        strides = row_major(tuple(axis.size for axis in self.axes))
+        steps = corners[-1] * strides[-1] if strides[-1] != 1 else corners[-1]
+        for corner, stride in zip(corners[:-1], strides[:-1], strict=True):
+            steps = steps + corner * stride
+        return steps
+
+    def _inside(self, corners: Sequence[Number], tap: Sequence[Index], lanes: Lanes) -> Any:
+        """Return the mask of windows whose tap lies inside the input."""
+        mask = lanes.mask
+        for corner, index, axis in zip(corners, tap, self.axes, strict=True):
+            if not axis.padded:
+                continue
+            at = corner + splat_index(index * axis.dilation, lanes.width)
+            unsigned = Number(at.value, "ui32")
+            inside = unsigned.less(axis.size).value
+            mask = inside if mask is None else arith.andi(mask, inside)
+        return all_lanes(lanes.width) if mask is None else mask
+
+
+def window_axes(
+    sizes: Shape,
+    outputs: Shape,
+    kernel: Shape,
+    strides: Sequence[int],
+    begins: Sequence[int],
+    dilations: Sequence[int],
+) -> list[Axis]:
+    """Describe the spatial axes of windows; notes which ones never leave the input."""
+    axes: list[Axis] = []
+    for size, count, taps, stride, begin, dilation in zip(
+        sizes, outputs, kernel, strides, begins, dilations, strict=True
+    ):
+        last = (count - 1) * stride - begin + (taps - 1) * dilation
+        axes.append(Axis(size, stride, begin, dilation, begin > 0 or last >= size))
+    return axes
+

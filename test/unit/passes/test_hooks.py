@@ -1,0 +1,137 @@
+"""What hooks print: IR around passes, times, reasons of patterns."""
+
+from collections.abc import Iterator
+
+import pytest
+from trivium.dialects import tri
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module
+from trivium.passes.core import PASSES, Pass
+from trivium.passes.hooks import EVERY, Explain, PrintIr, Timing
+from trivium.passes.pipeline import Pipeline, load_passes
+from trivium.passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
+
+IR = """
+func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = arith.constant 1 : i32
+  %0 = "tri.relu"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = "tri.relu"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
+}
+func.func @g() { return }
+"""
+
+
+class ReluOfRelu(Pattern):
+    root = tri.Relu
+
+    def rewrite(self, op: tri.Relu, rewriter: Rewriter) -> None:
+        inner = rewriter.producer(op.x, tri.Relu)
+        rewriter.replace(op, [inner.y])
+
+
+class FoldRelu(Pass):
+    """Fold relu(relu(x))."""
+
+    def run(self, module: Module) -> None:
+        rewrite(module, ReluOfRelu())
+
+
+class GiveUp(Pass):
+    """Fail."""
+
+    def run(self, module: Module) -> None:
+        raise NoMatch
+
+
+MADE_HERE = [PASSES.pop(c.name) for c in (FoldRelu, GiveUp)]
+
+
+@pytest.fixture(autouse=True)
+def _surroundings() -> Iterator[None]:
+    """Know the passes made here and no others of ours, whatever they come to be."""
+    load_passes()
+    others = dict(PASSES)
+    PASSES.clear()
+    PASSES.update({cls.name: cls for cls in MADE_HERE})
+    with new_context():
+        yield
+    PASSES.clear()
+    PASSES.update(others)
+
+
+def printed(pipeline: str, **options: object) -> list[str]:
+    """Run a pipeline and return what `PrintIr` printed, one item for each dump."""
+    texts: list[str] = []
+    hook = PrintIr(write=texts.append, **options)  # pyright: ignore[reportArgumentType]
+    Pipeline.parse(pipeline).run(Module.parse(IR), hook)
+    return texts
+
+
+def headers(texts: list[str]) -> list[str]:
+    return [t.splitlines()[0].removeprefix("// -----// IR Dump ") for t in texts]
+
+
+def test_prints_before_and_after_named_passes() -> None:
+    texts = printed("cse,fold-relu,canonicalize", before_passes=["cse"], after_passes=["fold-relu"])
+    assert headers(texts) == ["Before cse //----- //", "After fold-relu //----- //"]
+    assert texts[0].count("tri.relu") == 2
+    assert texts[1].count("tri.relu") == 1
+
+
+def test_prints_functions_alone() -> None:
+    texts = printed("func.func(canonicalize)", after_passes=[EVERY])
+    assert headers(texts) == [
+        "After canonicalize ('func.func' operation: @f) //----- //",
+        "After canonicalize ('func.func' operation: @g) //----- //",
+    ]
+    assert "module" not in texts[0]
+    assert texts[1].endswith("func.func @g() {\n  return\n}\n\n")
+
+
+def test_prints_whole_modules() -> None:
+    texts = printed("func.func(canonicalize)", after_passes=[EVERY], module_scope=True)
+    assert headers(texts) == ["After canonicalize //----- //"]
+    assert texts[0].splitlines()[1] == "module {"
+
+
+def test_prints_only_what_changed() -> None:
+    passes = "symbol-dce,func.func(canonicalize),func.func(canonicalize),fold-relu,fold-relu"
+    texts = printed(passes, after_passes=[EVERY], only_changed=True)
+    assert headers(texts) == [
+        "After canonicalize ('func.func' operation: @f) //----- //",
+        "After fold-relu //----- //",
+    ]
+
+
+def test_prints_after_failure() -> None:
+    texts: list[str] = []
+    with pytest.raises(NoMatch):
+        Pipeline.parse("cse,give-up").run(
+            Module.parse(IR), PrintIr(on_failure=True, write=texts.append)
+        )
+    assert headers(texts) == ["After give-up Failed //----- //"]
+
+
+def test_times_each_pass() -> None:
+    timing = Timing()
+    Pipeline.parse("func.func(cse),fold-relu").run(Module.parse(IR), timing)
+    assert [name for name, _ in timing.seconds] == ["func.func(cse)", "fold-relu"]
+    rows = [line.split() for line in timing.report().splitlines()[4:]]
+    assert [row[-1] for row in rows] == ["func.func(cse)", "fold-relu", "Rest", "Total"]
+    seconds = [float(row[0]) for row in rows]
+    assert sum(seconds[:-1]) == pytest.approx(seconds[-1], abs=2e-4)
+
+
+def test_explains_unmatched_patterns_once() -> None:
+    lines: list[str] = []
+    Pipeline.parse("fold-relu").run(Module.parse(IR), Explain("fold-relu", lines.append))
+    reason = "ReluOfRelu: tri.relu: operand is made by an input, not tri.relu"
+    assert lines == [f"-:4:8: remark: {reason}\n"]
+    assert LOGS == []
+
+
+def test_explains_no_other_pass() -> None:
+    lines: list[str] = []
+    Pipeline.parse("fold-relu").run(Module.parse(IR), Explain("cse", lines.append))
+    assert lines == []

@@ -1,0 +1,158 @@
+"""Build groups of one op, compile many of them into one object, and run them on numpy arrays."""
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from trivium.dialects import tri
+from trivium.dialects.core.attributes import type_of
+from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.mlir import code_context, ir, new_context
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.runtime.elf import NativeLibrary, load_objects
+from trivium.targets.cpu.kernel import Kernel
+from trivium.targets.cpu.lower_group import lower_group
+from trivium.targets.cpu.to_llvm import to_object
+
+GUARD = 192  # bytes before and after every buffer that a kernel must leave alone
+GUARD_BYTE = 0xA5
+
+
+@dataclass(frozen=True)
+class Case:
+    """Name one op with its operands (arrays, None or lists of arrays) and attributes."""
+
+    name: str
+    cls: type[Op]
+    operands: tuple[Any, ...]
+    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+    exact: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.cls.__name__}-{self.name}"
+
+    @property
+    def inputs(self) -> list[Array]:
+        """List the operands that are there, variadic ones spread out."""
+        flat: list[Array] = []
+        for operand in self.operands:
+            flat += operand if isinstance(operand, list) else [] if operand is None else [operand]
+        return flat
+
+    @property
+    def complete(self) -> dict[str, Any]:
+        """All attributes, defaults filled in."""
+        defaults = {f.name: f.default for f in self.cls.fields.attributes if not f.required}
+        return defaults | self.attributes
+
+    def reference(self) -> list[Array]:
+        made = self.cls.reference(*self.operands, **self.complete)
+        return [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
+
+
+Epilogue = Callable[[Sequence[ir.Value]], list[Op]]
+
+
+def build_group(case: Case, extra: Sequence[Array] = (), epilogue: Epilogue | None = None) -> tri.Group:
+    """Build `group { op; epilogue }`; `extra` arrays are inputs that only the epilogue reads."""
+    arrays = [*case.inputs, *extra]
+    module = ir.Module.create()
+    with ir.InsertionPoint(module.body):
+        made = tri.Group.create([[]], [], {"target": "cpu"})
+    block = ir.Block.create_at_start(made.operation.regions[0], [])
+    for array in arrays:
+        block.add_argument(type_of(Tensor.of(array)), ir.Location.unknown())
+    arguments = list(block.arguments)
+    with ir.InsertionPoint(block):
+        op = case.cls.build(*_grouped(case.operands, arguments), **case.attributes)
+        results = list(op.results)
+        if epilogue is not None:
+            results = list(epilogue([*results, *arguments[len(case.inputs) :]])[-1].results)
+        tri.Yield.build(results)
+    _KEEP.append(module)
+    return made
+
+
+_KEEP: list[Any] = []
+
+
+def _grouped(operands: tuple[Any, ...], arguments: list[ir.Value]) -> list[Any]:
+    rest = iter(arguments)
+    return [
+        [next(rest) for _ in operand] if isinstance(operand, list)
+        else None if operand is None else next(rest)
+        for operand in operands
+    ]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """Hold kernels whose code is loaded."""
+
+    library: NativeLibrary
+    kernels: list[Kernel]
+
+    def run(self, index: int, inputs: Sequence[Array], outputs: Sequence[Tensor]) -> list[Array]:
+        """Run one kernel; raises AssertionError when it writes outside of its buffers."""
+        kernel = self.kernels[index]
+        memory = [_Guarded(Tensor.of(np.asarray(x))) for x in inputs]
+        for guarded, array in zip(memory, inputs, strict=True):
+            guarded.array[...] = array
+        memory += [_Guarded(t) for t in [*outputs, *kernel.scratch]]
+        address = self.library.address(kernel.symbol)
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(memory))(address)(*[m.address for m in memory])
+        for position, guarded in enumerate(memory):
+            guarded.check(position)
+        for guarded, array in zip(memory, inputs, strict=False):
+            np.testing.assert_array_equal(guarded.bytes(), np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        return [m.array for m in memory[len(inputs) : len(inputs) + len(outputs)]]
+
+
+class _Guarded:
+    """Own an array between two stretches of bytes that nobody may write."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        dtype = numpy_dtype(tensor.dtype)
+        self.size = tensor.size * dtype.itemsize
+        self.raw = np.full(self.size + 2 * GUARD + 64, GUARD_BYTE, np.uint8)
+        self.start = GUARD + (-self.raw.ctypes.data - GUARD) % 64
+        self.array = self.bytes().view(dtype).reshape(tensor.shape)
+
+    def bytes(self) -> Array:
+        return self.raw[self.start : self.start + self.size]
+
+    @property
+    def address(self) -> int:
+        return self.raw.ctypes.data + self.start
+
+    def check(self, position: int) -> None:
+        before, after = self.raw[: self.start], self.raw[self.start + self.size :]
+        assert (before == GUARD_BYTE).all(), f"wrote before buffer {position}"
+        assert (after == GUARD_BYTE).all(), f"wrote after buffer {position}"
+
+
+def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
+    """Lower groups and compile them all into one object."""
+    kernels: list[Kernel] = []
+    for build in make:
+        with new_context(), ir.Location.unknown():
+            group = build()
+            with code_context():
+                kernels.append(lower_group(group, host_machine()))
+            _KEEP.clear()
+    return Compiled(load_objects({"kernels": memoryview(object_of(kernels))}), kernels)
+
+
+def object_of(kernels: Sequence[Kernel]) -> bytes:
+    """Compile kernels to one object."""
+    texts = {k.symbol: k.text.split("{", 1)[1].rsplit("}", 1)[0] for k in kernels}
+    with code_context():
+        module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
+        return to_object(module)
+
+
+def compile_cases(cases: Sequence[Case]) -> Compiled:
+    return compile_groups([lambda c=c: build_group(c) for c in cases])

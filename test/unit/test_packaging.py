@@ -1,0 +1,44 @@
+"""What is shipped, and what importing it costs."""
+
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+NOT_SHIPPED = {".venv", "build", "test"}
+
+
+def test_the_wheel_holds_every_package() -> None:
+    inits = (path.relative_to(ROOT).parent for path in ROOT.rglob("__init__.py"))
+    packages = [".".join(("trivium", *p.parts)) for p in inits if not {*p.parts} & NOT_SHIPPED]
+    assert PROJECT["tool"]["setuptools"]["packages"] == sorted(packages)
+
+
+def test_no_module_outside_of_a_package() -> None:
+    bare = {p.parent for p in ROOT.glob("*/**/*.py") if not (p.parent / "__init__.py").exists()}
+    shipped = {p.relative_to(ROOT) for p in bare}
+    assert {p for p in shipped if p.parts[0] not in NOT_SHIPPED} == set()
+
+
+@pytest.mark.parametrize("target", PROJECT["project"]["scripts"].values())
+def test_scripts_exist(target: str) -> None:
+    module, function = target.split(":")
+    assert callable(getattr(import_module(module), function))
+
+
+def test_importing_the_package_costs_nothing() -> None:
+    heavy = "numpy torch_mlir onnx torch triton rich".split()
+    script = (
+        "import sys, time; start = time.perf_counter(); import trivium;"
+        "print(time.perf_counter() - start);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    run = [sys.executable, "-c", script]
+    outputs = [subprocess.check_output(run, text=True).splitlines() for _ in range(3)]
+    assert min(float(seconds) for seconds, _ in outputs) < 0.05
+    assert {modules for _, modules in outputs} == {"[]"}

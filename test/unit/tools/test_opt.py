@@ -1,0 +1,175 @@
+"""`trivium-opt`: exit codes, streams, places, and what it costs to start."""
+
+import io
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from trivium.tools import opt
+
+GOOD = """func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = arith.constant 1 : i32
+  %0 = "tri.relu"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+"""
+BAD = GOOD.replace("tri.relu", "tri.rleu")
+FAULT = "'tri.rleu' op is of no dialect, did you mean 'tri.relu'"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "f.mlir"
+
+
+def test_writes_the_ir(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    assert opt.main([str(file), "--canonicalize"]) == opt.OK
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "tri.relu" in out
+    assert "arith.constant" not in out
+    file.write_text(out)
+    assert opt.main([str(file)]) == opt.OK
+    assert capsys.readouterr().out == out
+
+
+def test_reports_where_and_what(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(BAD)
+    assert opt.main([str(file)]) == opt.REPORTED
+    line = BAD.splitlines()[2]
+    expected = f"{file}:3:8: error: {FAULT}\n{line}\n       ^\n"
+    assert capsys.readouterr() == ("", expected)
+
+
+def test_reports_the_true_line_of_a_piece(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(f"{GOOD}// -----\n\n{BAD}// -----\n%%%\n")
+    assert opt.main([str(file), "-split-input-file"]) == opt.REPORTED
+    out, err = capsys.readouterr()
+    assert out.count("func.func") == 1
+    heads = [line for line in err.splitlines() if line.startswith(str(file))]
+    assert heads == [f"{file}:10:8: error: {FAULT}", f"{file}:14:1: error: invalid SSA name"]
+
+
+def test_reads_standard_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
+    assert opt.main([]) == opt.REPORTED
+    assert capsys.readouterr().err.startswith(f"-:3:8: error: {FAULT}\n")
+
+
+def test_reads_bytecode(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from trivium.dialects.core.mlir import ir, new_context
+
+    with new_context(), file.open("wb") as stream:
+        ir.Module.parse(GOOD).operation.write_bytecode(stream)
+    assert opt.main([str(file), "--split-input-file"]) == opt.OK
+    assert "tri.relu" in capsys.readouterr().out
+
+
+def test_output_file_stays_when_something_failed(file: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.mlir"
+    output.write_text("kept")
+    file.write_text(BAD)
+    assert opt.main([str(file), "-o", str(output)]) == opt.REPORTED
+    assert output.read_text() == "kept"
+    file.write_text(GOOD)
+    assert opt.main([str(file), "-o", str(output)]) == opt.OK
+    assert "tri.relu" in output.read_text()
+
+
+def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert opt.main(["/nowhere/f.mlir"]) == opt.REPORTED
+    message = "error: cannot open '/nowhere/f.mlir': No such file or directory\n"
+    assert capsys.readouterr() == ("", message)
+
+
+def test_binary_rubbish(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_bytes(b"\xff\xfe\x00")
+    assert opt.main([str(file)]) == opt.REPORTED
+    assert capsys.readouterr().err == f"error: '{file}' is neither text nor MLIR bytecode\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--verify-diagnotics"], "did you mean '--verify-diagnostics'"),
+        (["--cannonicalize"], "no pass is called 'cannonicalize', did you mean 'canonicalize'"),
+        (["--canonicalize=foo=1"], "pass 'canonicalize': no such option foo"),
+        (["-p", "cse("], "brackets in pipeline 'cse(' do not match"),
+        (["-p", "cse", "--canonicalize"], "a pass flag and --pass-pipeline exclude one another"),
+        (["-p", "cse", "--stop-after=x"], "pipeline has no pass 'x', it has: cse"),
+        (["--target=tpu"], "no target is called 'tpu', there are: "),
+        (["--mlir-elide-elementsattrs-if-larger=x"], "invalid int value: 'x'"),
+        (["--verify-each=maybe"], "invalid choice: 'maybe'"),
+        (["a.mlir", "b.mlir"], "'b.mlir' is neither a flag nor a pass"),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert opt.main(arguments) == opt.USAGE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_help_lists_passes_by_their_docstrings(capsys: pytest.CaptureFixture[str]) -> None:
+    from trivium.passes.core import PASSES
+
+    assert opt.main(["--help"]) == opt.OK
+    text = capsys.readouterr().out
+    assert opt.main(["--list-passes"]) == opt.OK
+    listed = capsys.readouterr().out
+    for name, cls in PASSES.items():
+        if cls.__module__.startswith("trivium."):
+            assert f"--{name}" in text
+            assert cls.summary() in listed
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    import trivium
+
+    assert opt.main(["--version"]) == opt.OK
+    assert capsys.readouterr().out == f"trivium-opt {trivium.__version__}\n"
+
+
+def test_lists_targets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert opt.main(["--list-targets"]) == opt.OK
+    assert "cpu" in capsys.readouterr().out.split()
+
+
+def test_printed_locations(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    assert opt.main([str(file), "--mlir-print-debuginfo"]) == opt.OK
+    assert f'loc("{file}":3:8)' in capsys.readouterr().out
+
+
+def test_elided_constants(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(
+        '"tri.constant"() {value = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : () -> tensor<3xf32>'
+    )
+    assert opt.main([str(file), "--mlir-elide-elementsattrs-if-larger=2"]) == opt.OK
+    assert "dense_resource<__elided__>" in capsys.readouterr().out
+
+
+def test_starts_fast_and_light() -> None:
+    heavy = "onnx torch triton rich onnxruntime".split()
+    script = (
+        "import sys; from trivium.tools import opt; sys.argv[1:] = ['--cse']; code = opt.main();"
+        f"print(code, [name for name in {heavy} if name in sys.modules])"
+    )
+    fastest = 9.0
+    for _ in range(5):
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-c", script], input=GOOD, capture_output=True, text=True, check=True
+        )
+        fastest = min(fastest, time.perf_counter() - start)
+        assert done.stdout.endswith("0 []\n")
+        if fastest < 0.5:
+            break
+    assert fastest < 0.5
