@@ -1,13 +1,12 @@
 """Recognise the activation function GELU."""
 
 import math
-from collections.abc import Sequence
 
 from ..dialects import tri
 from ..dialects.core.module import Module
 from .core import Pass
 from .matching import Found, FuseFragment, either, node, power, product, total, value
-from .rewriting import Pattern, Rewriter, rewrite
+from .rewriting import Rewriter, rewrite
 
 X = value("x")
 
@@ -36,11 +35,11 @@ class FuseGelu(Pass):
     """
 
     def run(self, module: Module) -> None:
-        rewrite(module, *PATTERNS)
+        rewrite(module, _Exact(), _Near())
 
 
 class _Exact(FuseFragment):
-    root = tri.Mul
+    root = (tri.Mul, tri.Div)
     fragment = EXACT
 
     def build(self, found: Found, rewriter: Rewriter) -> tri.Gelu:
@@ -48,21 +47,8 @@ class _Exact(FuseFragment):
 
 
 class _Near(FuseFragment):
-    root = tri.Mul
+    root = (tri.Mul, tri.Div)
     fragment = NEAR
 
     def build(self, found: Found, rewriter: Rewriter) -> tri.Gelu:
         return tri.Gelu.build(found.values["x"], approximate="tanh")
-
-
-class _ExactDivided(_Exact):
-    """The same with the division by two at the end."""
-
-    root = tri.Div
-
-
-class _NearDivided(_Near):
-    root = tri.Div
-
-
-PATTERNS: Sequence[Pattern] = (_Exact(), _Near(), _ExactDivided(), _NearDivided())

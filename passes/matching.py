@@ -229,11 +229,11 @@ def match(fragment: Fragment, op: Op, rewriter: Rewriter) -> Found:
     """
     fault = "it is not the end of the fragment"
     for found in fragment.find(op.results[0], Found(), rewriter):
-        inside = {hash(part.operation) for part in found.ops}
+        inside = {part.operation for part in found.ops}
         outside = [
             part
             for part in found.ops
-            if part != op and any(hash(user) not in inside for user in users(part.results[0]))
+            if part != op and not inside.issuperset(users(part.results[0]))
         ]
         if not outside:
             return found

@@ -21,13 +21,13 @@ class NoMatch(Exception):
 
 
 class Pattern:
-    """Base of rewrites rooted at one class of op.
+    """Base of rewrites rooted at one class of op, or several.
 
     `rewrite` looks at the op first and raises `NoMatch` with the reason when the pattern does not
     apply; only then may it change the IR, through the rewriter.
     """
 
-    root: ClassVar[type[Op]]
+    root: ClassVar[type[Op] | tuple[type[Op], ...]]
 
     def rewrite(self, op: Any, rewriter: "Rewriter") -> None:
         raise NotImplementedError
@@ -139,7 +139,7 @@ class Rewriter:
         """Erase an op; its results must be unused."""
         self.changed = True
         self.constants.forget()
-        self.erased.add(hash(op.operation))
+        self.erased.add(identity(op))
         op.operation.erase()
 
 
@@ -156,6 +156,14 @@ class _Insertion:
     def __exit__(self, *error: Any) -> None:
         for part in reversed(self.parts):
             part.__exit__(*error)
+
+
+def identity(op: Op) -> int:
+    """Return a number that is the op's own as long as it lives; zero when it has no results.
+
+    The hash of an operation will not do: it depends on what the operation says at the moment.
+    """
+    return hash(op.operation.results[0]) if len(op.operation.results) else 0
 
 
 def uses(value: ir.Value) -> int:
@@ -206,8 +214,8 @@ def rewrite(module: Module, *patterns: Pattern) -> bool:
 
 def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:
     rewriter = Rewriter(module)
-    # Handles of erased ops must not be touched: their hashes are taken while all are alive.
-    keyed = [(hash(op.operation), op) for op in ops(module.operation) if fitting[type(op)]]
+    # Handles of erased ops must not be touched: their identity is taken while all are alive.
+    keyed = [(identity(op), op) for op in ops(module.operation) if fitting[type(op)]]
     for key, op in keyed:
         for pattern in fitting[type(op)]:
             if key in rewriter.erased:

@@ -59,7 +59,8 @@ def checks(output: str) -> dict[str, list[str]]:
         if found:
             names = {}
             block = blocks[found[1]] = [f"// CHECK-LABEL: func.func @{found[1]}"]
-            block += [f"// CHECK-SAME:    {_bound(v, names)}" for v in _VALUE.findall(line)]
+            arguments = [f"{_bound(value, names)}: {{{{.*}}}}" for value in _VALUE.findall(line)]
+            block += [f"// CHECK-SAME:    ({', '.join(arguments)})"] if arguments else []
         elif "=" in line or line.strip().startswith("return"):
             block.append(f"// CHECK:         {_bind_all(line.strip(), names)}")
     return blocks

@@ -95,14 +95,14 @@ class Buffer:
         """Load one element, or neighbours along the last dimension from there on."""
         at = self.position(indices)
         if lanes is None:
-            return self._unpack(memref.load(self.memory, [at.value]))
+            return unpack(memref.load(self.memory, [at.value]), self.dtype)
         stride = self.strides[-1] if self.strides else 0
         if stride == 0:
             one = self.load(indices)
             type_ = ir.VectorType.get([lanes.width], one.value.type)
             return one.with_value(vector.broadcast(type_, one.value))
         if stride == 1:
-            return self._unpack(self._load_contiguous(at, lanes))
+            return unpack(self._load_contiguous(at, lanes), self.dtype)
         steps = constant_vector([stride * lane for lane in range(lanes.width)])
         return self.gather(at, steps, lanes)
 
@@ -117,7 +117,7 @@ class Buffer:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
         mask = lanes.mask if lanes.mask is not None else all_lanes(lanes.width)
         loaded = vector.gather(type_, self.memory, [at.value], steps, mask, self._fill(type_))
-        return self._unpack(loaded)
+        return unpack(loaded, self.dtype)
 
     def _fill(self, type_: ir.Type) -> Any:
         """Return what masked-off lanes hold: a number that no arithmetic trips over."""
@@ -135,14 +135,16 @@ class Buffer:
         else:
             vector.maskedstore(self.memory, [at.value], lanes.mask, packed)
 
-    def _unpack(self, stored: Any) -> Number:
-        if self.dtype == "i1":
-            zero = constant_of(0, "ui8", stored.type)
-            return Number(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
-        wide = compute_dtype(self.dtype)
-        if wide == self.dtype:
-            return Number(stored, self.dtype)
-        return Number(arith.extf(shaped_like(stored.type, element_type(wide)), stored), wide)
+
+def unpack(stored: Any, dtype: str) -> Number:
+    """Convert what memory holds for an element type to a number to compute with."""
+    if dtype == "i1":
+        zero = constant_of(0, "ui8", stored.type)
+        return Number(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
+    wide = compute_dtype(dtype)
+    if wide == dtype:
+        return Number(stored, dtype)
+    return Number(arith.extf(shaped_like(stored.type, element_type(wide)), stored), wide)
 
 
 def pack(number: Number, dtype: str) -> Any:
@@ -187,3 +189,9 @@ def tail_mask(width: int, count: Index | int) -> Any:
     type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     count = count if isinstance(count, Index) else Index(count)
     return vector.create_mask(type_, [count.value])
+
+
+def zero(dtype: str, lanes: Lanes | None = None) -> Number:
+    """Emit zero, as a scalar or in all lanes."""
+    type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
+    return Number(constant_of(0, dtype, type_), dtype)

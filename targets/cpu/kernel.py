@@ -7,6 +7,7 @@ from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import DTYPES, Shape, Tensor
 from .buffer import Buffer, storage_type
+from .index import nest
 from .number import compute_dtype
 
 
@@ -48,6 +49,14 @@ class KernelBuilder:
         tensor = Tensor(shape, dtype)
         self._scratch.append(tensor)
         return self.argument(tensor)
+
+    def reshaped(self, buffer: Buffer, shape: Shape) -> Buffer:
+        """View the same elements under another shape, through a copy where strides demand it."""
+        if view := buffer.restride(shape):
+            return view
+        copy = self.scratch(buffer.shape, buffer.dtype)
+        nest(buffer.shape, lambda i: copy.store(buffer.load(i), i))
+        return copy.reshape(shape)
 
     def lanes(self, *dtypes: str) -> int:
         """Return how many elements of the widest of these types fit in a vector register."""

@@ -1,20 +1,22 @@
-"""Lowerings of ops that compute each element from the elements at its place."""
+"""Lowerings of the choice between elements and of casts."""
 
 from ...dialects import tri
-from .number import Number, math
+from ...dialects.core.attributes import tensor_of
+from .conversion import cast, reinterpret
+from .number import Number
 from .target import elementwise
 
 
-@elementwise(tri.Relu)
-def lower_relu(op: tri.Relu, x: Number) -> Number:
-    return x.maximum(0)
+@elementwise(tri.Where)
+def lower_where(op: tri.Where, condition: Number, a: Number, b: Number) -> Number:
+    return condition.select(a, b)
 
 
-@elementwise(tri.Add)
-def lower_add(op: tri.Add, a: Number, b: Number) -> Number:
-    return a + b
+@elementwise(tri.Cast)
+def lower_cast(op: tri.Cast, x: Number) -> Number:
+    return cast(x, tensor_of(op.x.type).dtype, op.to)
 
 
-@elementwise(tri.Sqrt)
-def lower_sqrt(op: tri.Sqrt, x: Number) -> Number:
-    return x.apply(math.sqrt)
+@elementwise(tri.BitCast)
+def lower_bit_cast(op: tri.BitCast, x: Number) -> Number:
+    return reinterpret(x, tensor_of(op.x.type).dtype, op.to)

@@ -12,6 +12,7 @@ from ...dialects.core.mlir import ir, upstream
 from ...dialects.core.tensor import DTYPES
 
 arith: Any = upstream("arith")
+llvm: Any = upstream("llvm")
 math: Any = upstream("math")
 vector: Any = upstream("vector")
 
@@ -100,10 +101,10 @@ class Number:
         return zero.select(self.like(0), minus.select(-self, quotient))
 
     def remainder(self, right: "Number") -> "Number":
-        """Return what truncating division leaves; it has the sign of the dividend."""
+        """Return what truncating division leaves, with the sign of the dividend; x % 0 is 0."""
         if self.is_float:
             return self.with_value(arith.remf(self.value, right.value))
-        return self - (self / right) * right
+        return right.equal(0).select(self.like(0), self - (self / right) * right)
 
     def __radd__(self, other: float) -> "Number":
         return self + other
@@ -132,6 +133,9 @@ class Number:
     def maximum(self, other: "Number | float") -> "Number":
         """Return the larger one; NaN when either is NaN."""
         right = self._other(other)
+        if self.is_float and not isinstance(other, Number):
+            # x86 has this very choice in one instruction; `maximumf` takes four.
+            return self.less(right).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_value(arith.maxui(self.value, right.value))
         return self._binary(right, arith.maximumf, arith.maxsi)
@@ -139,6 +143,8 @@ class Number:
     def minimum(self, other: "Number | float") -> "Number":
         """Return the smaller one; NaN when either is NaN."""
         right = self._other(other)
+        if self.is_float and not isinstance(other, Number):
+            return right.less(self).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_value(arith.minui(self.value, right.value))
         return self._binary(right, arith.minimumf, arith.minsi)

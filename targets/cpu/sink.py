@@ -38,16 +38,9 @@ class Sink:
 
     def over(self, shape: Shape) -> "Sink":
         """View the elements under another shape: indices and lanes then refer to that one."""
-        leaves = {v: self._reshaped(leaf, shape) for v, leaf in self.leaves.items()}
+        leaves = {v: self.kernel.reshaped(leaf, shape) for v, leaf in self.leaves.items()}
         outputs = {v: out.reshape(shape) for v, out in self.outputs.items()}
         return replace(self, shape=shape, leaves=leaves, outputs=outputs)
-
-    def _reshaped(self, leaf: Buffer, shape: Shape) -> Buffer:
-        if view := leaf.restride(shape):
-            return view
-        copy = self.kernel.scratch(leaf.shape, leaf.dtype)
-        nest(leaf.shape, lambda i: copy.store(leaf.load(i), i))
-        return copy.reshape(shape)
 
     def collapsed(self, *others: Buffer) -> Shape:
         """Return the shape with as few dimensions as the leaves and other buffers allow."""

@@ -32,7 +32,7 @@ def test_scripts_exist(target: str) -> None:
 
 
 def test_importing_the_package_costs_nothing() -> None:
-    heavy = "numpy torch_mlir onnx torch triton rich".split()
+    heavy = ["numpy", "torch_mlir", "onnx", "torch", "triton", "rich"]
     script = (
         "import sys, time; start = time.perf_counter(); import trivium;"
         "print(time.perf_counter() - start);"

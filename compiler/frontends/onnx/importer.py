@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx.defs
 import onnx.numpy_helper
 
 from ....dialects import tri
@@ -163,7 +162,7 @@ class _Importer:
         self.opsets = {**opsets, **function.opsets}
         try:
             for index, body in enumerate(function.nodes):
-                self._node(body, f"{name}/{body.op_type}#{index}", inner)
+                self._body_node(body, f"{name}/{body.op_type}#{index}", inner)
         finally:
             self.opsets = opsets
         for outer, formal in zip(proto.output, function.outputs, strict=False):
@@ -171,6 +170,12 @@ class _Importer:
             scope.values[outer] = value
             if value is not None and outer:
                 _rename(value, name, outer)
+
+    def _body_node(self, body: onnx.NodeProto, name: str, scope: _Scope) -> None:
+        try:
+            self._node(body, name, scope)
+        except (Invalid, Unsupported) as error:
+            raise type(error)(f"consists of '{body.op_type}' and others, which {error}") from None
 
     # -- operands -----------------------------------------------------------------------------
 
@@ -264,7 +269,7 @@ def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
 def _results(made: Any) -> list[ir.Value | Array | None]:
     if isinstance(made, Op):
         return list(made.results)
-    results: tuple[Any, ...] = made if isinstance(made, tuple) else (made,)
+    results = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
     return [r.results[0] if isinstance(r, Op) else r for r in results]
 
 

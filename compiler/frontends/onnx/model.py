@@ -109,5 +109,6 @@ def _dense(sparse: onnx.SparseTensorProto) -> Array:
     values = onnx.numpy_helper.to_array(sparse.values)
     indices = onnx.numpy_helper.to_array(sparse.indices)
     dense = np.zeros(tuple(sparse.dims), values.dtype)
-    dense[tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, dense.shape)] = values
+    places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, dense.shape)
+    dense[places] = values
     return dense

@@ -36,10 +36,9 @@ def celu(x: Value, *, alpha: float = 1.0) -> tri.Celu:
 
 @onnx_op("Selu", since=6)
 def selu(
-    x: Value, *, alpha: float | None = None, gamma: float | None = None
+    x: Value, *, alpha: float = 1.67326319217681884765625, gamma: float = 1.05070102214813232421875
 ) -> tri.Selu:
-    given = {"alpha": alpha, "gamma": gamma}
-    return tri.Selu.build(x, **{name: v for name, v in given.items() if v is not None})
+    return tri.Selu.build(x, alpha=alpha, gamma=gamma)
 
 
 @onnx_op("Gelu", since=20)

@@ -91,7 +91,8 @@ def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array:
     if x_type.rank != 2:
         raise Invalid(f"has an input of rank {x_type.rank}, must be 2")
     to = x_type.dtype if dtype is None else element_type(dtype)
-    return np.eye(*x_type.shape, k).astype(numpy_dtype(to))
+    rows, columns = x_type.shape
+    return np.eye(rows, columns, k, dtype=numpy_dtype(to))
 
 
 @onnx_op("Range", since=11)
@@ -103,7 +104,7 @@ def range_(start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> 
     wide = np.float32 if narrow else delta.dtype
     first, last, step = (v.reshape(()).astype(wide) for v in (start, limit, delta))
     count = max(math.ceil((last.item() - first.item()) / step.item()), 0)
-    return (first + np.arange(count).astype(wide) * step).astype(delta.dtype)
+    return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
 
 
 @onnx_op("NonZero", since=9)

@@ -1,6 +1,5 @@
 """ONNX rules for arithmetic, comparisons and logic, element by element, and for casts."""
 
-import functools
 from collections.abc import Callable
 
 import numpy as np
@@ -99,7 +98,10 @@ def is_inf(x: Value, *, detect_negative: int = 1, detect_positive: int = 1) -> t
 
 
 def _joined(op: type[tri.Binary], xs: tuple[Value, ...]) -> Value:
-    return functools.reduce(lambda a, b: op.build(a, b).y, xs)
+    joined = xs[0]
+    for x in xs[1:]:
+        joined = op.build(joined, x).y
+    return joined
 
 
 @onnx_op("Max", since=6)
@@ -126,9 +128,7 @@ def mean(*xs: Value) -> Value:
 
 
 @onnx_op("Clip", since=6)
-def clip_to_attributes(
-    x: Value, *, min: float = -np.inf, max: float = np.inf
-) -> tri.Clip:
+def clip_to_attributes(x: Value, *, min: float = -np.inf, max: float = np.inf) -> tri.Clip:
     return tri.Clip.build(x, min=min, max=max)
 
 
@@ -152,9 +152,7 @@ def cast(x: Value, *, to: int, saturate: int = 1, round_mode: str = "up") -> Val
 
 
 @onnx_op("CastLike", since=15)
-def cast_like(
-    x: Value, target_type: Value, *, saturate: int = 1, round_mode: str = "up"
-) -> Value:
+def cast_like(x: Value, target_type: Value, *, saturate: int = 1, round_mode: str = "up") -> Value:
     return _cast(x, tensor(target_type).dtype, saturate)
 
 

@@ -1,12 +1,32 @@
 """ONNX rules for matrix products."""
 
 from ....dialects import tri
+from ....dialects.core.errors import Invalid
 from .rules import Value, onnx_op
+from .values import tensor
 
 
 @onnx_op("MatMul", since=1)
 def matmul(a: Value, b: Value) -> tri.MatMul:
     return tri.MatMul.build(a, b)
+
+
+@onnx_op("Gemm", since=6)
+def gemm_with_broadcast(
+    a: Value,
+    b: Value,
+    c: Value,
+    *,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    broadcast: int = 0,
+    transA: int = 0,
+    transB: int = 0,
+) -> tri.Gemm:
+    made = gemm(a, b, c, alpha=alpha, beta=beta, transA=transA, transB=transB)
+    if not broadcast and tensor(c) != tensor(made.y):
+        raise Invalid(f"has c {tensor(c)} without 'broadcast', must be {tensor(made.y)}")
+    return made
 
 
 @onnx_op("Gemm", since=7)
@@ -17,8 +37,8 @@ def gemm(
     *,
     alpha: float = 1.0,
     beta: float = 1.0,
-    transA: int = 0,  # noqa: N803
-    transB: int = 0,  # noqa: N803
+    transA: int = 0,
+    transB: int = 0,
 ) -> tri.Gemm:
     return tri.Gemm.build(
         a, b, c, alpha=alpha, beta=beta, trans_a=bool(transA), trans_b=bool(transB)

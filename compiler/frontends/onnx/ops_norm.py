@@ -12,6 +12,26 @@ FLOAT = 1
 """ONNX's code of f32: the precision that normalisation asks for by default."""
 
 
+@onnx_op("BatchNormalization", since=6)
+def batch_normalization_in_test(
+    x: Value,
+    scale: Value,
+    bias: Value,
+    mean: Value,
+    var: Value,
+    *,
+    epsilon: float = 1e-5,
+    is_test: int = 0,
+    momentum: float = 0.9,
+    spatial: int = 1,
+    node: Node,
+) -> Value:
+    mode = int(not is_test)
+    return batch_normalization(
+        x, scale, bias, mean, var, epsilon=epsilon, spatial=spatial, training_mode=mode, node=node
+    )
+
+
 @onnx_op("BatchNormalization", since=7)
 def batch_normalization(
     x: Value,

@@ -19,7 +19,7 @@ def space_to_depth(x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
         return y
     if mode != "CRD":
         raise Invalid(f"has mode '{mode}', must be DCR or CRD")
-    n, c, h, w = tensor(x).shape
+    n, c = tensor(x).shape[:2]
     out = tensor(y).shape
     split = tri.Reshape.build(y, shape=(n, blocksize**2, c, *out[2:])).y
     swapped = tri.Transpose.build(split, permutation=(0, 2, 1, 3, 4)).y
@@ -30,9 +30,7 @@ def space_to_depth(x: Value, *, blocksize: int, mode: str = "DCR") -> Value:
 def reverse_sequence(
     x: Value, sequence_lens: Value, *, batch_axis: int = 1, time_axis: int = 0
 ) -> tri.ReverseSequence:
-    return tri.ReverseSequence.build(
-        x, sequence_lens, batch_axis=batch_axis, time_axis=time_axis
-    )
+    return tri.ReverseSequence.build(x, sequence_lens, batch_axis=batch_axis, time_axis=time_axis)
 
 
 @onnx_op("Trilu", since=14)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 
 from ....dialects import tri
-from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, normalize_axes, normalize_axis
 from .rules import Value, onnx_op
 from .values import ints, tensor
@@ -55,18 +54,14 @@ for _op_type, _since, _op in REDUCTIONS:
 
 
 @onnx_op("ArgMax", since=1)
-def argmax(
-    x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
-) -> tri.ArgMax:
+def argmax(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> tri.ArgMax:
     axis = normalize_axis(axis, tensor(x).rank)
     last = bool(select_last_index)
     return tri.ArgMax.build(x, axis=axis, keepdims=bool(keepdims), select_last_index=last)
 
 
 @onnx_op("ArgMin", since=1)
-def argmin(
-    x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0
-) -> tri.ArgMin:
+def argmin(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> tri.ArgMin:
     axis = normalize_axis(axis, tensor(x).rank)
     last = bool(select_last_index)
     return tri.ArgMin.build(x, axis=axis, keepdims=bool(keepdims), select_last_index=last)
@@ -90,13 +85,9 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 
 
 @onnx_op("TopK", since=10)
-def top_k(
-    x: Value, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1
-) -> tri.TopK:
+def top_k(x: Value, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
-    return tri.TopK.build(
-        x, k=int(k.item()), axis=axis, largest=bool(largest), sorted=bool(sorted)
-    )
+    return tri.TopK.build(x, k=int(k.item()), axis=axis, largest=bool(largest), sorted=bool(sorted))
 
 
 @onnx_op("Unique", since=11)
@@ -110,7 +101,7 @@ def unique(
     values, first, inverse, counts = np.unique(
         wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
     )
-    order = np.arange(len(first)) if sorted else np.argsort(first)
+    order = np.arange(len(first), dtype=np.int64) if sorted else np.argsort(first)
     places = np.argsort(order)[inverse.reshape(-1)]
     values = np.take(values, order, 0 if axis is None else axis).astype(x.dtype)
-    return values, *(v.astype(np.int64) for v in (first[order], places, counts[order]))
+    return values, first[order], places, counts[order]

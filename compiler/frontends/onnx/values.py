@@ -44,10 +44,9 @@ def ints(array: Array) -> tuple[int, ...]:
 
 def element_type(code: int) -> str:
     """Translate ONNX's code of an element type; Unsupported when `tri` has no such type."""
-    name = onnx.TensorProto.DataType.Name(code) if code in onnx.TensorProto.DataType.values() else ""
-    if not name or name in ("STRING", "UNDEFINED"):
-        raise Unsupported(f"uses element type {name or code}, must be one of {', '.join(DTYPES)}")
+    known = onnx.TensorProto.DataType
+    name = known.Name(code) if code in known.values() else str(code)
     try:
         return dtype_of(onnx.helper.tensor_dtype_to_np_dtype(code))
-    except Unsupported:
+    except (Unsupported, KeyError):
         raise Unsupported(f"uses element type {name}, must be one of {', '.join(DTYPES)}") from None

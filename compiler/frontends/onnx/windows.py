@@ -1,5 +1,7 @@
 """Where ONNX's operators with sliding windows put their padding."""
 
+import dataclasses
+
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Shape
 from ....dialects.tri.window import Window
@@ -22,18 +24,19 @@ def window(
     """Fill in ONNX's defaults for a window over spatial axes of `sizes`, and find its padding."""
     ones, zeros = (1,) * len(kernel), (0,) * (2 * len(kernel))
     plain = Window(kernel, strides or ones, pads or zeros, dilations or ones, ceil_mode)
-    check_auto_pad(auto_pad)
+    _check_auto_pad(auto_pad)
     if auto_pad == "NOTSET":
         return plain
-    bare = _with_pads(plain, zeros)
+    bare = dataclasses.replace(plain, pads=zeros)
     bare.check()
+    _check_axes("kernel", kernel, sizes)
     if auto_pad == "VALID":
         return bare
     missing = [
         max((-(-size // stride) - 1) * stride + extent - size, 0)
         for size, stride, extent in zip(sizes, bare.strides, bare.extents, strict=True)
     ]
-    return _with_pads(bare, split(missing, extra_at_end=auto_pad == "SAME_UPPER"))
+    return dataclasses.replace(bare, pads=split(missing, extra_at_end=auto_pad == "SAME_UPPER"))
 
 
 def transposed_window(
@@ -53,14 +56,18 @@ def transposed_window(
     extra = output_padding or (0,) * len(kernel)
     if output_shape is None and auto_pad in ("NOTSET", "VALID"):
         return window(sizes, kernel, strides, pads, dilations, auto_pad), extra
-    check_auto_pad(auto_pad)
+    _check_auto_pad(auto_pad)
     bare = window(sizes, kernel, strides, None, dilations, "VALID")
     wanted = output_shape or tuple(n * s for n, s in zip(sizes, bare.strides, strict=True))
-    reached = zip(bare.input_sizes(sizes), extra, wanted[-len(kernel) :], strict=True)
+    # Early exporters put batch and channels in front.
+    wanted = wanted[2:] if len(wanted) == len(kernel) + 2 else wanted
+    _check_axes("output_shape", wanted, sizes)
+    _check_axes("output_padding", extra, sizes)
+    reached = zip(bare.input_sizes(sizes), extra, wanted, strict=True)
     surplus = [size + more - want for size, more, want in reached]
     padding = split([max(s, 0) for s in surplus], extra_at_end=auto_pad == "SAME_UPPER")
     extra = tuple(more + max(-s, 0) for more, s in zip(extra, surplus, strict=True))
-    return _with_pads(bare, padding), extra
+    return dataclasses.replace(bare, pads=padding), extra
 
 
 def split(totals: list[int], *, extra_at_end: bool) -> Ints:
@@ -69,11 +76,11 @@ def split(totals: list[int], *, extra_at_end: bool) -> Ints:
     return (*small, *large) if extra_at_end else (*large, *small)
 
 
-def check_auto_pad(auto_pad: str) -> None:
-    """Raise Invalid unless an auto_pad attribute has one of ONNX's values."""
+def _check_axes(name: str, values: Ints, sizes: Shape) -> None:
+    if len(values) != len(sizes):
+        raise Invalid(f"{name} has {len(values)} entries, input has {len(sizes)} spatial axes")
+
+
+def _check_auto_pad(auto_pad: str) -> None:
     if auto_pad not in AUTO_PADS:
         raise Invalid(f"has auto_pad '{auto_pad}', must be one of {', '.join(AUTO_PADS)}")
-
-
-def _with_pads(window: Window, pads: Ints) -> Window:
-    return Window(window.kernel, window.strides, pads, window.dilations, window.ceil_mode)

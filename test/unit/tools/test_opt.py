@@ -157,7 +157,7 @@ def test_elided_constants(file: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_starts_fast_and_light() -> None:
-    heavy = "onnx torch triton rich onnxruntime".split()
+    heavy = ["onnx", "torch", "triton", "rich", "onnxruntime"]
     script = (
         "import sys; from trivium.tools import opt; sys.argv[1:] = ['--cse']; code = opt.main();"
         f"print(code, [name for name in {heavy} if name in sys.modules])"

@@ -24,7 +24,7 @@ EXPECTED = """// RUN: trivium-opt %s --canonicalize | FileCheck %s
 
 // A constant that nobody uses goes.
 // CHECK-LABEL: func.func @f
-// CHECK-SAME:    %[[ARG0:.*]]
+// CHECK-SAME:    (%[[ARG0:.*]]: {{.*}})
 // CHECK:         %[[V0:.*]] = "tri.relu"(%[[ARG0]]) : (tensor<2xf32>) -> tensor<2xf32>
 // CHECK:         %[[V1:.*]] = "tri.add"(%[[V0]], %[[ARG0]]) : (tensor<2xf32>, tensor<2xf32>)\
  -> tensor<2xf32>

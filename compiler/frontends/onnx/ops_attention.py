@@ -1,0 +1,119 @@
+"""ONNX rules for attention."""
+
+import math
+
+import numpy as np
+
+from ....dialects import tri
+from ....dialects.core.errors import Invalid
+from ....dialects.core.tensor import Array, numpy_dtype
+from .rules import Node, UseFunctionBody, Value, onnx_op
+from .values import constant, tensor
+
+
+@onnx_op("Attention", since=23)
+def attention(
+    q: Value,
+    k: Value,
+    v: Value,
+    attn_mask: Value | None = None,
+    past_key: Value | None = None,
+    past_value: Value | None = None,
+    nonpad_kv_seqlen: Value | None = None,
+    *,
+    is_causal: int = 0,
+    kv_num_heads: int | None = None,
+    left_window_size: int = -1,
+    q_num_heads: int | None = None,
+    qk_matmul_output_mode: int = 0,
+    right_window_size: int = -1,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    softmax_precision: int | None = None,
+    node: Node,
+) -> tuple[Value, ...]:
+    """Translate what `tri.attention` can say; the function body says the rest.
+
+    The rest is capped scores, scores as an output, and padding that is known at run time only.
+    The precision asked for softmax is always had: half types are computed in f32.
+    """
+    if node.wants(3) or softcap or nonpad_kv_seqlen is not None:
+        raise UseFunctionBody
+    if attn_mask is not None and tensor(attn_mask).shape[-1] != _key_count(k, past_key):
+        raise UseFunctionBody
+    packed = tensor(q).rank == 3
+    q, k, v = (
+        _split_heads(q, q_num_heads),
+        _split_heads(k, kv_num_heads),
+        _split_heads(v, kv_num_heads),
+    )
+    past = tensor(past_key).shape[2] if past_key is not None else 0
+    k, v = _joined(past_key, k), _joined(past_value, v)
+    queries, keys = tensor(q).shape[2], tensor(k).shape[2]
+    windows = (left_window_size, right_window_size)
+    causal = bool(is_causal) and not past
+    seen = _visible(queries, keys, past, bool(is_causal) and not causal, windows)
+    y = tri.Attention.build(
+        q,
+        k,
+        v,
+        _restricted(attn_mask, seen),
+        scale=1 / math.sqrt(tensor(q).shape[-1]) if scale is None else scale,
+        causal=causal,
+    ).y
+    return (_merge_heads(y) if packed else y), k, v
+
+
+def _key_count(k: Value, past_key: Value | None) -> int:
+    axis = tensor(k).rank - 2
+    return tensor(k).shape[axis] + (tensor(past_key).shape[2] if past_key is not None else 0)
+
+
+def _split_heads(x: Value, heads: int | None) -> Value:
+    """Turn [batch, sequence, heads * size] into [batch, heads, sequence, size]."""
+    shape = tensor(x).shape
+    if len(shape) == 4:
+        return x
+    if len(shape) != 3 or not heads or shape[2] % heads:
+        raise Invalid(f"has {heads or 'no number of'} heads for an input {tensor(x)}")
+    apart = tri.Reshape.build(x, shape=(*shape[:2], heads, shape[2] // heads)).y
+    return tri.Transpose.build(apart, permutation=(0, 2, 1, 3)).y
+
+
+def _merge_heads(x: Value) -> Value:
+    batch, heads, length, size = tensor(x).shape
+    together = tri.Transpose.build(x, permutation=(0, 2, 1, 3)).y
+    return tri.Reshape.build(together, shape=(batch, length, heads * size)).y
+
+
+def _joined(past: Value | None, new: Value) -> Value:
+    return new if past is None else tri.Concat.build([past, new], axis=2).y
+
+
+def _visible(
+    queries: int, keys: int, past: int, causal: bool, windows: tuple[int, int]
+) -> Array | None:
+    """Return which keys each query may see by its place, None when it may see all of them."""
+    left, right = windows
+    ahead = np.arange(keys) - (past + np.arange(queries))[:, None]
+    seen = np.ones((queries, keys), bool)
+    if causal:
+        seen &= ahead <= 0
+    if left >= 0:
+        seen &= ahead >= -left
+    if right >= 0:
+        seen &= ahead <= right
+    return None if seen.all() else seen
+
+
+def _restricted(mask: Value | None, seen: Array | None) -> Value | None:
+    """Join a mask with the keys that may be seen at all."""
+    if seen is None:
+        return mask
+    allowed = constant(seen)
+    if mask is None:
+        return allowed
+    if tensor(mask).dtype == "i1":
+        return tri.And.build(mask, allowed).y
+    never = constant(np.array(-np.inf, numpy_dtype(tensor(mask).dtype)))
+    return tri.Where.build(allowed, mask, never).y

@@ -1,0 +1,158 @@
+"""Functions that the vector units lack: f32 by polynomials of our own, f64 by the C library.
+
+The coefficients are minimax: `test/unit/targets/cpu/fit.py` derives them by Remez' exchange. The
+errors in the docstrings are in units in the last place (ULP) of an f32 result that is not
+denormal; the tests measure them against f64. NaN gives NaN, and infinities give limits.
+"""
+
+from collections.abc import Sequence
+
+from ...dialects.core.mlir import ir
+from .conversion import convert
+from .number import Number, llvm, math
+
+_LOG2_E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693145751953125, 1.42860682030941723212e-6
+_ROUNDER = 1.5 * 2**23
+"""Added to a small f32 and taken off again, this rounds to the nearest whole number."""
+
+_EXP = (0.49999993447, 0.166665206318, 0.041668388063, 0.00836871687646, 0.00138145974018)
+_EXPM1 = (0.500000006, 0.166666663, 0.0416663112, 0.00833339862, 0.00139446854, 0.000198461935)
+_LOG = (
+    *(0.333333317, -0.25000821, 0.200012272, -0.166233584),
+    *(0.142017496, -0.131601666, 0.127616315, -0.0763460069),
+)
+_TANH_ABOVE = (
+    *(0.9999999790113353, 0.13379717811261121, 0.0034940344288289884),
+    *(2.058347982887711e-05, 1.3319070951509013e-08),
+)
+_TANH_BELOW = (
+    *(1.0, 0.46713033050203684, 0.025871072645609502),
+    *(0.00032830926587385065, 7.762018844515424e-07),
+)
+_ERF_ABOVE = (
+    *(1.1283791691780383, 0.185147617193939, 0.054254737522076456, 0.003840291835842605),
+    *(0.00037716777981777256, 4.6200657639052745e-06, -1.285800413236391e-08),
+)
+_ERF_BELOW = (
+    *(1.0, 0.49741621085603893, 0.1138869268171163, 0.015434837776269875),
+    *(0.0013024095689572251, 6.250093503867951e-05),
+)
+
+
+def _polynomial(x: Number, coefficients: Sequence[float]) -> Number:
+    """Evaluate a polynomial whose constant term comes first, by Horner's rule."""
+    *lower, top = coefficients
+    result = x.like(top)
+    for coefficient in reversed(lower):
+        result = result.fma(x, coefficient)
+    return result
+
+
+def exp(x: Number) -> Number:
+    """Compute e to the power x. f32: at most 1.1 ULP, gradual underflow included.
+
+    x = n ln 2 + r with a whole n and |r| <= ln 2 / 2, and exp(x) = 2^n (1 + r + r^2 P(r)).
+    """
+    if x.dtype == "f64":
+        return x.apply(math.exp)
+    x = x.maximum(-110.0).minimum(90.0)
+    shifted = x.fma(_LOG2_E, _ROUNDER)
+    n = shifted - _ROUNDER
+    r = n.fma(-_LN2_LOW, n.fma(-_LN2_HIGH, x))
+    power = _polynomial(r, (1.0, 1.0, *_EXP))
+    return _scale(power, shifted)
+
+
+def _scale(x: Number, shifted: Number) -> Number:
+    """Multiply by 2^n, where `shifted` is n + _ROUNDER; rounds once when the result is denormal."""
+    n = shifted.bits("i32") - shifted.like(_ROUNDER).bits("i32")
+    types = f"{_suffix(x.value.type, 'f32')}.{_suffix(x.value.type, 'i32')}"
+    scaled = llvm.call_intrinsic(x.value.type, f"llvm.ldexp.{types}", [x.value, n.value], [], [])
+    return x.with_value(scaled)
+
+
+def _suffix(type_: ir.Type, dtype: str) -> str:
+    """Spell a scalar or vector type as the names of LLVM's intrinsics do."""
+    return f"v{type_.shape[0]}{dtype}" if isinstance(type_, ir.VectorType) else dtype
+
+
+def expm1(x: Number) -> Number:
+    """Compute exp(x) - 1, exactly so near zero. f32: at most 2.5 ULP."""
+    if x.dtype == "f64":
+        return x.apply(math.expm1)
+    near = (x * x).fma(_polynomial(x, _EXPM1), x)
+    return x.abs().less(0.35).select(near, exp(x) - 1)
+
+
+def log(x: Number) -> Number:
+    """Compute the natural logarithm. f32: at most 1 ULP, of denormals too.
+
+    x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and
+    log(x) = e ln 2 + f - f^2 / 2 + f^3 P(f).
+    """
+    if x.dtype == "f64":
+        return x.apply(math.log)
+    tiny = x.less(2.0**-126)
+    normal = tiny.select(x * 2.0**25, x)
+    exponent, f = _split(normal)
+    exponent = exponent - tiny.select(exponent.like(25), 0)
+    square = f * f
+    series = (square * f) * _polynomial(f, _LOG)
+    series = exponent.fma(_LN2_LOW, series)
+    result = exponent.fma(_LN2_HIGH, square.fma(-0.5, series) + f)
+    result = x.equal(float("inf")).select(x, result)
+    result = x.equal(0).select(x.like(float("-inf")), result)
+    return x.greater_equal(0).select(result, float("nan"))
+
+
+def _split(x: Number) -> tuple[Number, Number]:
+    """Split a positive normal number in e and f, where x = 2^e (1 + f) and 1 + f is near 1."""
+    bits = x.bits("i32")
+    exponent = (bits - x.like(0.5**0.5).bits("i32")).shift_right(23)
+    f = (bits - exponent.shift_left(23)).bits("f32") - 1
+    return convert(exponent, "f32"), f
+
+
+def log1p(x: Number) -> Number:
+    """Compute log(1 + x), exactly so near zero. f32: at most 2 ULP."""
+    if x.dtype == "f64":
+        return x.apply(math.log1p)
+    rounded = x + 1
+    lost = x - (rounded - 1)
+    result = log(rounded) + lost / rounded
+    return x.equal(float("inf")).select(x, x.equal(0).select(x, result))
+
+
+def tanh(x: Number) -> Number:
+    """Compute the hyperbolic tangent. f32: at most 2.5 ULP.
+
+    x P(x^2) / Q(x^2), from where on it rounds to one with x held at the bound.
+    """
+    if x.dtype == "f64":
+        return x.apply(math.tanh)
+    x = x.maximum(-9.02).minimum(9.02)
+    square = x * x
+    return x * _polynomial(square, _TANH_ABOVE) / _polynomial(square, _TANH_BELOW)
+
+
+def erf(x: Number) -> Number:
+    """Compute the Gauss error function. f32: at most 3 ULP.
+
+    x P(x^2) / Q(x^2), from where on it rounds to one with x held at the bound.
+    """
+    if x.dtype == "f64":
+        return x.apply(math.erf)
+    x = x.maximum(-3.93).minimum(3.93)
+    square = x * x
+    return x * _polynomial(square, _ERF_ABOVE) / _polynomial(square, _ERF_BELOW)
+
+
+def sigmoid(x: Number) -> Number:
+    """Compute 1 / (1 + exp(-x)). f32: at most 2.5 ULP."""
+    return 1 / (exp(-x) + 1)
+
+
+def softplus(x: Number) -> Number:
+    """Compute log(1 + exp(x)) without overflow. f32: at most 3 ULP."""
+    return x.maximum(0) + log1p(exp(-x.abs()))

@@ -1,0 +1,136 @@
+"""Lowering of attention: scores, softmax and the mix of values, for a few queries at a time.
+
+Scores are never stored whole: a block of queries keeps its rows of scores in cache. Keys are
+transposed once for each head, so that scores are a matrix product over contiguous rows.
+"""
+
+import math
+from collections.abc import Sequence
+
+from ...dialects import tri
+from .buffer import Buffer, Lanes
+from .contraction import Contraction, DirectPanel, choose_tile
+from .index import Index, for_each, nest
+from .kernel import KernelBuilder
+from .lower_softmax import powers_scratch, softmax_strip
+from .number import Number, compute_dtype
+from .sink import Sink
+from .strips import Strip
+from .target import template
+from .windows import lane_numbers, splat_index
+
+BLOCK = 32
+"""Queries whose scores are worked on at a time: their rows stay in the first-level caches."""
+
+
+@template(tri.Attention)
+def lower_attention(
+    op: tri.Attention,
+    kernel: KernelBuilder,
+    q: Buffer,
+    k: Buffer,
+    v: Buffer,
+    mask: Buffer | None,
+    y: Sink,
+) -> None:
+    """Emit one pass over batch, heads and blocks of queries."""
+    heads, queries, inner = q.shape[-3:]
+    shared = heads // k.shape[-3]
+    batch = math.prod(q.shape[:-3])
+    seen = None if mask is None else mask.broadcast_to((*q.shape[:-1], k.shape[-2]))
+    if seen is not None:
+        seen = kernel.reshaped(seen, (batch, heads, queries, k.shape[-2]))
+    work = _Attention(
+        op,
+        kernel,
+        q.reshape((batch, heads, queries, inner)),
+        k.reshape((batch, heads // shared, *k.shape[-2:])),
+        v.reshape((batch, heads // shared, *v.shape[-2:])),
+        seen,
+        y.over((batch, heads, queries, v.shape[-1])),
+    )
+    nest((batch, heads), lambda at: work.head(at, [at[0], at[1] // shared]))
+
+
+class _Attention:
+    def __init__(
+        self,
+        op: tri.Attention,
+        kernel: KernelBuilder,
+        q: Buffer,
+        k: Buffer,
+        v: Buffer,
+        mask: Buffer | None,
+        y: Sink,
+    ) -> None:
+        self.op, self.kernel = op, kernel
+        self.q, self.k, self.v, self.mask, self.y = q, k, v, mask, y
+        self.queries, inner = q.shape[-2:]
+        self.keys = k.shape[-2]
+        self.dtype = compute_dtype(q.dtype)
+        self.block = min(BLOCK, self.queries)
+        self.columns = kernel.scratch((inner, self.keys), self.dtype)
+        self.scores = kernel.scratch((self.block, self.keys), self.dtype)
+        self.powers = powers_scratch(kernel, (self.block, self.keys), self.dtype)
+
+    def head(self, at: Sequence[Index], source: Sequence[Index]) -> None:
+        """Emit one head; keys and values come from the head `source`, which may be shared."""
+        keys, values = self.k.part(source), self.v.part(source)
+        nest(keys.shape, lambda i: self.columns.store(keys.load(i), [i[1], i[0]]))
+        full = self.queries - self.queries % self.block
+        for_each(full, lambda i: self._rows(at, values, i, self.block), step=self.block)
+        if rest := self.queries - full:
+            self._rows(at, values, Index(full), rest)
+
+    def _rows(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
+        self._score(at, first, count)
+        for_each(count, self._normalise)
+        self._mix(at, values, first, count)
+
+    def _score(self, at: Sequence[Index], first: Index, count: int) -> None:
+        def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
+            self.scores.store(self._masked(number, at, first + i, j, lanes), [i, j], lanes)
+
+        Contraction(
+            count,
+            self.keys,
+            (self.columns.shape[0],),
+            self.dtype,
+            lambda i, d: self.q.load([*at, first + i, *d]),
+            DirectPanel(self.columns),
+            finish,
+        ).emit(choose_tile(self.kernel, self.dtype, count, self.keys))
+
+    def _masked(
+        self, number: Number, at: Sequence[Index], query: Index, key: Index, lanes: Lanes
+    ) -> Number:
+        number = number * self.op.scale
+        if self.mask is not None:
+            seen = self.mask.load([*at, query, key], lanes)
+            keeps = seen.dtype == "i1"
+            number = seen.select(number, -math.inf) if keeps else number + seen
+        if self.op.causal:
+            keys = splat_index(key, lanes.width) + lane_numbers(lanes.width)
+            number = keys.less_equal(splat_index(query, lanes.width)).select(number, -math.inf)
+        return number
+
+    def _normalise(self, row: Index) -> None:
+        strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
+        softmax_strip(
+            strip,
+            self.dtype,
+            self.scores.load,
+            self.powers,
+            lambda number, at, lanes: self.scores.store(number, at, lanes),
+        )
+
+    def _mix(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
+        Contraction(
+            count,
+            values.shape[-1],
+            (self.keys,),
+            self.dtype,
+            lambda i, s: self.scores.load([i, *s]),
+            DirectPanel(values),
+            lambda i, j, number, lanes: self.y.store(number, [*at, first + i, j], lanes),
+        ).emit(choose_tile(self.kernel, self.dtype, count, values.shape[-1]))

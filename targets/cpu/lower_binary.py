@@ -1,0 +1,113 @@
+"""Lowerings of arithmetic on two tensors."""
+
+from ...dialects import tri
+from ...dialects.core.tensor import DTYPES
+from .conversion import convert
+from .index import carry
+from .number import Number, math
+from .target import elementwise
+
+
+@elementwise(tri.Add)
+def lower_add(op: tri.Add, a: Number, b: Number) -> Number:
+    return a + b
+
+
+@elementwise(tri.Sub)
+def lower_sub(op: tri.Sub, a: Number, b: Number) -> Number:
+    return a - b
+
+
+@elementwise(tri.Mul)
+def lower_mul(op: tri.Mul, a: Number, b: Number) -> Number:
+    return a * b
+
+
+@elementwise(tri.Div)
+def lower_div(op: tri.Div, a: Number, b: Number) -> Number:
+    return a / b
+
+
+@elementwise(tri.Mod)
+def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
+    rest = a.remainder(b)
+    if op.fmod or a.kind == "uint":
+        return rest
+    opposite = rest.less(0).logical_xor(b.less(0))
+    if a.is_float:  # a zero takes the sign of b
+        zero = rest.with_value(math.copysign(rest.like(0).value, b.value))
+        rest = rest.equal(0).select(zero, rest)
+    return rest.not_equal(0).logical_and(opposite).select(rest + b, rest)
+
+
+@elementwise(tri.Minimum)
+def lower_minimum(op: tri.Minimum, a: Number, b: Number) -> Number:
+    return a.minimum(b)
+
+
+@elementwise(tri.Maximum)
+def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
+    return a.maximum(b)
+
+
+@elementwise(tri.Pow)
+def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
+    if not a.is_float and not b.is_float:
+        return _integer_power(a, b)
+    if a.dtype == "f32" and b.dtype == "f32":
+        return a.with_value(math.powf(a.value, b.value))
+    wide = convert(a, "f64")
+    return convert(wide.with_value(math.powf(wide.value, convert(b, "f64").value)), a.dtype)
+
+
+def _integer_power(a: Number, b: Number) -> Number:
+    """Square and multiply in the type of `a`; negative powers are 0 but for 1 and -1."""
+    bits = DTYPES[b.dtype].bits
+    size = b.abs().with_value(b.abs().value, f"ui{bits}")
+    one = a.like(1)
+
+    def step(_: object, now: list[Number]) -> list[Number]:
+        result, factor, rest = now
+        odd = rest.logical_and(rest.like(1)).not_equal(0)
+        return [odd.select(result * factor, result), factor * factor, rest.shift_right(1)]
+
+    result = carry(bits, [one, a, size], step)[0]
+    if b.kind == "uint":
+        return result
+    unit = a.equal(1) if a.kind == "uint" else a.equal(1).logical_or(a.equal(-1))
+    return b.greater_equal(0).logical_or(unit).select(result, 0)
+
+
+@elementwise(tri.BitwiseAnd)
+def lower_bitwise_and(op: tri.BitwiseAnd, a: Number, b: Number) -> Number:
+    return a.logical_and(b)
+
+
+@elementwise(tri.BitwiseOr)
+def lower_bitwise_or(op: tri.BitwiseOr, a: Number, b: Number) -> Number:
+    return a.logical_or(b)
+
+
+@elementwise(tri.BitwiseXor)
+def lower_bitwise_xor(op: tri.BitwiseXor, a: Number, b: Number) -> Number:
+    return a.logical_xor(b)
+
+
+@elementwise(tri.ShiftLeft)
+def lower_shift_left(op: tri.ShiftLeft, a: Number, b: Number) -> Number:
+    fits = _is_shift(b)
+    return fits.select(a.shift_left(fits.select(b, 0)), 0)
+
+
+@elementwise(tri.ShiftRight)
+def lower_shift_right(op: tri.ShiftRight, a: Number, b: Number) -> Number:
+    # What shifts everything out is a shift by all bits but one, twice.
+    most = DTYPES[a.dtype].bits - 1
+    fits = _is_shift(b)
+    far = a.shift_right(most).shift_right(most)
+    return fits.select(a.shift_right(fits.select(b, 0)), far)
+
+
+def _is_shift(b: Number) -> Number:
+    """Test that a shift leaves a bit of the number."""
+    return b.with_value(b.value, f"ui{DTYPES[b.dtype].bits}").less(DTYPES[b.dtype].bits)

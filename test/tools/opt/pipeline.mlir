@@ -1,0 +1,28 @@
+// RUN: trivium-opt %s --pass-pipeline='builtin.module(func.func(canonicalize,fold-constants{size-budget=4},cse),eliminate)' | FileCheck %s
+
+// Passes of MLIR and of ours take turns in one pipeline.
+// CHECK-LABEL: func.func @mixes_passes
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>)
+// CHECK-NOT:     arith.constant
+// CHECK:         %[[C:.*]] = "tri.constant"() {value = dense<3.000000e+00> : tensor<4xf32>}
+// CHECK-NEXT:    %[[Y:.*]] = "tri.add"(%[[X]], %[[C]])
+// CHECK-NEXT:    return %[[Y]], %[[Y]]
+func.func @mixes_passes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %unused = arith.constant 1 : i32
+  %a = "tri.constant"() {value = dense<1.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %b = "tri.constant"() {value = dense<2.0> : tensor<4xf32>} : () -> tensor<4xf32>
+  %c = "tri.add"(%a, %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %0 = "tri.add"(%x, %c) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = "tri.add"(%x, %c) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// The budget of the option is 4 elements: 5 are too many.
+// CHECK-LABEL: func.func @keeps_what_exceeds_the_budget
+// CHECK:         "tri.add"
+func.func @keeps_what_exceeds_the_budget() -> tensor<5xf32> {
+  %a = "tri.constant"() {value = dense<1.0> : tensor<1xf32>} : () -> tensor<1xf32>
+  %b = "tri.constant"() {value = dense<2.0> : tensor<5xf32>} : () -> tensor<5xf32>
+  %c = "tri.add"(%a, %b) : (tensor<1xf32>, tensor<5xf32>) -> tensor<5xf32>
+  return %c : tensor<5xf32>
+}

@@ -1,0 +1,196 @@
+"""Examples of ops that move, repeat, gather and scatter elements."""
+
+import math
+
+import numpy as np
+from examples import ANY, INDICES, NUMBERS, Example, Maker, Pick
+from trivium.dialects import tri
+from trivium.dialects.core.tensor import numpy_dtype
+
+
+def constant(pick: Pick) -> Example:
+    return Example((), {"value": pick.array(pick.shape(), *ANY)})
+
+
+def reshape(pick: Pick) -> Example:
+    x = pick.array(pick.shape(), *ANY)
+    return Example((x,), {"shape": pick.one(x.shape, (x.size,), (1, x.size, 1), x.shape[::-1])})
+
+
+def transpose(pick: Pick) -> Example:
+    x = pick.array(pick.shape((0, 4)), *ANY)
+    return Example((x,), {"permutation": pick.permutation(x.ndim)})
+
+
+def slice_(pick: Pick) -> Example:
+    x = pick.array(pick.shape((0, 3), (0, 5)), *ANY)
+    ranges = [
+        range(*slice(start, stop, step).indices(size))
+        for size in x.shape
+        for start, stop in [pick.ints(2, -6, 6)]
+        for step in [pick.one(-3, -1, 1, 2)]
+    ]
+    starts, sizes = tuple(r.start for r in ranges), tuple(map(len, ranges))
+    return Example(
+        (x,), {"starts": starts, "sizes": sizes, "steps": tuple(r.step for r in ranges)}
+    )
+
+
+def concat(pick: Pick) -> Example:
+    shape, dtype = pick.shape((1, 3)), pick.one(*ANY)
+    axis = pick.axis(len(shape))
+    xs = [
+        pick.array(tuple(pick.between(0, 3) if d == axis % len(shape) else n for d, n in sizes), dtype)
+        for sizes in [list(enumerate(shape))] * pick.between(1, 3)
+    ]
+    return Example((xs,), {"axis": axis})
+
+
+def split(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (0, 5)), *ANY)
+    axis = pick.axis(x.ndim)
+    sizes = pick.parts(x.shape[axis], pick.between(1, 3))
+    return Example((x,), {"axis": axis, "sizes": sizes})
+
+
+def pad(pick: Pick) -> Example:
+    mode = pick.one("constant", "reflect", "edge", "wrap")
+    x = pick.array(pick.shape((0, 3), (2, 4)), *ANY)
+    pads = pick.ints(2 * x.ndim, -1, 3)
+    value = pick.one(0.0, 1.0) if mode == "constant" else 0.0
+    empty = any(n + min(b, 0) + min(a, 0) == 0 for n, b, a in zip(x.shape, pads, pads[x.ndim :]))
+    return Example((x,), {"pads": pads, "mode": "constant" if empty else mode, "value": value})
+
+
+def expand(pick: Pick) -> Example:
+    shape = pick.shape()
+    return Example((pick.array(pick.narrowed(shape), *ANY),), {"shape": shape})
+
+
+def tile(pick: Pick) -> Example:
+    x = pick.array(pick.shape(), *ANY)
+    return Example((x,), {"repeats": pick.ints(x.ndim, 0, 3)})
+
+
+def trilu(pick: Pick) -> Example:
+    x = pick.array(pick.shape((2, 4)), *ANY)
+    return Example((x,), {"k": pick.between(-4, 4), "upper": pick.flag()})
+
+
+def reverse_sequence(pick: Pick) -> Example:
+    x = pick.array(pick.shape((2, 4), (1, 4)), *ANY)
+    batch, time, *_ = pick.permutation(x.ndim)
+    lengths = np.array(pick.ints(x.shape[batch], 0, x.shape[time]), numpy_dtype(pick.one(*INDICES)))
+    return Example((x, lengths), {"batch_axis": batch, "time_axis": time - x.ndim})
+
+
+def depth_to_space(pick: Pick) -> Example:
+    n, c, h, w = pick.ints(4, 1, 2)
+    block = pick.between(1, 3)
+    x = pick.array((n, c * block**2, h, w), *ANY)
+    return Example((x,), {"blocksize": block, "mode": pick.one("DCR", "CRD")})
+
+
+def space_to_depth(pick: Pick) -> Example:
+    n, c, h, w = pick.ints(4, 1, 2)
+    block = pick.between(1, 3)
+    return Example((pick.array((n, c, h * block, w * block), *ANY),), {"blocksize": block})
+
+
+def gather(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 3)), *ANY)
+    axis = pick.axis(x.ndim)
+    return Example((x, pick.places(pick.shape((0, 2)), x.shape[axis])), {"axis": axis})
+
+
+def gather_elements(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 3)), *ANY)
+    axis = pick.axis(x.ndim)
+    shape = tuple(pick.between(0, n) for n in x.shape)
+    return Example((x, pick.places(shape, x.shape[axis])), {"axis": axis})
+
+
+def gather_nd(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 3)), *ANY)
+    batch_dims = pick.between(0, x.ndim - 1)
+    depth = pick.between(1, x.ndim - batch_dims)
+    shape = (*x.shape[:batch_dims], *pick.shape((0, 2)), depth)
+    return Example((x, _tuples(pick, shape, x.shape[batch_dims:])), {"batch_dims": batch_dims})
+
+
+def _tuples(pick: Pick, shape: tuple[int, ...], sizes: tuple[int, ...]) -> np.ndarray:
+    columns = [pick.places(shape[:-1], sizes[i]) for i in range(shape[-1])]
+    return np.stack(columns, -1).astype(np.int64)
+
+
+def scatter_elements(pick: Pick) -> Example:
+    reduction = pick.one("none", "add", "mul", "max", "min")
+    x = pick.array(pick.shape((1, 3), (1, 3)), *(ANY if reduction == "none" else NUMBERS))
+    axis = pick.axis(x.ndim)
+    indices = pick.places(tuple(pick.between(0, n) for n in x.shape), x.shape[axis])
+    updates = pick.array(indices.shape, "i8").astype(x.dtype)
+    return Example((x, indices, updates), {"axis": axis, "reduction": reduction})
+
+
+def scatter_nd(pick: Pick) -> Example:
+    reduction = pick.one("none", "add", "mul", "max", "min")
+    x = pick.array(pick.shape((1, 3), (1, 3)), *(ANY if reduction == "none" else NUMBERS))
+    depth = pick.between(1, x.ndim)
+    indices = _tuples(pick, (*pick.shape((0, 2)), depth), x.shape)
+    updates = pick.array((*indices.shape[:-1], *x.shape[depth:]), "i8").astype(x.dtype)
+    return Example((x, indices, updates), {"reduction": reduction})
+
+
+def one_hot(pick: Pick) -> Example:
+    depth = pick.between(0, 4)
+    indices = pick.array(pick.shape((0, 2)), *INDICES)
+    values = pick.array((2,), *ANY)
+    return Example((indices, values), {"depth": depth, "axis": pick.axis(indices.ndim + 1)})
+
+
+def resize(pick: Pick) -> Example:
+    x = pick.array((1, 2, *pick.ints(2, 1, 4)), *NUMBERS)
+    sizes = (*x.shape[:2], *pick.ints(2, 1, 6))
+    attributes = {
+        "sizes": sizes,
+        "scales": tuple(new / old for new, old in zip(sizes, x.shape, strict=True)),
+        "mode": pick.one("nearest", "linear", "cubic"),
+        "coordinate_transform": pick.one("half_pixel", "align_corners", "asymmetric"),
+    }
+    return Example((x,), attributes)
+
+
+def grid_sample(pick: Pick) -> Example:
+    n, c, *sizes = pick.ints(4, 1, 3)
+    grid = np.tanh(pick.array((n, *pick.ints(2, 1, 3), 2), "f32"))
+    attributes = {
+        "mode": pick.one("nearest", "linear", "cubic"),
+        "padding_mode": pick.one("zeros", "border", "reflection"),
+        "align_corners": pick.flag(),
+    }
+    return Example((pick.array((n, c, *sizes), "f32", "f16"), np.nan_to_num(grid)), attributes)
+
+
+MOVES: dict[type[tri.TriOp], Maker] = {
+    tri.Constant: constant,
+    tri.Reshape: reshape,
+    tri.Transpose: transpose,
+    tri.Slice: slice_,
+    tri.Concat: concat,
+    tri.Split: split,
+    tri.Pad: pad,
+    tri.Expand: expand,
+    tri.Tile: tile,
+    tri.Trilu: trilu,
+    tri.ReverseSequence: reverse_sequence,
+    tri.DepthToSpace: depth_to_space,
+    tri.SpaceToDepth: space_to_depth,
+    tri.Gather: gather,
+    tri.GatherElements: gather_elements,
+    tri.GatherNd: gather_nd,
+    tri.ScatterElements: scatter_elements,
+    tri.ScatterNd: scatter_nd,
+    tri.OneHot: one_hot,
+    tri.Resize: resize,
+    tri.GridSample: grid_sample,
+}
