@@ -178,4 +178,3 @@ class _Assembly:
         file = BytesIO()
         self.module.operation.write_bytecode(file)
         return file.getvalue()
-

@@ -20,7 +20,7 @@ from .stages import pipeline_for
 Progress = Callable[[str], None]
 
 
-def compile(  # noqa: A001
+def compile(
     model: Source,
     target: str = "cpu",
     *,
@@ -82,4 +82,3 @@ def _name(model: Source) -> str:
     if isinstance(model, (bytes, bytearray, memoryview)) or hasattr(model, "graph"):
         return ""
     return Path(str(model)).name
-

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from ..dialects.core.op import Op
 from ..passes.core import Pass
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
 
 
@@ -31,7 +31,7 @@ class Target:
     def __init__(self, name: str, *, fuses: bool = True) -> None:
         self.name = name
         self.fuses = fuses  # whether a kernel may consist of several ops
-        self.lowerings: dict[type[Op], Callable[..., Any]] = {}
+        self.lowerings: dict[type[Op], Any] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
 
     def lowers(self, *classes: type[Op]) -> Callable[[Function], Function]:

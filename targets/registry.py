@@ -9,7 +9,7 @@ from .core import Target
 
 def target_names() -> list[str]:
     """List the names of all targets that are installed."""
-    package = import_module(__package__)
+    package = import_module(__package__ or "")
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
 
 

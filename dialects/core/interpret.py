@@ -76,7 +76,9 @@ def lookup(group: Any, values: Mapping[ir.Value, Array]) -> Any:
     return values[group]
 
 
-def run(module: Module, inputs: Sequence[Array], observe: Observer | None = None) -> tuple[Array, ...]:
+def run(
+    module: Module, inputs: Sequence[Array], observe: Observer | None = None
+) -> tuple[Array, ...]:
     """Execute the module's main function."""
     return Interpreter(module.weights, observe).run_function(module.main, inputs)
 

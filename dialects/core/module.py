@@ -65,7 +65,9 @@ def functions(operation: ir.Operation) -> Iterator[ir.Operation]:
 
 def ops(scope: ir.Operation | ir.Block) -> list[Op]:
     """List our ops inside an operation or block, in order, each before the ops in its regions."""
-    blocks = [scope] if isinstance(scope, ir.Block) else [b for r in scope.regions for b in r.blocks]
+    blocks = (
+        [scope] if isinstance(scope, ir.Block) else [b for r in scope.regions for b in r.blocks]
+    )
     found: list[Op] = []
     for block in blocks:
         for operation in block.operations:

@@ -116,7 +116,9 @@ class Op:
     # -- deriving -----------------------------------------------------------------------------
 
     @classmethod
-    def build(cls: type[Self], *operands: Any, loc: ir.Location | None = None, **given: Any) -> Self:
+    def build(
+        cls: type[Self], *operands: Any, loc: ir.Location | None = None, **given: Any
+    ) -> Self:
         """Create the op at the current insertion point, with the result types that it infers.
 
         `operands` are values, None for an absent optional one, sequences for variadic ones.
@@ -143,12 +145,12 @@ class Op:
         flat: list[ir.Value] = []
         segments: list[int] = []
         for group in groups:
-            values = [] if group is None else [group] if isinstance(group, ir.Value) else list(group)
+            values = (
+                [] if group is None else [group] if isinstance(group, ir.Value) else list(group)
+            )
             flat += values
             segments.append(len(values))
-        attrs = {
-            f.name: to_attribute(attributes[f.name], f.type) for f in cls.fields.attributes
-        }
+        attrs = {f.name: to_attribute(attributes[f.name], f.type) for f in cls.fields.attributes}
         if _needs_segments(cls.fields.operands):
             attrs["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(

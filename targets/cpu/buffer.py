@@ -65,7 +65,8 @@ class Buffer:
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
         lead = len(shape) - len(self.shape)
         strides = [0] * lead + [
-            0 if size == 1 else stride for size, stride in zip(self.shape, self.strides, strict=True)
+            0 if size == 1 else stride
+            for size, stride in zip(self.shape, self.strides, strict=True)
         ]
         return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
@@ -83,6 +84,18 @@ class Buffer:
         shape = tuple(self.shape[axis] for axis in permutation)
         strides = [self.strides[axis] for axis in permutation]
         return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def transpose(self, permutation: Sequence[int]) -> "Buffer":
+        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
+        shape = tuple(self.shape[axis] for axis in permutation)
+        strides = [self.strides[axis] for axis in permutation]
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
+        """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""
+        offset = self.position([Index(start) for start in starts])
+        strides = [stride * step for stride, step in zip(self.strides, steps, strict=True)]
+        return Buffer(self.memory, Tensor(sizes, self.dtype), strides, offset)
 
     def position(self, indices: Sequence[Index]) -> Index:
         """Return the flat position of an element."""

@@ -114,12 +114,16 @@ class Contraction:
         return Number(constant_of(0, self.dtype, type_), self.dtype)
 
 
+Fill = Callable[[Buffer, Index, Sequence[Lanes]], None]
+"""Emit the packing of the panel that starts at a column, into memory."""
+
+
 @dataclass(frozen=True)
 class PackedPanel:
     """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows."""
 
     memory: Buffer  # [depth…, columns of a tile]
-    fill: Callable[[Buffer, Index, Sequence[Lanes]], None]
+    fill: Fill
 
     def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
         self.fill(self.memory, start, masks)
@@ -149,7 +153,11 @@ def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, t
     """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
     if rows <= tile.rows:
         return DirectPanel(matrix)
-    depth = matrix.shape[0]
+    return PackedPanel(kernel.scratch((matrix.shape[0], tile.columns), dtype), copy_columns(matrix))
+
+
+def copy_columns(matrix: Buffer) -> Fill:
+    """Fill panels with the columns of a matrix in memory."""
 
     def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
         def row(k: Index) -> None:
@@ -157,9 +165,9 @@ def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, t
                 loaded = matrix.load([k, start + v * lanes.width], lanes)
                 memory.store(loaded, [k, Index(v * lanes.width)], Lanes(lanes.width))
 
-        for_each(depth, row)
+        for_each(matrix.shape[0], row)
 
-    return PackedPanel(kernel.scratch((depth, tile.columns), dtype), fill)
+    return fill
 
 
 def splat(number: Number, width: int) -> Number:
@@ -175,4 +183,3 @@ def _even_split(total: int, most: int) -> tuple[int, int, int, int]:
         return most, most, 0, 0
     small, many = divmod(total, pieces)
     return small + 1, small, many, pieces - many
-

@@ -102,7 +102,9 @@ def unravel(linear: Index, shape: Sequence[int]) -> list[Index]:
     return indices[::-1]
 
 
-def for_each(stop: Index | int, body: Callable[[Index], None], step: int = 1, start: int = 0) -> None:
+def for_each(
+    stop: Index | int, body: Callable[[Index], None], step: int = 1, start: int = 0
+) -> None:
     """Emit a loop over start, start + step, … below `stop`; one known trip is no loop."""
     stop = stop if isinstance(stop, Index) else Index(stop)
     if stop.known is not None and start + step >= stop.known:

@@ -1,18 +1,29 @@
 """Lowerings of convolution: an implicit matrix product, or sliding windows for depthwise ones."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
-from .contraction import Contraction, DirectPanel, PackedPanel, Panel, Tile, choose_tile, splat
-from .index import Index, carry_nest, for_each, nest, unravel
+from .contraction import (
+    Contraction,
+    DirectPanel,
+    Fill,
+    PackedPanel,
+    Panel,
+    Tile,
+    choose_tile,
+    copy_columns,
+    splat,
+)
+from .index import Index, carry_nest, nest, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype, constant_of
 from .sink import Sink, each_vector
-from .target import template
 from .strides import row_major
+from .target import template
 from .windows import Axis, WindowReader, divide_unsigned, positions, splat_index, window_axes
 
 
@@ -61,10 +72,15 @@ def _implicit_product(
             lambda r, k: kernels.load([at[1], r, *k]),
             _window_panel(kernel, part, axes, w.shape[2:], windows, rows, tile),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
-            None if bias is None else lambda r: bias.load([at[1], r]),
+            row_bias(bias, at[1]),
         ).emit(tile)
 
     nest((batch, group), one)
+
+
+def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
+    """Return what the sums of a row start from: its bias, [group, rows]."""
+    return None if bias is None else lambda row: bias.load([group, row])
 
 
 def _window_panel(
@@ -84,7 +100,7 @@ def _window_panel(
         if rows <= tile.rows:
             return DirectPanel(matrix)
         return PackedPanel(
-            _panel_memory(kernel, matrix.shape[0], tile, image.dtype), _copy_columns(matrix)
+            _panel_memory(kernel, matrix.shape[0], tile, image.dtype), copy_columns(matrix)
         )
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
     return PackedPanel(memory, _gather_windows(WindowReader(image, axes), taps, windows, channels))
@@ -94,19 +110,7 @@ def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> 
     return kernel.scratch((depth, tile.columns), compute_dtype(dtype))
 
 
-def _copy_columns(matrix: Buffer):
-    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
-        def row(k: Index) -> None:
-            for v, lanes in enumerate(masks):
-                loaded = matrix.load([k, start + v * lanes.width], lanes)
-                memory.store(loaded, [k, Index(v * lanes.width)], Lanes(lanes.width))
-
-        for_each(matrix.shape[0], row)
-
-    return fill
-
-
-def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int):
+def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
     strides = row_major((channels, *taps))
 
     def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
@@ -220,13 +224,13 @@ def lower_conv_transpose(
             lambda r, k: kernels.load([at[1], k[0], r, k[1]]),
             PackedPanel(memory, fill),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
-            None if bias is None else lambda r: bias.load([at[1], r]),
+            row_bias(bias, at[1]),
         ).emit(tile)
 
     nest((batch, op.group), one)
 
 
-def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape):
+def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:
     channels, *sizes = image.shape
     strides = row_major(tuple(sizes))
 
@@ -255,7 +259,7 @@ def _spread_steps(
     sizes: Sequence[int],
     strides: Sequence[int],
     lanes: Lanes,
-):
+) -> tuple[Number, Any]:
     """Return which input element reaches each output by a tap, and whether there is one."""
     mask = lanes.mask
     total: Number | None = None
@@ -271,4 +275,3 @@ def _spread_steps(
         total = part if total is None else total + part
     assert total is not None
     return total, mask
-

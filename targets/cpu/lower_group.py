@@ -21,10 +21,14 @@ def lower_group(group: tri.Group, machine: Machine) -> Kernel:
     terminator = group.block.operations[len(group.block.operations) - 1].operation
     with ir.Location.unknown():
         kernel = KernelBuilder(machine)
-        inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}
+        inputs: dict[ir.Value, Buffer] = {
+            v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments
+        }
         outputs = {v: kernel.argument(tensor_of(v.type)) for v in terminator.operands}
         with ir.InsertionPoint(kernel.block):
-            _Body(kernel, inputs, outputs).lower([op for op in ops(group.block) if not op.terminator])
+            _Body(kernel, inputs, outputs).lower(
+                [op for op in ops(group.block) if not op.terminator]
+            )
         return kernel.finish()
 
 
@@ -72,7 +76,9 @@ class _Body:
         leaves = {v: self.inputs[v].broadcast_to(shape) for v in used if v in self.inputs}
         constants = {v: self.constants[v] for v in used if v in self.constants}
         outputs = {v: out for v, out in self.outputs.items() if v in made}
-        if not outputs and value is not None:  # a result that nothing uses still has to go somewhere
+        if (
+            not outputs and value is not None
+        ):  # a result that nothing uses still has to go somewhere
             outputs = {value: self.kernel.scratch(shape, tensor_of(value.type).dtype)}
         return Sink(self.kernel, shape, value, epilogue, constants, leaves, outputs)
 

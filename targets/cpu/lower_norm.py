@@ -3,7 +3,7 @@
 import math
 
 from ...dialects import tri
-from ...dialects.core.tensor import normalize_axis
+from ...dialects.core.tensor import Shape, normalize_axis
 from .buffer import Buffer, Lanes
 from .contraction import splat
 from .index import Index, nest
@@ -167,7 +167,7 @@ class _Rows:
         axis = normalize_axis(axis, len(x.shape))
         self.kernel = kernel
         self.full = x.shape
-        self.shape = (math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+        self.shape: Shape = (math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
         self.source = x.reshape(self.shape)
 
     def view(self, parameter: Buffer | None) -> Buffer | None:
@@ -191,4 +191,3 @@ def _affine(
     if scale is not None:
         number = number * scale.load(at, lanes)
     return number if bias is None else number + bias.load(at, lanes)
-

@@ -24,19 +24,19 @@ _RECURRENT = (tri.Rnn, tri.Gru, tri.Lstm)
 
 @CPU.accepts(*_RECURRENT)
 def common_activations(op: tri.Recurrent) -> bool:
-    """runs recurrent layers only with the activations Relu, Sigmoid and Tanh"""
+    """Runs recurrent layers only with the activations Relu, Sigmoid and Tanh"""
     return set(op.activations) <= set(_ACTIVATIONS)
 
 
 @CPU.accepts(*_RECURRENT)
 def plain_walk(op: tri.Recurrent) -> bool:
-    """runs recurrent layers only without clip and sequence_lens, with layout 0"""
+    """Runs recurrent layers only without clip and sequence_lens, with layout 0"""
     return not op.clip and op.sequence_lens is None and op.layout == 0
 
 
 @CPU.accepts(tri.Lstm)
 def plain_lstm(op: tri.Lstm) -> bool:
-    """runs LSTM only without peepholes and input_forget"""
+    """Runs LSTM only without peepholes and input_forget"""
     return op.p is None and not op.input_forget
 
 

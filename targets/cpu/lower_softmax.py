@@ -37,9 +37,7 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) ->
     each_strip(shape, kernel.lanes(dtype), strip)
 
 
-def softmax_strip(
-    strip: Strip, dtype: str, element: Any, powers: Buffer, finish: Finish
-) -> None:
+def softmax_strip(strip: Strip, dtype: str, element: Any, powers: Buffer, finish: Finish) -> None:
     """Emit the softmax of one strip; one that is all -inf gives zeros.
 
     `powers` is scratch memory from `powers_scratch`.
@@ -56,9 +54,7 @@ def softmax_strip(
     total = strip.fold("add", power, dtype)
     total = total.equal(0).select(total.like(1), total)
     scale = strip.spread(1 / total)
-    strip.each(
-        lambda at, lanes: finish(powers.load(_place(strip, at), lanes) * scale, at, lanes)
-    )
+    strip.each(lambda at, lanes: finish(powers.load(_place(strip, at), lanes) * scale, at, lanes))
 
 
 def powers_scratch(kernel: KernelBuilder, shape: Shape, dtype: str) -> Buffer:
@@ -86,4 +82,3 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: S
         s.each(lambda at, lanes: sink.store(source.load(at, lanes) - shift, at, lanes))
 
     each_strip(shape, kernel.lanes(dtype), strip)
-

@@ -66,7 +66,9 @@ class Number:
     def _other(self, other: "Number | float") -> "Number":
         return other if isinstance(other, Number) else self.like(other)
 
-    def _binary(self, other: "Number | float", op_float: Any, op_int: Any, **flags: Any) -> "Number":
+    def _binary(
+        self, other: "Number | float", op_float: Any, op_int: Any, **flags: Any
+    ) -> "Number":
         right = self._other(other)
         if self.is_float:
             return self.with_value(op_float(self.value, right.value, **flags))

@@ -41,7 +41,10 @@ def _load_bases(bases: Sequence[int]) -> list[str]:
     lines: list[str] = []
     for base in bases:
         at = f"llvm.getelementptr %bases[{base}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"
-        lines += [f"  %at{base} = {at}", f"  %b{base} = llvm.load %at{base} : !llvm.ptr -> !llvm.ptr"]
+        lines += [
+            f"  %at{base} = {at}",
+            f"  %b{base} = llvm.load %at{base} : !llvm.ptr -> !llvm.ptr",
+        ]
     return lines
 
 

@@ -16,6 +16,7 @@ from .strides import collapsed_shape
 from .target import lowering_of
 
 Reader = Callable[[list[Index]], Number]
+VectorReader = Callable[[list[Index], Lanes | None], Number | None]
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,20 @@ class Sink:
     def over(self, shape: Shape) -> "Sink":
         """View the elements under another shape: indices and lanes then refer to that one."""
         leaves = {v: self.kernel.reshaped(leaf, shape) for v, leaf in self.leaves.items()}
-        outputs = {v: out.reshape(shape) for v, out in self.outputs.items()}
+        outputs = {v: _reshaped(out, shape) for v, out in self.outputs.items()}
+        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+
+    def window(self, starts: Sequence[int], shape: Shape) -> "Sink":
+        """Take only a box of the elements: index 0 then refers to `starts`."""
+        steps = [1] * len(shape)
+        leaves = {v: leaf.slice(starts, shape, steps) for v, leaf in self.leaves.items()}
+        outputs = {v: out.slice(starts, shape, steps) for v, out in self.outputs.items()}
         return replace(self, shape=shape, leaves=leaves, outputs=outputs)
 
     def collapsed(self, *others: Buffer) -> Shape:
-        """Return the shape with as few dimensions as the leaves and other buffers allow."""
-        return collapsed_shape(self.shape, [b.strides for b in [*self.leaves.values(), *others]])
+        """Return the shape with as few dimensions as all buffers, and others, allow."""
+        buffers = [*self.leaves.values(), *self.outputs.values(), *others]
+        return collapsed_shape(self.shape, [b.strides for b in buffers])
 
     @property
     def dtypes(self) -> list[str]:
@@ -73,21 +82,45 @@ class Sink:
         """Compute every element on its own, in order."""
         nest(self.shape, lambda i: self.store(read(i), i))
 
+    def fill_vectors(self, read: VectorReader, *dtypes: str) -> None:
+        """Compute the elements with vectors along the last dimension; `read` loads `dtypes`."""
+        width = self.kernel.lanes(*dtypes, *self.dtypes)
+        each_vector(self.shape, width, lambda i, lanes: self.store(read(i, lanes), i, lanes))
+
     def copy(self, source: Buffer) -> None:
         """Take every element from a buffer of the same shape, with vectors."""
         shape = self.collapsed(source)
         view = source.restride(shape)
         assert view is not None, "collapsed() respects the strides of the source"
-        sink = self.over(shape)
-        width = self.kernel.lanes(source.dtype, *self.dtypes)
-        each_vector(shape, width, lambda i, lanes: sink.store(view.load(i, lanes), i, lanes))
+        self.over(shape).fill_vectors(view.load, source.dtype)
+
+    def fill_with(self, value: float) -> None:
+        """Take one constant for every element."""
+        dtype = compute_dtype(self.dtype)
+        self.over(self.collapsed()).fill_vectors(lambda _, lanes: splat(value, dtype, lanes))
 
     def compute(self) -> None:
         """Compute every element by the epilogue alone, with vectors."""
-        shape = self.collapsed()
-        sink = self.over(shape)
-        width = self.kernel.lanes(*self.dtypes)
-        each_vector(shape, width, lambda i, lanes: sink.store(None, i, lanes))
+        self.over(self.collapsed()).fill_vectors(lambda _, lanes: None)
+
+    @property
+    def dtype(self) -> str:
+        """The element type of the result that the sink takes."""
+        assert self.value is not None, "a group of elementwise ops has no result to take"
+        return tensor_of(self.value.type).dtype
+
+    def through(self, write: Callable[[Buffer], None], dtype: str | None = None) -> None:
+        """Let `write` fill a buffer as it likes, reading back what it wrote; then take all of it.
+
+        It is the output itself where nothing follows and `dtype` does not ask for another type.
+        """
+        dtype = dtype or self.dtype
+        if not self.epilogue and self.dtype == dtype:
+            write(next(iter(self.outputs.values())))
+            return
+        buffer = self.kernel.scratch(self.shape, dtype)
+        write(buffer)
+        self.copy(buffer)
 
 
 def each_vector(
@@ -112,8 +145,19 @@ def each_vector(
     nest(shape[:-1], row)
 
 
+def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
+    view = buffer.restride(shape)
+    assert view is not None, "an output is written in place: its elements allow the shape"
+    return view
+
+
 def _splat(op: tri.Constant, lanes: Lanes | None) -> Number:
     """Emit a one-element constant as a scalar or as a vector of copies."""
     dtype = compute_dtype(tensor_of(op.y.type).dtype)
+    return splat(op.value.reshape(-1)[0].item(), dtype, lanes)
+
+
+def splat(value: float, dtype: str, lanes: Lanes | None) -> Number:
+    """Emit a constant as a scalar or as a vector of copies."""
     type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
-    return Number(constant_of(op.value.reshape(-1)[0].item(), dtype, type_), dtype)
+    return Number(constant_of(value, dtype, type_), dtype)

@@ -15,10 +15,11 @@ LOWERING = (
     "func.func(lower-affine),"
     "convert-scf-to-cf,"
     "expand-strided-metadata,lower-affine,"
+    "convert-math-to-llvm,convert-math-to-libm,"
     "convert-vector-to-llvm{enable-x86=true reassociate-fp-reductions=true},"
     "finalize-memref-to-llvm,"
     "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},"
-    "convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,convert-index-to-llvm,"
+    "convert-arith-to-llvm,convert-index-to-llvm,"
     "convert-cf-to-llvm,convert-ub-to-llvm,convert-func-to-llvm,"
     "reconcile-unrealized-casts,canonicalize,cse)"
 )

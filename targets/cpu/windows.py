@@ -123,4 +123,3 @@ def window_axes(
         last = (count - 1) * stride - begin + (taps - 1) * dilation
         axes.append(Axis(size, stride, begin, dilation, begin > 0 or last >= size))
     return axes
-

@@ -146,9 +146,7 @@ class _Importer:
         if len(results) < len([o for o in proto.output if o]):
             raise Unsupported(f"has {len(proto.output)} outputs, {len(results)} can be computed")
 
-    def _function_body(
-        self, proto: onnx.NodeProto, name: str, opset: int, scope: _Scope
-    ) -> None:
+    def _function_body(self, proto: onnx.NodeProto, name: str, opset: int, scope: _Scope) -> None:
         """Import a node that has no rule by the function body in ONNX's definition of it."""
         inputs = [self._value(scope, i) if i else None for i in proto.input]
         types = [None if v is None else _type_proto(v) for v in inputs]
@@ -248,7 +246,9 @@ def input_types(inputs: Sequence[onnx.ValueInfoProto], shapes: Bindings) -> dict
             continue
         dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
         try:
-            types[value.name] = Tensor(tuple(d for d in shape if isinstance(d, int)), dtype_of(dtype))
+            types[value.name] = Tensor(
+                tuple(d for d in shape if isinstance(d, int)), dtype_of(dtype)
+            )
         except Unsupported as error:
             faults.append(Diagnostic(value.name, f"input's {error}"))
     if faults:

@@ -277,5 +277,4 @@ EXAMPLES: dict[type[Op], Callable[[Generator], Example]] = {
     tri.RmsNorm: rms_norm,
     tri.Rnn: rnn,
     tri.Softmax: distribution,
-    tri.GridSample: grid_sample,
 }

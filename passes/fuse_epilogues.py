@@ -1,0 +1,61 @@
+"""Make kernels of heavy ops and the elementwise ops that follow them."""
+
+from ..dialects.core.module import Module
+from .core import Pass
+from .grouping import Graph, fuse
+
+LONGEST_DETOUR = 16
+"""How many ops may lie between a value that is used twice and the op where its uses meet again."""
+
+
+class FuseEpilogues(Pass):
+    """Group each convolution, product, pooling, norm, … with the elementwise ops that follow it.
+
+    An op joins when its result has the shape of the first op's and no value before it is used
+    outside of the group. Where two could take the same op, the later one does.
+
+    %c = tri.conv %x, %w; %a = tri.add %c, %r; %y = tri.relu %a
+        =>   %y = tri.group %x, %w, %r { conv; add; relu }
+    """
+
+    def run(self, module: Module) -> None:
+        fuse(module, _choose)
+
+
+def _choose(graph: Graph) -> list[set[int]]:
+    free = set(range(len(graph.ops)))
+    groups: list[set[int]] = []
+    for number in reversed(range(len(graph.ops))):
+        if graph.ops[number].anchor:
+            groups.append(_grow(graph, free, number))
+            free -= groups[-1]
+    return groups
+
+
+def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
+    """Return an op and those after it, as long as all users of the last one can join."""
+    fitting = {
+        number
+        for number in free
+        if graph.ops[number].elementwise and graph.shapes[number] == graph.shapes[anchor]
+    }
+    members = {anchor}
+    while joined := _detour(graph, fitting, max(members)):
+        members |= joined
+    return members
+
+
+def _detour(graph: Graph, fitting: set[int], start: int) -> set[int]:
+    """Return the users of an op, and theirs, up to the one op where all of them meet again.
+
+    Nothing when an op in between does not fit, or too many would have to.
+    """
+    joined: set[int] = set()
+    pending = graph.users[start]
+    while pending and pending <= fitting and len(joined) < LONGEST_DETOUR:
+        joined |= pending
+        leaving = [number for number in sorted(joined) if not graph.users[number] <= joined]
+        if len(leaving) == 1:
+            return joined
+        pending = graph.users[leaving[0]] if leaving else set()
+    return set()

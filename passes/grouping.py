@@ -1,0 +1,100 @@
+"""Put ops into the body of a `tri.group`, which a target compiles as one kernel."""
+
+from collections.abc import Callable, Sequence
+
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.location import fuse_locations
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, functions
+from ..dialects.core.op import Op, view
+from ..dialects.tri.dialect import TriOp
+from .rewriting import identity, users
+
+
+OUTSIDE = -1
+"""Stands for every op that cannot be in a group, such as the function's return."""
+
+
+class Graph:
+    """Know the ops of a function's own block that could be in a group, by their numbers.
+
+    Numbers are in the order of the block; `users` and `shapes` are those of the op's one result.
+    """
+
+    def __init__(self, function: ir.Operation) -> None:
+        found = [view(operation) for operation in function.regions[0].blocks[0].operations]
+        self.ops = [op for op in found if isinstance(op, TriOp) and len(op.results) == 1]
+        self.shapes = [tensor_of(op.results[0].type).shape for op in self.ops]
+        values = {op.results[0]: number for number, op in enumerate(self.ops)}
+        self.users: list[set[int]] = [set() for _ in self.ops]
+        self.producers: list[list[int]] = [[] for _ in self.ops]
+        for number, op in enumerate(self.ops):
+            for user in users(op.results[0]):
+                result = user.results[0] if len(user.results) == 1 else None
+                self.users[number].add(OUTSIDE if result is None else values.get(result, OUTSIDE))
+            operands = [values[v] for v in op.operation.operands if v in values]
+            self.producers[number] = operands
+
+
+Choice = Callable[[Graph], Sequence[set[int]]]
+
+
+def fuse(module: Module, choose: Choice) -> None:
+    """Make groups of the sets of ops that `choose` picks, by number, in each function.
+
+    No two sets share an op, and the last op of a set must be the only one with users outside of
+    it: then the group can stand in its place, and no value that goes into the group can depend
+    on the one that comes out of it. Sets of one op stay as they are.
+    """
+    with module.operation.context:
+        for function in functions(module.operation):
+            graph = Graph(function)
+            for members in choose(graph):
+                if len(members) > 1:
+                    build_group([graph.ops[number] for number in sorted(members)])
+
+
+def build_group(members: Sequence[Op]) -> tri.Group:
+    """Move ops into a new group that stands where the last of them does.
+
+    Constants of one element are copied into the body; all other operands become its inputs.
+    """
+    last = members[-1]
+    inside = {identity(op) for op in members}
+    outer = [value for op in members for value in op.operation.operands]
+    inputs = [v for v in dict.fromkeys(outer) if hash(v) not in inside and not _is_number(v)]
+    location = fuse_locations([op.location for op in members])
+    with ir.InsertionPoint(last.operation), location:
+        types = [value.type for value in last.results]
+        group = tri.Group.create([inputs], types, {"target": ""})
+    block = ir.Block.create_at_start(
+        group.body, [v.type for v in inputs], [v.location for v in inputs]
+    )
+    values = dict(zip(inputs, block.arguments, strict=True))
+    with ir.InsertionPoint(block), location:
+        for op in members:
+            _copy(op.operation, values)
+        tri.Yield.build([values[last.results[0]]])
+    last.results[0].replace_all_uses_with(group.outputs[0])
+    for op in reversed(members):
+        op.operation.erase()
+    return group
+
+
+def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
+    """Clone an op at the insertion point, with operands and results mapped by `values`."""
+    for operand in operation.operands:
+        if operand not in values:
+            values[operand] = operand.owner.operation.clone().results[0]
+    copy = operation.clone()
+    for index, operand in enumerate(operation.operands):
+        copy.operands[index] = values[operand]
+    values[operation.results[0]] = copy.results[0]
+
+
+def _is_number(value: ir.Value) -> bool:
+    """Say whether a value is a constant of one element that is written in the IR."""
+    if not isinstance(value, ir.OpResult) or tensor_of(value.type).size != 1:
+        return False
+    return isinstance(view(value.owner), tri.Constant)

@@ -1,0 +1,178 @@
+"""Examples of the ops that networks are made of: layers, windows, products, recurrences."""
+
+from typing import Any
+
+import numpy as np
+from examples import FLOATS, NUMBERS, Example, Maker, Pick, drawn
+from trivium.dialects import tri
+from trivium.dialects.core.tensor import Array
+
+
+def _window(pick: Pick, kernel: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
+    """Draw the parts of a window that fits any input not smaller than 3 times the kernel."""
+    count = len(kernel)
+    return {
+        "strides": pick.ints(count, 1, 2),
+        "pads": tuple(pick.between(0, (k - 1) // 2) for k in kernel * 2),
+        "dilations": pick.ints(count, 1, 2),
+    }
+
+
+def conv(pick: Pick) -> Example:
+    dtype, group, kernel = pick.one(*FLOATS), pick.between(1, 2), pick.shape((1, 3), (1, 3))
+    x = pick.array((pick.between(1, 2), 2 * group, *(n + 4 for n in kernel)), dtype)
+    w = pick.array((group * pick.between(1, 2), 2, *kernel), dtype)
+    bias = pick.maybe(pick.array(w.shape[:1], dtype))
+    return Example((x, w, bias), _window(pick, kernel) | {"group": group})
+
+
+def conv_transpose(pick: Pick) -> Example:
+    dtype, group, kernel = pick.one(*FLOATS), pick.between(1, 2), pick.shape((1, 3), (1, 3))
+    x = pick.array((1, 2 * group, *pick.ints(len(kernel), 2, 4)), dtype)
+    w = pick.array((2 * group, pick.between(1, 2), *kernel), dtype)
+    bias = pick.maybe(pick.array((w.shape[1] * group,), dtype))
+    window = _window(pick, kernel)
+    extra = tuple(pick.between(0, stride - 1) for stride in window["strides"])
+    return Example((x, w, bias), window | {"group": group, "output_padding": extra})
+
+
+def pool(*dtypes: str, **attributes: Any) -> Maker:
+    def make(pick: Pick) -> Example:
+        kernel = pick.shape((1, 3), (1, 3))
+        x = pick.array((1, pick.between(1, 2), *(n + 4 for n in kernel)), *dtypes)
+        common = {"kernel": kernel, "ceil_mode": pick.flag()} | _window(pick, kernel)
+        return Example((x,), common | drawn(pick, attributes))
+
+    return make
+
+
+def mat_mul(pick: Pick) -> Example:
+    dtype, (m, k, n) = pick.one(*NUMBERS), pick.ints(3, 1, 3)
+    outer = pick.shape((0, 2), (1, 3))
+    a = pick.array(pick.one((k,), (m, k), (*pick.narrowed(outer), m, k)), dtype)
+    b = pick.array(pick.one((k,), (k, n), (*pick.narrowed(outer), k, n)), dtype)
+    return Example((a, b))
+
+
+def gemm(pick: Pick) -> Example:
+    dtype, (m, k, n) = pick.one(*NUMBERS), pick.ints(3, 1, 3)
+    trans_a, trans_b = pick.flag(), pick.flag()
+    a = pick.array((k, m) if trans_a else (m, k), dtype)
+    b = pick.array((n, k) if trans_b else (k, n), dtype)
+    c = pick.maybe(pick.array(pick.narrowed((m, n)), dtype))
+    scales = {"alpha": pick.number(), "beta": pick.number()}
+    return Example((a, b, c), {"trans_a": trans_a, "trans_b": trans_b} | scales)
+
+
+EQUATIONS = {
+    "ij,jk->ik": [(2, 3), (3, 4)],
+    "bij,bjk": [(2, 2, 3), (2, 3, 1)],
+    "ii->i": [(3, 3)],
+    "...i,...i->...": [(2, 3), (3,)],
+    "i,j,k->kji": [(1,), (2,), (3,)],
+    "ij->": [(2, 3)],
+}
+
+
+def einsum(pick: Pick) -> Example:
+    equation, dtype = pick.one(*EQUATIONS), pick.one(*NUMBERS)
+    return Example(
+        ([pick.array(s, dtype) for s in EQUATIONS[equation]],), {"equation": equation}
+    )
+
+
+def per_channel(count: int, **attributes: Any) -> Maker:
+    """Make examples of norms of N C … tensors with so many operands of shape C."""
+
+    def make(pick: Pick) -> Example:
+        dtype = pick.one(*FLOATS)
+        x = pick.array((pick.between(1, 2), 4, *pick.shape((1, 2), (1, 3))), dtype)
+        others = [np.abs(pick.array((4,), dtype)) for _ in range(count)]
+        return Example((x, *others), drawn(pick, attributes))
+
+    return make
+
+
+def last_axes(count: int) -> Maker:
+    """Make examples of norms over the last axes, with so many operands that may be absent."""
+
+    def make(pick: Pick) -> Example:
+        x = pick.array(pick.shape((1, 3), (1, 3)), *FLOATS)
+        others = [pick.maybe(pick.array(pick.narrowed(x.shape), x_dtype(x))) for _ in range(count)]
+        return Example((x, *others), {"axis": pick.axis(x.ndim), "epsilon": 1e-3})
+
+    return make
+
+
+def x_dtype(x: Array) -> str:
+    from trivium.dialects.core.tensor import dtype_of
+
+    return dtype_of(x.dtype)
+
+
+def lp_normalize(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 3)), *FLOATS)
+    return Example((x,), {"axis": pick.axis(x.ndim), "p": pick.one(1, 2)})
+
+
+def lrn(pick: Pick) -> Example:
+    x = pick.array((1, 3, *pick.shape((0, 2), (1, 3))), *FLOATS)
+    return Example((x,), {"size": pick.one(1, 2, 3), "bias": pick.number(0.5, 2.0)})
+
+
+def attention(pick: Pick) -> Example:
+    dtype, (queries, keys, d, e) = pick.one(*FLOATS), pick.ints(4, 1, 3)
+    outer, heads, shared = pick.shape((0, 1), (1, 2)), pick.between(1, 2), pick.between(1, 2)
+    q = pick.array((*outer, heads * shared, queries, d), dtype)
+    k = pick.array((*outer, heads, keys, d), dtype)
+    v = pick.array((*outer, heads, keys, e), dtype)
+    mask = pick.maybe(pick.array((queries, keys), "i1", dtype))
+    return Example((q, k, v, mask), {"scale": pick.number(), "causal": pick.flag()})
+
+
+def recurrent(gates: int, states: int = 1, peepholes: int = 0, **attributes: Any) -> Maker:
+    def make(pick: Pick) -> Example:
+        dtype, (length, batch, inputs, hidden) = pick.one("f32", "f16"), pick.ints(4, 1, 3)
+        direction, layout = pick.one("forward", "reverse", "bidirectional"), pick.between(0, 1)
+        count = 2 if direction == "bidirectional" else 1
+        x = pick.array((length, batch, inputs) if layout == 0 else (batch, length, inputs), dtype)
+        w = pick.array((count, gates * hidden, inputs), dtype)
+        r = pick.array((count, gates * hidden, hidden), dtype)
+        b = pick.maybe(pick.array((count, 2 * gates * hidden), dtype))
+        lengths = pick.maybe(np.array(pick.ints(batch, 0, length), np.int32))
+        state = (count, batch, hidden) if layout == 0 else (batch, count, hidden)
+        initial = [pick.maybe(pick.array(state, dtype)) for _ in range(states)]
+        p = [pick.maybe(pick.array((count, peepholes * hidden), dtype))] if peepholes else []
+        common = {"hidden_size": hidden, "direction": direction, "layout": layout}
+        options = common | {"clip": pick.one(0.0, 1.5)} | drawn(pick, attributes)
+        return Example((x, w, r, b, lengths, *initial, *p), options)
+
+    return make
+
+
+def flag(pick: Pick) -> bool:
+    return pick.flag()
+
+
+NETWORKS: dict[type[tri.TriOp], Maker] = {
+    tri.Conv: conv,
+    tri.ConvTranspose: conv_transpose,
+    tri.MaxPool: pool(*NUMBERS),
+    tri.MaxPoolIndices: pool(*NUMBERS, storage_order=lambda pick: pick.between(0, 1)),
+    tri.AveragePool: pool(*FLOATS, count_include_pad=flag),
+    tri.LpPool: pool(*FLOATS, p=lambda pick: pick.one(1, 2)),
+    tri.MatMul: mat_mul,
+    tri.Gemm: gemm,
+    tri.Einsum: einsum,
+    tri.BatchNorm: per_channel(4),
+    tri.InstanceNorm: per_channel(2),
+    tri.GroupNorm: per_channel(2, groups=lambda pick: pick.one(1, 2, 4)),
+    tri.LayerNorm: last_axes(2),
+    tri.RmsNorm: last_axes(1),
+    tri.LpNormalize: lp_normalize,
+    tri.Lrn: lrn,
+    tri.Attention: attention,
+    tri.Rnn: recurrent(1),
+    tri.Gru: recurrent(3, linear_before_reset=flag),
+    tri.Lstm: recurrent(4, states=2, peepholes=3, input_forget=flag),
+}

@@ -1,0 +1,134 @@
+"""The laws that every op obeys: what `infer` says is what `reference` does, and text keeps all."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from examples import Example, examples
+from examples_math import MATH
+from examples_moves import MOVES
+from examples_networks import NETWORKS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trivium.dialects import tri
+from trivium.dialects.core.attributes import type_of
+from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Tensor
+
+EXAMPLES = MATH | MOVES | NETWORKS
+OTHERS = {
+    tri.Weight: "has its value beside the IR, not in `reference`",
+    tri.Group: "means what its body means",
+    tri.Yield: "computes nothing",
+}
+OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
+LAW = settings(derandomize=True, deadline=None, max_examples=30, database=None)
+ROUND_TRIP = settings(LAW, max_examples=6)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def context() -> Iterator[ir.Context]:
+    with new_context() as context:
+        yield context
+
+
+def test_every_op_has_an_example() -> None:
+    assert {op.op_name for op in [*EXAMPLES, *OTHERS]} == {op.op_name for op in tri.TRI.ops.values()}
+    assert not set(EXAMPLES) & set(OTHERS)
+
+
+@pytest.mark.parametrize("op", OPS)
+@LAW
+@given(data=st.data())
+def test_infer_returns_the_types_of_the_reference(op: type[Op], data: st.DataObject) -> None:
+    example = data.draw(examples(EXAMPLES[op]))
+    attributes = completed(op, example.attributes)
+    before = frozen(example.operands)
+    with np.errstate(all="ignore"):
+        computed = op.reference(*example.operands, **attributes)
+    results = computed if isinstance(computed, tuple) else (computed,)
+    inferred = op.infer(*example.types, **attributes)
+    expected = inferred if isinstance(inferred, tuple) else (inferred,)
+    assert tuple(Tensor.of(np.asarray(r)) for r in results) == expected
+    assert frozen(example.operands) == before
+
+
+@pytest.mark.parametrize("op", OPS)
+@ROUND_TRIP
+@given(data=st.data())
+def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -> None:
+    example = data.draw(examples(EXAMPLES[op]))
+    module = built(op, example)
+    module.verify()
+    text = str(module)
+    parsed = Module.parse(text)
+    assert str(parsed) == text
+    (before,), (after,) = ops(module.operation), ops(parsed.operation)
+    assert frozen(after.attributes) == frozen(completed(op, example.attributes))
+    assert types(after) == types(before) == example.types
+
+
+@pytest.mark.parametrize("op", OPS)
+@ROUND_TRIP
+@given(data=st.data())
+def test_defaults_may_be_left_out_of_the_text(op: type[Op], data: st.DataObject) -> None:
+    example = data.draw(examples(EXAMPLES[op]))
+    required = {f.name for f in op.fields.attributes if f.required}
+    short = {name: v for name, v in example.attributes.items() if name in required}
+    module = built(op, Example(example.operands, short))
+    (made,) = ops(module.operation)
+    for name in set(made.attributes) - required:
+        del made.operation.attributes[name]
+    (parsed,) = ops(Module.parse(str(module)).operation)
+    assert frozen(parsed.attributes) == frozen(completed(op, short))
+
+
+def completed(op: type[Op], given: dict[str, Any]) -> dict[str, Any]:
+    return {f.name: f.default for f in op.fields.attributes if not f.required} | given
+
+
+def frozen(value: Any) -> Any:
+    """Turn arrays inside into something that compares bit by bit."""
+    if isinstance(value, np.ndarray):
+        return value.shape, value.dtype.name, value.tobytes()
+    if isinstance(value, dict):
+        return {name: frozen(v) for name, v in value.items()}
+    return [frozen(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def built(op: type[Op], example: Example) -> Module:
+    """Build the op in a function of its operands."""
+    module = Module(ir.Module.create(ir.Location.unknown()))
+    flat = [t for group in example.types for t in (group if isinstance(group, list) else [group])]
+    inputs = [type_of(t) for t in flat if t is not None]
+    with ir.Location.unknown(), ir.InsertionPoint(module.ir.body):
+        signature = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
+        attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": signature}
+        function = ir.Operation.create("func.func", [], [], attributes, regions=1)
+        block = ir.Block.create_at_start(function.regions[0], inputs)
+        arguments = iter(block.arguments)
+        with ir.InsertionPoint(block):
+            groups = [
+                [next(arguments) for _ in group]
+                if isinstance(group, list)
+                else None if group is None else next(arguments)
+                for group in example.types
+            ]
+            op.build(*groups, **example.attributes)
+            ir.Operation.create("func.return")
+    return module
+
+
+def types(op: Op) -> list[Any]:
+    from trivium.dialects.core.attributes import tensor_of
+
+    def of(group: Any) -> Any:
+        if group is None:
+            return None
+        many = isinstance(group, list)
+        return [tensor_of(v.type) for v in group] if many else tensor_of(group.type)
+
+    return [of(group) for group in op.operand_groups()]
