@@ -21,6 +21,9 @@ from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
 from ..targets.cpu.segment import KernelCall
 from ..targets.program import Call, Program
 
+BYTECODE = "module.mlirbc"
+"""The entry of a package that holds its placed IR."""
+
 OFFSET = "trivium.offset"
 """The attribute of a weight in the packaged IR: where its bytes are in `weights.bin`."""
 
@@ -58,7 +61,7 @@ class _Assembly:
         )
         entries: dict[str, bytes | bytearray | memoryview] = {
             **object_entries(self.code.objects),
-            "module.mlirbc": self._bytecode(),
+            BYTECODE: self._bytecode(),
         }
         if self.program.weight_bytes:
             entries["weights.bin"] = self._weights()

@@ -1,5 +1,7 @@
 """Make kernels of heavy ops and the elementwise ops that follow them."""
 
+from collections.abc import Callable
+
 from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
@@ -34,25 +36,25 @@ def _choose(graph: Graph) -> list[set[int]]:
 
 def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
     """Return an op and those after it, as long as all users of the last one can join."""
-    fitting = {
-        number
-        for number in free
-        if graph.ops[number].elementwise and graph.shapes[number] == graph.shapes[anchor]
-    }
+
+    def fits(number: int) -> bool:
+        joins = number in free and graph.ops[number].elementwise
+        return joins and graph.shapes[number] == graph.shapes[anchor]
+
     members = {anchor}
-    while joined := _detour(graph, fitting, max(members)):
+    while joined := _detour(graph, fits, max(members)):
         members |= joined
     return members
 
 
-def _detour(graph: Graph, fitting: set[int], start: int) -> set[int]:
+def _detour(graph: Graph, fits: Callable[[int], bool], start: int) -> set[int]:
     """Return the users of an op, and theirs, up to the one op where all of them meet again.
 
     Nothing when an op in between does not fit, or too many would have to.
     """
     joined: set[int] = set()
     pending = graph.users[start]
-    while pending and pending <= fitting and len(joined) < LONGEST_DETOUR:
+    while pending and all(map(fits, pending)) and len(joined) < LONGEST_DETOUR:
         joined |= pending
         leaving = [number for number in sorted(joined) if not graph.users[number] <= joined]
         if len(leaving) == 1:

@@ -24,14 +24,14 @@ def check_cpu(needed: CpuRequirements) -> None:
     if machine != needed.architecture:
         raise RunError(
             f"the package is for {needed.architecture}, this machine is {machine}: "
-            "compile the model again for it"
+            "compile the model or the package again for it"
         )
     present = {feature.translate(_PUNCTUATION) for feature in cpu_features()}
     missing = [name for name in needed.features if name.translate(_PUNCTUATION) not in present]
     if missing:
         raise RunError(
             f"the package needs {', '.join(missing)}, which this CPU lacks: "
-            "compile the model again for it"
+            "compile the model or the package again for it"
         )
 
 

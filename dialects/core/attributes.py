@@ -18,7 +18,7 @@ SPELLING: dict[Any, str] = {
     tuple[int, ...]: "an array<i64>",
     tuple[float, ...]: "an array<f64>",
     tuple[str, ...]: "an array of strings",
-    Tensor: "a ranked tensor type",
+    Tensor: "a ranked, static tensor type",
     Array: "a dense elements attribute",
 }
 """The Python types that an attribute field may have, and how a message names them."""
@@ -78,7 +78,7 @@ def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
     """Convert an attribute to the Python value of a field; raise Invalid when it does not fit."""
     try:
         return _from_attribute(attribute, kind)
-    except (TypeError, ValueError, AttributeError):
+    except (TypeError, ValueError, AttributeError, Invalid):
         raise Invalid(f"{attribute}, must be {SPELLING[kind]}") from None
 
 

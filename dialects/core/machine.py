@@ -18,10 +18,13 @@ class Machine:
         return max(1, self.vector_bytes * 8 // bits)
 
 
-# What generated code may rely on, among all the flags that a CPU reports.
+# What LLVM may use when it generates code for a CPU, as /proc/cpuinfo spells it.
 _RELEVANT = (
-    *("sse4_1", "sse4_2", "avx", "avx2", "fma", "f16c", "bmi1", "bmi2"),
-    *("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16"),
+    *("sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "movbe", "abm", "bmi1", "bmi2"),
+    *("avx", "avx2", "fma", "f16c", "gfni", "avx_vnni"),
+    *("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi"),
+    *("avx512_vbmi2", "avx512_vnni", "avx512_bitalg", "avx512_vpopcntdq", "avx512_bf16"),
+    *("avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"),
 )
 
 

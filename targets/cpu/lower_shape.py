@@ -8,6 +8,7 @@ from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink
 from .target import indexed, template
+from .windows import neighbours, repeated
 
 
 @indexed(tri.Reshape)
@@ -70,11 +71,9 @@ def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, sink: Sink) -> No
 
 @template(tri.Trilu)
 def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    def read(indices: list[Index], lanes: Lanes | None) -> Number:
-        value = x.load(indices, lanes)
-        column = indices[-1].lane_numbers(lanes)
-        first = (indices[-2] + op.k).number("i64").splat(lanes)
-        kept = column.greater_equal(first) if op.upper else column.less_equal(first)
-        return kept.select(value, 0)
+    def read(at: list[Index], lanes: Lanes | None) -> Number:
+        distance = neighbours(at[-1], lanes) - repeated(at[-2].number("i32"), lanes)
+        kept = distance.greater_equal(op.k) if op.upper else distance.less_equal(op.k)
+        return kept.select(x.load(at, lanes), 0)
 
-    sink.fill_vectors(read, x.dtype, "i64")
+    sink.fill_vectors(read, x.dtype, "i32")

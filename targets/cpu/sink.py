@@ -53,7 +53,10 @@ class Sink:
     def collapsed(self, *others: Buffer) -> Shape:
         """Return the shape with as few dimensions as all buffers, and others, allow."""
         buffers = [*self.leaves.values(), *self.outputs.values(), *others]
-        return collapsed_shape(self.shape, [b.strides for b in buffers])
+        shape = collapsed_shape(self.shape, [b.strides for b in buffers])
+        # Vectors are stored along the last dimension: in a window one element may be all of it.
+        outputs = [_reshaped(out, shape) for out in self.outputs.values()]
+        return shape if all(out.strides[-1] in (0, 1) for out in outputs) else (*shape, 1)
 
     @property
     def dtypes(self) -> list[str]:
@@ -97,7 +100,7 @@ class Sink:
     def fill_with(self, value: float) -> None:
         """Take one constant for every element."""
         dtype = compute_dtype(self.dtype)
-        self.over(self.collapsed()).fill_vectors(lambda _, lanes: splat(value, dtype, lanes))
+        self.over(self.collapsed()).fill_vectors(lambda _, lanes: _repeated(value, dtype, lanes))
 
     def compute(self) -> None:
         """Compute every element by the epilogue alone, with vectors."""
@@ -128,9 +131,10 @@ def each_vector(
 ) -> None:
     """Emit a loop nest that takes `width` elements at a time along the last dimension.
 
-    What is left of a row is done with a mask; rows shorter than a vector only so.
+    What is left of a row is done with a mask; rows shorter than a vector only so. There are no
+    lanes where rows have one element.
     """
-    if not shape or width == 1:
+    if not shape or width == 1 or shape[-1] == 1:
         nest(shape, lambda i: body(i, None))
         return
     length = shape[-1]
@@ -154,10 +158,9 @@ def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
 def _splat(op: tri.Constant, lanes: Lanes | None) -> Number:
     """Emit a one-element constant as a scalar or as a vector of copies."""
     dtype = compute_dtype(tensor_of(op.y.type).dtype)
-    return splat(op.value.reshape(-1)[0].item(), dtype, lanes)
+    return _repeated(op.value.reshape(-1)[0].item(), dtype, lanes)
 
 
-def splat(value: float, dtype: str, lanes: Lanes | None) -> Number:
-    """Emit a constant as a scalar or as a vector of copies."""
+def _repeated(value: float, dtype: str, lanes: Lanes | None) -> Number:
     type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
     return Number(constant_of(value, dtype, type_), dtype)

@@ -22,6 +22,18 @@ def splat_index(index: Index, width: int) -> Number:
     return splat(index.number("i32"), width)
 
 
+def repeated(number: Number, lanes: Lanes | None) -> Number:
+    """Repeat a scalar in all lanes, where there are any."""
+    return number if lanes is None else splat(number, lanes.width)
+
+
+def neighbours(start: Index, lanes: Lanes | None) -> Number:
+    """Return the places of all lanes, as i32, where the first one's is `start`."""
+    if lanes is None:
+        return start.number("i32")
+    return splat_index(start, lanes.width) + lane_numbers(lanes.width)
+
+
 def divide_unsigned(number: Number, divisor: int) -> Number:
     """Divide by a positive constant; needs none of the guards of a division by a value."""
     if divisor == 1:

@@ -18,5 +18,5 @@ from . import ops_rnn as ops_rnn
 from . import ops_shape as ops_shape
 from . import ops_softmax as ops_softmax
 from .importer import import_onnx as import_onnx
-from .model import Bindings as Bindings
+from .inputs import Bindings as Bindings
 from .model import Source as Source

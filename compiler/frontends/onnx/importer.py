@@ -10,7 +10,7 @@ import onnx.numpy_helper
 
 from ....dialects import tri
 from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid, NeedsValue, Unsupported
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
@@ -18,7 +18,8 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Array, Tensor, dtype_of
 from .functions import expand_function
-from .model import Bindings, Source, attribute_value, bind_shape, read_model
+from .inputs import Bindings, input_types, model_inputs
+from .model import Source, attribute_value, read_model
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
@@ -58,21 +59,20 @@ class _Importer:
         self.opsets = opsets
         self.module = Module(ir.Module.create())
         self.evaluate = ConstantEvaluator(self.module.weights)
+        self.inputs: dict[ir.Value, str] = {}
 
     def run(
         self, graph: onnx.GraphProto, shapes: Bindings, constants: Mapping[str, Array]
     ) -> Module:
         scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
-        inputs = [i for i in graph.input if i.name not in scope.initializers]
-        types = input_types([i for i in inputs if i.name not in constants], shapes)
+        types = input_types(model_inputs(graph), shapes, constants)
+        types = {name: type_ for name, type_ in types.items() if name not in constants}
         function, block = self._function(types)
-        arguments = iter(block.arguments)
+        scope.values |= zip(types, block.arguments, strict=True)
+        self.inputs = dict(zip(block.arguments, types, strict=True))
         with ir.InsertionPoint(block):
-            for value in inputs:
-                if value.name in constants:
-                    scope.values[value.name] = self._constant(value.name, constants[value.name])
-                else:
-                    scope.values[value.name] = next(arguments)
+            for name, array in constants.items():
+                scope.values[name] = self._constant(name, array)
             self._nodes(graph.node, scope)
             results = [self._value(scope, output.name) for output in graph.output]
             ir.Operation.create("func.return", [], results)
@@ -116,10 +116,7 @@ class _Importer:
             try:
                 self._node(proto, name, scope)
             except (Invalid, Unsupported) as error:
-                where = f"{name}: error: '{proto.op_type}' node {error}"
-                message = f"'{proto.op_type}' node {error}"
-                del where
-                raise CompileError([Diagnostic(name, message)]) from None
+                raise CompileError([_diagnostic(name, proto, error)]) from None
 
     def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
@@ -173,7 +170,8 @@ class _Importer:
         try:
             self._node(body, name, scope)
         except (Invalid, Unsupported) as error:
-            raise type(error)(f"consists of '{body.op_type}' and others, which {error}") from None
+            error.args = (f"consists of '{body.op_type}' and others, which {error}",)
+            raise
 
     # -- operands -----------------------------------------------------------------------------
 
@@ -193,11 +191,24 @@ class _Importer:
         array = self.evaluate(value)
         if array is None:
             parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
-            raise Unsupported(
+            sources = self._sources(value)
+            raise NeedsValue(
                 f"needs the value of input '{parameter}' ('{name}') at compile time, "
-                "but it depends on the model's inputs"
+                f"but it depends on the model's inputs: {', '.join(sources)}",
+                sources,
             )
         return array
+
+    def _sources(self, value: ir.Value) -> list[str]:
+        """List the model's inputs on which a value depends, in the model's order."""
+        seen: set[ir.Value] = set()
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            if current not in seen:
+                seen.add(current)
+                pending += current.owner.operands if isinstance(current, ir.OpResult) else []
+        return [name for argument, name in self.inputs.items() if argument in seen]
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:
         if name not in scope.values and name in scope.initializers:
@@ -227,33 +238,12 @@ class _Importer:
         return tri.Weight.build(name=key, type=Tensor.of(array), loc=location).y
 
 
-def input_types(inputs: Sequence[onnx.ValueInfoProto], shapes: Bindings) -> dict[str, Tensor]:
-    """Return the static type of each input; CompileError listing all dimensions left unbound."""
-    types: dict[str, Tensor] = {}
-    faults: list[Diagnostic] = []
-    for value in inputs:
-        if value.type.WhichOneof("value") != "tensor_type":
-            faults.append(Diagnostic(value.name, "input is not a tensor"))
-            continue
-        shape = bind_shape(value, shapes)
-        unbound = [d for d in shape if isinstance(d, str)]
-        if unbound:
-            spelled = "x".join(map(str, shape))
-            note = f"bind it: shapes={{'{unbound[0]}': …}}, or --shape {unbound[0]}=…"
-            faults.append(
-                Diagnostic(value.name, f"input has shape {spelled}, must be static", (note,))
-            )
-            continue
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
-        try:
-            types[value.name] = Tensor(
-                tuple(d for d in shape if isinstance(d, int)), dtype_of(dtype)
-            )
-        except Unsupported as error:
-            faults.append(Diagnostic(value.name, f"input's {error}"))
-    if faults:
-        raise CompileError(faults)
-    return types
+def _diagnostic(name: str, proto: onnx.NodeProto, fault: Invalid | Unsupported) -> Diagnostic:
+    message = f"'{proto.op_type}' node {fault}"
+    if not isinstance(fault, NeedsValue):
+        return Diagnostic(name, message)
+    note = f"fix it when compiling: constants={{'{fault.inputs[0]}': …}}"
+    return Diagnostic(name, message, (note,), fault.inputs)
 
 
 def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Read and check ONNX models: files, bytes or protos, with external data; no IR yet."""
 
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.tensor import Array
 
 Source = str | os.PathLike[str] | bytes | onnx.ModelProto
-Bindings = Mapping[str, int | Sequence[int]]
-"""Sizes for symbolic dimensions: by the dimension's name, or a whole shape by the input's name."""
 
 
 def read_model(source: Source) -> tuple[onnx.ModelProto, str]:
@@ -72,22 +69,6 @@ def _load_external_data(model: onnx.ModelProto, folder: str, origin: str) -> Non
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
         message = f"external data does not load: {error}"
         raise CompileError([Diagnostic(origin or "model", message)]) from None
-
-
-def bind_shape(value: onnx.ValueInfoProto, bindings: Bindings) -> tuple[int | str, ...]:
-    """Return an input's shape, with bound symbols replaced by sizes; unbound ones stay names."""
-    if value.name in bindings:
-        whole = bindings[value.name]
-        return (whole,) if isinstance(whole, int) else tuple(whole)
-    dims: list[int | str] = []
-    for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-        if dim.WhichOneof("value") == "dim_value":
-            dims.append(dim.dim_value)
-            continue
-        symbol = dim.dim_param or f"{value.name}.{axis}"
-        size = bindings.get(symbol, symbol)
-        dims.append(size if isinstance(size, (int, str)) else size[0])
-    return tuple(dims)
 
 
 def attribute_value(attribute: onnx.AttributeProto) -> Any:

@@ -1,6 +1,5 @@
 """Examples of ops that move, repeat, gather and scatter elements."""
 
-import math
 
 import numpy as np
 from examples import ANY, INDICES, NUMBERS, Example, Maker, Pick

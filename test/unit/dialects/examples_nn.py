@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from trivium.dialects import tri
 from trivium.dialects.core.op import Op
 

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor
@@ -68,7 +67,7 @@ Q, K, V = f32(2, 4, 5, 8), f32(2, 2, 7, 8), f32(2, 2, 7, 3)
 @pytest.mark.parametrize(
     ("operands", "message"),
     [
-        ((f32(5, 8), f32(7, 8), f32(7, 3)), "operands have ranks 2, 2 and 2, must be the same"),
+        ((f32(5, 8), f32(7, 8), f32(7, 3)), "operands have ranks 2, 2, 2, must be the same"),
         ((Q, f32(2, 2, 7, 9), V), "queries have 8 elements, keys 9, must be the same"),
         ((Q, K, f32(2, 2, 6, 3)), "must agree but for the last axis"),
         ((f32(3, 4, 5, 8), K, V), "must agree in the axes before the heads"),

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor
@@ -75,9 +74,7 @@ def test_conv_with_different_values_for_each_axis_and_side():
         (3, 2, 2, 3, 4, 0),
     ],
 )
-def test_conv_transpose_is_what_torch_computes(
-    rank, kernel, stride, pad, dilation, group, extra
-):
+def test_conv_transpose_is_what_torch_computes(rank, kernel, stride, pad, dilation, group, extra):
     x = normal(3, 4, *(5, 4, 3)[:rank])
     w, b = normal(4, 3, *[kernel] * rank, seed=1), normal(3 * group, seed=2)
     got = tri.ConvTranspose.reference(
@@ -141,7 +138,11 @@ def test_conv_refuses_operands_of_two_types():
     [
         ((5, 4, 3, 3), {}, "input has 6 channels, weight with 1 groups takes 5"),
         ((6, 4, 3, 3), {"output_padding": (1,)}, "output_padding has 1 entries, must have 2"),
-        ((6, 4, 3, 3), {"output_padding": (0, -1)}, r"output_padding is \(0, -1\), must be at least"),
+        (
+            (6, 4, 3, 3),
+            {"output_padding": (0, -1)},
+            r"output_padding is \(0, -1\), must be at least",
+        ),
         (
             (6, 4, 3, 3),
             {"pads": (0, 5, 0, 6)},

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor
@@ -103,7 +102,12 @@ def test_matmul_refuses_what_does_not_fit(a, b, message):
     ("a", "b", "c", "message"),
     [
         (f32(2, 3), f32(4, 5), None, "contracts 3 with 4"),
-        (f32(3), f32(3, 5), None, "operands are tensor<3xf32> and tensor<3x5xf32>, must be matrices"),
+        (
+            f32(3),
+            f32(3, 5),
+            None,
+            "operands are tensor<3xf32> and tensor<3x5xf32>, must be matrices",
+        ),
         (f32(2, 3), f32(3, 5), f32(3), "3 and 2x5 do not broadcast"),
         (f32(1, 3), f32(3, 5), f32(2, 5), "bias is tensor<2x5xf32>, must broadcast to .* 1x5"),
     ],

@@ -9,7 +9,7 @@ from examples import Example, examples
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
@@ -25,7 +25,10 @@ OTHERS = {
     tri.Yield: "computes nothing",
 }
 OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
-LAW = settings(derandomize=True, deadline=None, max_examples=30, database=None)
+PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
+LAW = settings(
+    derandomize=True, deadline=None, max_examples=30, database=None, phases=PHASES
+)
 ROUND_TRIP = settings(LAW, max_examples=6)
 
 
@@ -108,8 +111,8 @@ def built(op: type[Op], example: Example) -> Module:
         signature = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
         attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": signature}
         function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        block = ir.Block.create_at_start(function.regions[0], inputs)
-        arguments = iter(block.arguments)
+        block = ir.Block.create_at_start(function.regions[0], [])
+        arguments = iter([block.add_argument(t, ir.Location.unknown()) for t in inputs])
         with ir.InsertionPoint(block):
             groups = [
                 [next(arguments) for _ in group]

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor
@@ -107,13 +106,11 @@ def test_the_reverse_direction_begins_at_the_last_element():
 ONE = np.ones((1, 1, 1), np.float32)
 
 
-def one_step(op, gates, *states, p=None, x=1.0, **attributes):
-    """Run one step of one unit whose weights for the input are `gates`, the others zero."""
+def one_step(op, gates, *states, result=-1, **attributes):
+    """Run one step of one unit on a 1, with weights for the input and zeros for the state."""
     w = np.array(gates, np.float32).reshape(1, -1, 1)
-    operands = [ONE * x, w, np.zeros_like(w), None, None]
-    operands += [np.full((1, 1, 1), s, np.float32) for s in states]
-    operands += [] if p is None else [np.array([p], np.float32)]
-    return op.reference(*operands, hidden_size=1, **attributes)[-1].item()
+    operands = [ONE, w, np.zeros_like(w), None, None, *(ONE * state for state in states)]
+    return op.reference(*operands, hidden_size=1, **attributes)[result].item()
 
 
 def sigmoid(x):
@@ -145,10 +142,10 @@ def test_activations_are_those_that_onnx_defines(name, alpha, beta, want):
 
 
 def test_alphas_and_betas_go_to_the_activations_that_take_them():
-    given = {"activations": ("Affine", "Tanh", "LeakyRelu"), "alphas": (0.0, 0.5), "betas": (1.0,)}
-    # all gates are 0 * x + 1, the cell is tanh(0.3), the output LeakyRelu(-tanh(0.3) ...) of it
-    got = one_step(tri.Lstm, [9, 9, 9, -0.3], **given)
-    assert got == pytest.approx(np.tanh(-0.3), rel=1e-5)
+    names = ("Affine", "Tanh", "LeakyRelu")  # gates are 0 * x + 1
+    given = {"activations": names, "alphas": (0.0, 0.5), "betas": (1.0,)}
+    got = one_step(tri.Lstm, [9, 9, 9, -0.3], result=1, **given)
+    assert got == pytest.approx(0.5 * np.tanh(-0.3), rel=1e-5)
 
 
 def test_clip_limits_what_activations_see():
@@ -188,9 +185,7 @@ def test_gru_resets_the_state_before_its_product_by_default():
     before = np.tanh(0.25 + reset * 2 * 0.5 + 0.75)
     after = np.tanh(0.25 + reset * (2 * 0.5 + 0.75))
     for linear, new in ((False, before), (True, after)):
-        _, y_h = tri.Gru.reference(
-            ONE, w, r, b, None, h, hidden_size=1, linear_before_reset=linear
-        )
+        _, y_h = tri.Gru.reference(ONE, w, r, b, None, h, hidden_size=1, linear_before_reset=linear)
         assert y_h.item() == pytest.approx(0.5 * new + 0.5 * 2, rel=1e-5)
 
 

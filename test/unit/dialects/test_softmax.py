@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.tensor import Tensor
@@ -24,9 +23,9 @@ def test_hardmax_marks_the_first_of_equal_maxima():
 
 @pytest.mark.parametrize("op", [tri.Softmax, tri.LogSoftmax, tri.Hardmax])
 def test_scores_that_would_overflow_do_not(op):
-    y = op.reference(np.array([6e4, 6e4, -6e4], np.float16))
+    y = op.reference(np.array([6e4, 6e4, 5e4], np.float16))
     assert y.dtype == np.float16
-    assert np.isfinite(y[:2]).all()
+    assert np.isfinite(y).all()
 
 
 def test_an_empty_axis_stays_empty():

@@ -1,5 +1,4 @@
 import pytest
-
 from trivium.dialects.core.errors import Invalid
 from trivium.dialects.tri.window import Window
 
@@ -34,9 +33,7 @@ def test_windows_are_counted_on_the_padded_input(made, size, count):
         (window(1, strides=2, pads=(1, 0), ceil_mode=True), 1, 1),
     ],
 )
-def test_in_ceil_mode_a_last_window_counts_when_it_starts_before_the_end_padding(
-    made, size, count
-):
+def test_in_ceil_mode_a_last_window_counts_when_it_starts_before_the_end_padding(made, size, count):
     assert made.output_sizes((size,)) == (count,)
 
 

@@ -1,0 +1,109 @@
+"""Change what a linear op with constant weights computes, channel by channel of its result."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.mlir import ir
+from ..dialects.core.op import Op
+from ..dialects.core.tensor import Array, numpy_dtype
+from .constants import build_constant, hint
+from .rewriting import NoMatch, Rewriter
+
+Linear = tri.Conv | tri.ConvTranspose | tri.Gemm | tri.MatMul
+
+
+@dataclass(frozen=True)
+class Affine:
+    """What to do to each channel: multiply by a factor, then add a term; in f64.
+
+    None stands for factors of one, and for terms of zero.
+    """
+
+    factor: Array | None = None
+    term: Array | None = None
+
+
+def need_linear(op: Op | None) -> Linear:
+    """Return an op whose weights make the channels of its result; raise NoMatch for others."""
+    if isinstance(op, (tri.Conv, tri.ConvTranspose, tri.Gemm)):
+        return op
+    if isinstance(op, tri.MatMul) and tensor_of(op.b.type).rank == 2:
+        return op
+    raise NoMatch(f"{op.op_name if op else 'an input'} has no weights for each channel")
+
+
+def channel_axis(op: Linear) -> int:
+    """Return the axis of the result in which the channels lie."""
+    is_conv = isinstance(op, (tri.Conv, tri.ConvTranspose))
+    return 1 if is_conv else tensor_of(op.y.type).rank - 1
+
+
+def fold_affine(op: Linear, affine: Affine, rewriter: Rewriter, place: Op) -> Op:
+    """Build `op` before `place` with such weights and bias that the result is `affine` of it.
+
+    A matrix product has no bias: an Add follows it. Raises NoMatch, before it builds anything,
+    unless all that has to change is constant.
+    """
+    w = None if affine.factor is None else _scaled_weights(op, affine.factor, rewriter)
+    b = _changed_bias(op, affine, rewriter)
+    with rewriter.before(place):
+        weights = _weights(op) if w is None else _constant(w, _weights(op), rewriter)
+        bias = None if b is None else _constant(b, _weights(op), rewriter)
+        return _rebuilt(op, weights, bias)
+
+
+def _weights(op: Linear) -> ir.Value:
+    return op.w if isinstance(op, (tri.Conv, tri.ConvTranspose)) else op.b
+
+
+def _scaled_weights(op: Linear, factor: Array, rewriter: Rewriter) -> Array:
+    w = rewriter.constant(_weights(op)).astype(np.float64)
+    match op:
+        case tri.Conv():
+            return w * factor.reshape(-1, *[1] * (w.ndim - 1))
+        case tri.ConvTranspose():  # [inputs, outputs / group, …], one part of both per group
+            parts = w.reshape(op.group, w.shape[0] // op.group, w.shape[1], -1)
+            return (parts * factor.reshape(op.group, 1, w.shape[1], 1)).reshape(w.shape)
+        case tri.Gemm():
+            return w * (factor[:, None] if op.trans_b else factor)
+        case tri.MatMul():
+            return w * factor
+
+
+def _changed_bias(op: Linear, affine: Affine, rewriter: Rewriter) -> Array | None:
+    match op:
+        case tri.MatMul():
+            return affine.term
+        case tri.Gemm():
+            old, beta = op.c, op.beta
+        case _:
+            old, beta = op.b, 1.0
+    if old is None:
+        return affine.term
+    bias = rewriter.constant(old).astype(np.float64) * beta
+    bias = bias if affine.factor is None else bias * affine.factor
+    return bias if affine.term is None else bias + affine.term
+
+
+def _constant(array: Array, like: ir.Value, rewriter: Rewriter) -> ir.Value:
+    """Build a constant of the element type of a weight, named after it."""
+    owner = rewriter.find_producer(like)
+    name = hint(owner) if owner else "weight"
+    dtype = numpy_dtype(tensor_of(like.type).dtype)
+    return build_constant(rewriter.module, array.astype(dtype), name).results[0]
+
+
+def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:
+    match op:
+        case tri.Conv():
+            return tri.Conv.build(op.x, w, b, **op.attributes)
+        case tri.ConvTranspose():
+            return tri.ConvTranspose.build(op.x, w, b, **op.attributes)
+        case tri.Gemm():
+            return tri.Gemm.build(op.a, w, b, **(op.attributes | {"beta": 1.0}))
+        case tri.MatMul():
+            product = tri.MatMul.build(op.a, w)
+            return product if b is None else tri.Add.build(product.y, b)

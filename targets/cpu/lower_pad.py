@@ -1,0 +1,85 @@
+"""Lowering of padding: boxes of the result that are views of the input, or constant."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from ...dialects import tri
+from .buffer import Buffer
+from .kernel import KernelBuilder
+from .sink import Sink
+from .target import template
+
+
+@dataclass(frozen=True)
+class Run:
+    """Describe a run of an axis of the result: where it starts, how long it is, where it is from.
+
+    It takes every `step`-th element from `source` on; none of the input when `source` is None.
+    """
+
+    start: int
+    size: int
+    source: int | None
+    step: int = 1
+
+
+@template(tri.Pad)
+def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+    rank = len(x.shape)
+    axes = [
+        list(runs(size, op.pads[axis], op.pads[rank + axis], op.mode))
+        for axis, size in enumerate(x.shape)
+    ]
+    for box in _boxes(axes):
+        part = sink.window([run.start for run in box], tuple(run.size for run in box))
+        if any(run.source is None for run in box):
+            part.fill_with(op.value)
+            continue
+        sources = [run.source or 0 for run in box]
+        part.copy(x.slice(sources, part.shape, [run.step for run in box]))
+
+
+def runs(size: int, before: int, after: int, mode: str) -> Iterator[Run]:
+    """Cut one axis of the result into runs, in order; negative pads cut elements off first."""
+    cut = max(-before, 0)
+    kept = size + min(before, 0) + min(after, 0)
+    start, stop = -max(before, 0), kept + max(after, 0)
+    while start < stop:
+        run = _run(start, kept, mode, start < 0)
+        count = min(run.size, stop - start)
+        source = None if run.source is None else run.source + cut
+        yield Run(start + max(before, 0), count, source, run.step)
+        start += count
+
+
+def _run(place: int, kept: int, mode: str, before: bool) -> Run:
+    """Return the longest run from a place on; place 0 is the first element that is kept."""
+    if 0 <= place < kept:
+        return Run(place, kept - place, place)
+    beyond = -place if before else 2**63
+    if mode == "constant":
+        return Run(place, beyond, None)
+    if mode == "edge" or kept == 1:
+        return Run(place, beyond, 0 if before else kept - 1, 0)
+    if mode == "wrap":
+        return Run(place, kept - place % kept, place % kept)
+    phase = place % (2 * kept - 2)
+    if phase < kept - 1:
+        return Run(place, kept - 1 - phase, phase)
+    return Run(place, 2 * kept - 2 - phase, 2 * kept - 2 - phase, -1)
+
+
+def _boxes(axes: list[list[Run]]) -> Iterator[tuple[Run, ...]]:
+    """Yield boxes of the result that cover it once; constant ones are as large as can be."""
+    for number, runs_of_axis in enumerate(axes):
+        for run in runs_of_axis:
+            if run.source is None:
+                inner = [[r for r in axis if r.source is not None] for axis in axes[:number]]
+                outer = [[_whole(axis)] for axis in axes[number + 1 :]]
+                yield from product(*inner, [run], *outer)
+    yield from product(*[[r for r in axis if r.source is not None] for axis in axes])
+
+
+def _whole(axis: list[Run]) -> Run:
+    return Run(0, sum(run.size for run in axis), 0)

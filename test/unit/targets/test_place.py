@@ -1,0 +1,93 @@
+"""Placement: who runs what, why not somewhere else, and that nothing is lost on the way."""
+
+import numpy as np
+import pytest
+from trivium.dialects import tri
+from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.interpret import run
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.targets.place import Place, placements
+
+GROUP = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2x3xf32>):
+    %1 = "tri.relu"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("r"("r0"))
+    %2 = "tri.exp"(%1) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("e"("e0"))
+    "tri.yield"(%2) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %3 = "tri.reshape"(%0) {shape = array<i64: 3, 2>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %4 = "tri.reshape"(%3) {shape = array<i64: 2, 3>} : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  %5 = "tri.sqrt"(%4) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("s"("s0"))
+  return %5 : tensor<2x3xf32>
+}
+"""
+
+
+def placed(text: str, *targets: str) -> list[tuple[str, list[str]]]:
+    with new_context():
+        module = Module.parse(text)
+        x = np.random.default_rng(0).random((2, 3)).astype(np.float32)
+        before = run(module, [x])
+        Place(targets).run(module)
+        module.verify()
+        np.testing.assert_array_equal(run(module, [x])[0], before[0])
+        groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
+        return [
+            (g.target, [o.op_name for o in ops(g.block) if not o.terminator]) for g in groups
+        ]
+
+
+def test_a_group_goes_as_a_whole_where_it_is_accepted() -> None:
+    assert placed(GROUP, "cpu", "host") == [
+        ("cpu", ["tri.relu", "tri.exp"]),
+        ("cpu", ["tri.sqrt"]),
+    ]
+
+
+def test_the_host_takes_one_op_at_a_time() -> None:
+    assert placed(GROUP, "host") == [
+        ("host", ["tri.relu"]),
+        ("host", ["tri.exp"]),
+        ("host", ["tri.sqrt"]),
+    ]
+
+
+def test_running_it_twice_changes_nothing() -> None:
+    with new_context():
+        module = Module.parse(GROUP)
+        Place().run(module)
+        once = str(module)
+        Place().run(module)
+        assert str(module) == once
+
+
+def test_a_refused_op_is_listed_with_every_reason() -> None:
+    text = """
+    func.func @main(%x: tensor<4x2xi64>) -> tensor<4x2xi64> {
+      %0 = "tri.no_such"(%x) : (tensor<4x2xi64>) -> tensor<4x2xi64>
+      return %0 : tensor<4x2xi64>
+    }"""
+    with new_context(), pytest.raises(CompileError, match="'tri.no_such' op is of no dialect"):
+        Module.parse(text)
+
+
+def test_an_unknown_target_names_those_there_are() -> None:
+    with new_context(), pytest.raises(CompileError, match="no target is called 'tpu'.*cpu, host"):
+        Place(("tpu",)).run(Module.parse(GROUP))
+
+
+def test_the_report_says_why_the_first_choice_refused() -> None:
+    text = """
+    func.func @main(%x: tensor<2x3xf32>, %l: tensor<2xi64>) -> tensor<2x3xf32> {
+      %0 = "tri.hardmax"(%x) {axis = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("h"("h0"))
+      return %0 : tensor<2x3xf32>
+    }"""
+    with new_context():
+        module = Module.parse(text)
+        Place().run(module)
+        (report,) = placements(module, ("cpu", "host"))
+    assert report.nodes == "h"
+    if report.target == "host":
+        assert report.refusals == ("cpu has no kernel for tri.hardmax",)
