@@ -1,13 +1,16 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
-`compile` a model to a session, or `load` a saved one; everything is imported on first use.
+`compile` a model to a session, `load` a saved one, `check` where a model would run; everything is
+imported on first use.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compiler import CompileError, compile  # noqa: A004
+    from .compiler.check import check
+    from .compiler.driver import compile
+    from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
 
 __version__ = "0.1.0"
@@ -17,11 +20,12 @@ _EXPORTS = {
     "PackageError": ".runtime",
     "RunError": ".runtime",
     "Session": ".runtime",
-    "compile": ".compiler",
+    "check": ".compiler.check",
+    "compile": ".compiler.driver",
     "load": ".runtime",
 }
 
-__all__ = ["CompileError", "PackageError", "RunError", "Session", "compile", "load"]
+__all__ = ["CompileError", "PackageError", "RunError", "Session", "check", "compile", "load"]
 
 
 def __getattr__(name: str) -> Any:

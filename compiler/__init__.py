@@ -1,6 +1,1 @@
-"""Who puts it together: frontends, the driver, and the public API."""
-
-from ..dialects.core.errors import CompileError
-from .driver import build, compile
-
-__all__ = ["CompileError", "build", "compile"]
+"""Who puts it together: frontends, and the driver from a model to a session."""

@@ -17,9 +17,11 @@ from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.tensor import DTYPES
 from ..runtime import manifest as m
 from ..runtime.package import Package
+from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
 from ..targets.cpu.segment import KernelCall
 from ..targets.program import Call, Program
+from ..targets.registry import find_target
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""
@@ -32,25 +34,26 @@ def assemble(
     module: Module, program: Program, code: CpuCode, *, target: str, source: str
 ) -> Package:
     """Make the package of a laid-out program."""
-    return _Assembly(module, program, code).package(target, source)
+    return _Assembly(module, program, code, find_target(target)).package(source)
 
 
 class _Assembly:
-    def __init__(self, module: Module, program: Program, code: CpuCode) -> None:
+    def __init__(self, module: Module, program: Program, code: CpuCode, target: Target) -> None:
         self.module = module
         self.program = program
         self.code = code
+        self.target = target
         self.buffers: list[m.Buffer] = []
         self.index: dict[ir.Value, int] = {}
 
-    def package(self, target: str, source: str) -> Package:
+    def package(self, source: str) -> Package:
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
         steps = self._steps()
         manifest = m.Manifest(
             producer=f"trivium {__version__}",
             source=source,
-            target=target,
+            target=self.target.name,
             inputs=inputs,
             outputs=outputs,
             buffers=tuple(self.buffers),
@@ -151,6 +154,7 @@ class _Assembly:
             groups=tuple(groups),
             results=tuple(self._buffer(v) for v in call.results),
             nodes=node_names(op.location),
+            reason=self.target.refusal(op) or "",
         )
 
     def _kernels(self) -> tuple[m.Kernel, ...]:

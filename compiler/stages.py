@@ -6,10 +6,16 @@ from ..passes.pipeline import Pipeline
 from ..targets.place import Place
 from ..targets.registry import find_target
 
+HOST = "host"
+
 
 def pipeline_for(target: str, opt_level: int) -> Pipeline:
     """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
     chosen = find_target(target)
-    targets = (target,) if target == "host" else (target, "host")
     passes: tuple[Pass, ...] = (*default_pipeline(opt_level), *chosen.passes(opt_level))
-    return Pipeline((*passes, Place(targets)))
+    return Pipeline((*passes, Place(candidates(target))))
+
+
+def candidates(target: str) -> tuple[str, ...]:
+    """List the targets that are asked in order to take an op: after all others, the host."""
+    return tuple(dict.fromkeys((target, HOST)))

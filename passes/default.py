@@ -1,8 +1,71 @@
-"""The target-free pipeline of each optimisation level."""
+"""The pipelines that compile a model for any target, by optimisation level."""
 
 from .core import Pass
+from .cse import Cse
+from .eliminate import Eliminate
+from .fold_batch_norm import FoldBatchNorm
+from .fold_casts import FoldCasts
+from .fold_constants import FoldConstants
+from .fold_repeated_heads import FoldRepeatedHeads
+from .fold_scale import FoldScale
+from .fold_shapes import FoldShapes
+from .fold_slices import FoldSlices
+from .fuse_attention import FuseAttention
+from .fuse_elementwise import FuseElementwise
+from .fuse_epilogues import FuseEpilogues
+from .fuse_gelu import FuseGelu
+from .fuse_hardswish import FuseHardswish
+from .fuse_layer_norm import FuseLayerNorm
+from .fuse_mish import FuseMish
+from .fuse_rms_norm import FuseRmsNorm
+from .fuse_silu import FuseSilu
+from .unflatten_gemm import UnflattenGemm
+
+CLEAN: tuple[Pass, ...] = (Eliminate(),)
+
+SIMPLIFY: tuple[Pass, ...] = (
+    *CLEAN,
+    FoldConstants(),
+    Eliminate(),
+    Cse(),
+    FoldCasts(),
+    UnflattenGemm(),
+    FoldShapes(),
+    FoldSlices(),
+    FoldConstants(),
+    Eliminate(),
+    FoldBatchNorm(),
+    FoldScale(),
+    FoldShapes(),
+    Cse(),
+    Eliminate(),
+)
+
+RECOGNISE: tuple[Pass, ...] = (
+    FuseGelu(),
+    FuseSilu(),
+    FuseMish(),
+    FuseHardswish(),
+    FuseLayerNorm(),
+    FuseRmsNorm(),
+    FuseAttention(),
+    FoldShapes(),  # the keys of an attention come transposed
+    FoldRepeatedHeads(),
+    FoldShapes(),
+    FoldConstants(),
+    Cse(),
+    Eliminate(),
+)
+
+GROUP: tuple[Pass, ...] = (FuseEpilogues(), FuseElementwise(), Eliminate())
+
+LEVELS = (CLEAN, SIMPLIFY, (*SIMPLIFY, *RECOGNISE, *GROUP))
 
 
 def default_pipeline(opt_level: int) -> tuple[Pass, ...]:
-    """Return the passes that run on every model before target passes."""
-    return ()
+    """Return the passes of a level, in the order in which they run.
+
+    0 only removes what does nothing; 1 also computes, merges and folds; 2 also recognises the ops
+    that exporters took apart, and makes groups. Levels above 2 are level 2.
+    """
+    return LEVELS[min(opt_level, len(LEVELS) - 1)]

@@ -20,14 +20,15 @@ Known = Mapping[ir.Value, Array]
 class FoldConstants(Pass):
     """Evaluate ops whose operands are all constants or weights.
 
-    Results up to 1 KiB are written in the IR, larger ones become weights. An op whose results are
-    more than `size_budget` bytes larger than its operands stays: expanding is cheap at run time.
-    Weights of which the module holds no data stay, too.
+    Results up to 1 KiB are written in the IR, larger ones become weights. An op stays when its
+    results are larger than `growth` times its operands and `size_budget` bytes: expanding is cheap
+    at run time. Ops on weights of which the module holds no data stay, too.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
     """
 
     size_budget: int = 64 * 1024
+    growth: int = 4
 
     def run(self, module: Module) -> None:
         known: dict[ir.Value, Array] = {}
@@ -59,7 +60,7 @@ class FoldConstants(Pass):
             return False
         taken = sum(known[operand].nbytes for operand in dict.fromkeys(operands))
         made = sum(tensor_of(value.type).size_bytes for value in op.results)
-        return made - taken <= self.size_budget
+        return made <= taken * self.growth + self.size_budget
 
 
 def _replace(op: Op, known: Known, module: Module) -> None:

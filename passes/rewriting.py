@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from ..dialects.core.interpret import ConstantEvaluator
 from ..dialects.core.location import fuse_locations, inner_location
@@ -27,7 +27,7 @@ class Pattern:
     apply; only then may it change the IR, through the rewriter.
     """
 
-    root: ClassVar[type[Op] | tuple[type[Op], ...]]
+    root: type[Op] | tuple[type[Op], ...]
 
     def rewrite(self, op: Any, rewriter: "Rewriter") -> None:
         raise NotImplementedError

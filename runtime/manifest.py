@@ -47,7 +47,8 @@ class Step:
     """Do one thing: call the native function `symbol`, or the reference kernel of `op`.
 
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
-    for that many as one list. Without it, every operand is passed by itself.
+    for that many as one list. Without it, every operand is passed by itself. `reason` says why a
+    step is on the host and not on the package's target.
     """
 
     kind: str
@@ -58,6 +59,7 @@ class Step:
     groups: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @dataclass(frozen=True)

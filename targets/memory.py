@@ -1,11 +1,12 @@
 """Plan memory: give every value that lives for a while a place in one arena. Pure Python.
 
-Values are placed largest first, each at the lowest gap that fits between the values already
-placed that live at the same time (best-fit by decreasing size; Pisarchyk and Lee, "Efficient
-Memory Management for Deep Neural Net Inference", 2020, section 5.2).
+Values are placed one after another, each in the smallest gap that fits between the values already
+placed that live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural
+Net Inference", 2020, section 5.2). Largest first is best most of the time; a few other orders are
+tried when it wastes memory, and the best plan wins.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 ALIGNMENT = 64
@@ -25,6 +26,15 @@ class Interval:
         return self.first <= other.last and other.first <= self.last
 
 
+_ORDERS: tuple[Callable[[Interval], tuple[int, ...]], ...] = (
+    lambda i: (-i.size_bytes, i.first),
+    lambda i: (-i.size_bytes * (i.last - i.first + 1), i.first),
+    lambda i: (-(i.last - i.first), -i.size_bytes, i.first),
+    lambda i: (i.first, -i.size_bytes),
+    lambda i: (i.last, -i.size_bytes),
+)
+
+
 @dataclass(frozen=True)
 class Plan:
     """Hold the offsets found, the bytes they need, and the least that any plan would need."""
@@ -36,15 +46,28 @@ class Plan:
 
 def plan_memory(intervals: Sequence[Interval]) -> Plan:
     """Place all intervals so that no two that live at once share a byte."""
+    bound = _lower_bound(intervals)
+    best: Plan | None = None
+    for order in _ORDERS:
+        offsets, size = _place(sorted(intervals, key=order))
+        if best is None or size < best.size_bytes:
+            best = Plan(offsets, size, bound)
+        if size == bound:
+            break
+    assert best is not None
+    return best
+
+
+def _place(intervals: Sequence[Interval]) -> tuple[dict[Hashable, int], int]:
+    """Place intervals in the order given; return their offsets and the bytes they span."""
     placed: list[tuple[Interval, int]] = []
     offsets: dict[Hashable, int] = {}
-    for interval in sorted(intervals, key=lambda i: (-i.size_bytes, i.first)):
+    for interval in intervals:
         size = _align(interval.size_bytes)
         offset = _lowest_gap(size, [(o, i) for i, o in placed if i.overlaps(interval)])
         placed.append((interval, offset))
         offsets[interval.key] = offset
-    peak = max((o + _align(i.size_bytes) for i, o in placed), default=0)
-    return Plan(offsets, peak, _lower_bound(intervals))
+    return offsets, max((o + _align(i.size_bytes) for i, o in placed), default=0)
 
 
 def _lowest_gap(size: int, neighbours: list[tuple[int, Interval]]) -> int:

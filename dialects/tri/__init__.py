@@ -7,10 +7,13 @@ from .binary import *
 from .compare import *
 from .constant import *
 from .conv import *
+from .deform import *
 from .dialect import TRI as TRI
 from .elementwise import *
+from .fourier import *
 from .group import *
 from .index import *
+from .linear_algebra import *
 from .matmul import *
 from .norm import *
 from .pad import *
@@ -19,6 +22,7 @@ from .rearrange import *
 from .reduce import *
 from .resize import *
 from .rnn import *
+from .roi import *
 from .scan import *
 from .shape import *
 from .softmax import *

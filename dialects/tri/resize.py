@@ -1,7 +1,5 @@
 """Resampling: images of other sizes, and images seen through a grid of points."""
 
-from itertools import product
-
 import numpy as np
 
 from ..core.errors import Invalid
@@ -11,6 +9,7 @@ from .dialect import TriOp
 from .interpolation import MODES, NEAREST_MODES, TRANSFORMS, Axis, Kernel
 from .numeric import need_one_of
 from .precision import narrow, widen
+from .sampling import Tap, sample
 
 
 class Resize(TriOp):
@@ -147,17 +146,14 @@ class GridSample(TriOp):
     ) -> Array:
         image = x if mode == "nearest" else _computable(x)
         points = np.moveaxis(widen(grid)[..., ::-1].astype(np.float64), -1, 0)
-        taps = [
-            _taps(point, size, mode, padding_mode, align_corners)
-            for point, size in zip(points, x.shape[2:], strict=True)
+        options = mode, padding_mode, align_corners
+        axes = zip(points, x.shape[2:], strict=True)
+        taps = [_taps(point, size, *options) for point, size in axes]
+        y = [
+            sample(image[batch], [[(at[batch], w[batch]) for at, w in axis] for axis in taps])
+            for batch in range(len(x))
         ]
-        y = np.zeros((*x.shape[:2], *grid.shape[1:-1]), image.dtype)
-        for tap in product(*taps):
-            places = tuple(index for index, _ in tap)
-            weight = np.prod([w for _, w in tap], axis=0).astype(image.dtype)
-            for batch, at in enumerate(zip(*places, strict=True)):
-                y[batch] += image[batch][(slice(None), *at)] * weight[batch]
-        return narrow(y, x)
+        return narrow(np.stack(y), x)
 
 
 def _computable(x: Array) -> Array:
@@ -166,9 +162,7 @@ def _computable(x: Array) -> Array:
     return wide if np.issubdtype(wide.dtype, np.floating) else wide.astype(np.float64)
 
 
-def _taps(
-    point: Array, size: int, mode: str, padding_mode: str, align_corners: bool
-) -> list[tuple[Array, Array]]:
+def _taps(point: Array, size: int, mode: str, padding_mode: str, align_corners: bool) -> list[Tap]:
     """List the elements of one axis that points see, with their weights: (index, weight)."""
     at = (point + 1) / 2 * (size - 1) if align_corners else ((point + 1) * size - 1) / 2
     low, high = (0.0, size - 1.0) if align_corners else (-0.5, size - 0.5)
@@ -178,7 +172,7 @@ def _taps(
         at = _inside(at, low, high, size, padding_mode)
     reach = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}[mode]
     kernel = Kernel("linear" if mode == "nearest" else mode)
-    taps: list[tuple[Array, Array]] = []
+    taps: list[Tap] = []
     for offset in range(*reach):
         tap = np.floor(at) + offset
         weight = kernel(tap - at)

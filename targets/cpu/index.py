@@ -169,3 +169,11 @@ def choose(
         with ir.InsertionPoint(block):
             scf.yield_([make().value])
     return like.with_value(branch.results[0])
+
+
+def when(condition: Number, body: Callable[[], None]) -> None:
+    """Emit a branch that is only taken where a condition holds."""
+    branch = scf.IfOp(condition.value)
+    with ir.InsertionPoint(branch.then_block):
+        body()
+        scf.yield_([])

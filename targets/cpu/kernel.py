@@ -3,10 +3,12 @@
 import hashlib
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import DTYPES, Shape, Tensor
-from .buffer import Buffer, storage_type
+from ...dialects.core.tensor import DTYPES, Array, Shape, Tensor
+from .buffer import Buffer, memref, storage_type
 from .index import nest
 from .number import compute_dtype
 
@@ -38,6 +40,7 @@ class KernelBuilder:
             self.function = ir.Operation.create("func.func", [], [], attributes, regions=1)
         self.block = ir.Block.create_at_start(self.function.regions[0], [])
         self._scratch: list[Tensor] = []
+        self._tables = 0
 
     def argument(self, tensor: Tensor) -> Buffer:
         """Add a parameter: a pointer to a contiguous tensor."""
@@ -49,6 +52,19 @@ class KernelBuilder:
         tensor = Tensor(shape, dtype)
         self._scratch.append(tensor)
         return self.argument(tensor)
+
+    def table(self, values: Array) -> Buffer:
+        """Add constants that the kernel brings along."""
+        tensor = Tensor.of(values)
+        type_ = ir.MemRefType.get([tensor.size], storage_type(tensor.dtype))
+        shaped = ir.RankedTensorType.get([tensor.size], storage_type(tensor.dtype))
+        content = ir.DenseElementsAttr.get(np.ascontiguousarray(values).reshape(-1), type=shaped)
+        name = f"table_{self._tables}"
+        self._tables += 1
+        with ir.InsertionPoint.at_block_begin(self.module.body):
+            memref.global_(name, type_, sym_visibility="private", initial_value=content, constant=True)
+        with ir.InsertionPoint.at_block_begin(self.block):
+            return Buffer(memref.get_global(type_, name), tensor)
 
     def reshaped(self, buffer: Buffer, shape: Shape) -> Buffer:
         """View the same elements under another shape, through a copy where strides demand it."""

@@ -87,6 +87,9 @@ class Sink:
 
     def fill_vectors(self, read: VectorReader, *dtypes: str) -> None:
         """Compute the elements with vectors along the last dimension; `read` loads `dtypes`."""
+        if self.shape and self.shape[-1] == 1:
+            nest(self.shape, lambda i: self.store(read(i, None), i))
+            return
         width = self.kernel.lanes(*dtypes, *self.dtypes)
         each_vector(self.shape, width, lambda i, lanes: self.store(read(i, lanes), i, lanes))
 
@@ -131,10 +134,9 @@ def each_vector(
 ) -> None:
     """Emit a loop nest that takes `width` elements at a time along the last dimension.
 
-    What is left of a row is done with a mask; rows shorter than a vector only so. There are no
-    lanes where rows have one element.
+    What is left of a row is done with a mask; rows shorter than a vector only so.
     """
-    if not shape or width == 1 or shape[-1] == 1:
+    if not shape or width == 1:
         nest(shape, lambda i: body(i, None))
         return
     length = shape[-1]

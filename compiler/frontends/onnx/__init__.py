@@ -11,12 +11,17 @@ from . import ops_matmul as ops_matmul
 from . import ops_norm as ops_norm
 from . import ops_pad as ops_pad
 from . import ops_pool as ops_pool
+from . import ops_quantize as ops_quantize
 from . import ops_rearrange as ops_rearrange
 from . import ops_reduce as ops_reduce
 from . import ops_resize as ops_resize
 from . import ops_rnn as ops_rnn
 from . import ops_shape as ops_shape
+from . import ops_signal as ops_signal
 from . import ops_softmax as ops_softmax
+from . import ops_vision as ops_vision
 from .importer import import_onnx as import_onnx
 from .inputs import Bindings as Bindings
+from .inputs import model_inputs as model_inputs
 from .model import Source as Source
+from .model import read_model as read_model

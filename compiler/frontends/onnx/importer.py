@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-import onnx.numpy_helper
 
 from ....dialects import tri
 from ....dialects.core.attributes import type_of
@@ -19,7 +18,7 @@ from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Array, Tensor, dtype_of
 from .functions import expand_function
 from .inputs import Bindings, input_types, model_inputs
-from .model import Source, attribute_value, read_model
+from .model import Source, attribute_value, read_model, tensor_value
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
@@ -212,7 +211,7 @@ class _Importer:
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:
         if name not in scope.values and name in scope.initializers:
-            array = onnx.numpy_helper.to_array(scope.initializers[name])
+            array = tensor_value(scope.initializers[name])
             scope.values[name] = self._constant(name, array)
         value = scope.values.get(name)
         if value is None:

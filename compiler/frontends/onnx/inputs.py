@@ -7,6 +7,7 @@ import onnx
 
 from ....dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ....dialects.core.tensor import Array, Tensor, dtype_of
+from .values import element_type
 
 Bindings = Mapping[str, int | Sequence[int]]
 """Sizes for symbolic dimensions: by the dimension's name, or a whole shape by the input's name."""
@@ -44,16 +45,16 @@ def input_types(
 def _input_type(value: onnx.ValueInfoProto, shapes: Bindings, constant: Array | None) -> Tensor:
     if value.type.WhichOneof("value") != "tensor_type":
         raise CompileError([Diagnostic(value.name, "input is not a tensor")])
-    dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+    dtype = element_type(value.type.tensor_type.elem_type)
     shape = _bound_shape(value, {value.name: constant.shape} if constant is not None else shapes)
-    if constant is not None and constant.dtype != dtype:
+    if constant is not None and dtype_of(constant.dtype) != dtype:
         message = f"input is bound to a value of type {constant.dtype}, must be {dtype}"
         raise CompileError([Diagnostic(value.name, message)])
     if unbound := [size for size in shape if isinstance(size, str)]:
         message = f"input has shape {_spell(shape)}, must be static"
         note = f"bind it: shapes={{'{unbound[0]}': …}}, or --shape {unbound[0]}=…"
         raise CompileError([Diagnostic(value.name, message, (note,), (value.name,))])
-    return Tensor(tuple(size for size in shape if isinstance(size, int)), dtype_of(dtype))
+    return Tensor(tuple(size for size in shape if isinstance(size, int)), dtype)
 
 
 def _bound_shape(value: onnx.ValueInfoProto, bindings: Bindings) -> tuple[int | str, ...]:

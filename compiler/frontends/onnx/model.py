@@ -9,8 +9,9 @@ import numpy as np
 import onnx
 import onnx.checker
 import onnx.inliner
+import onnx.numpy_helper
 
-from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from ....dialects.core.tensor import Array
 
 Source = str | os.PathLike[str] | bytes | onnx.ModelProto
@@ -26,6 +27,7 @@ def read_model(source: Source) -> tuple[onnx.ModelProto, str]:
     folder = str(Path(origin).parent) if origin else ""
     if not model.graph.node and not model.graph.output:
         raise CompileError([Diagnostic(origin or "model", "holds no ONNX graph")])
+    _check_text(model.graph, origin)
     _check(model, origin)
     _load_external_data(model, folder, origin)
     if model.functions:
@@ -54,6 +56,15 @@ def _decode(data: bytes, origin: str) -> onnx.ModelProto:
         raise CompileError([Diagnostic(origin, message)]) from None
 
 
+def _check_text(graph: onnx.GraphProto, origin: str) -> None:
+    """Refuse names that are not UTF-8: protobuf hands them out as bytes."""
+    for node in graph.node:
+        for text in (node.name, node.op_type, node.domain, *node.input, *node.output):
+            if not isinstance(text, str):
+                message = f"is not an ONNX model: the name {text!r} is not UTF-8"
+                raise CompileError([Diagnostic(origin or "model", message)])
+
+
 def _check(model: onnx.ModelProto, origin: str) -> None:
     """Run ONNX's own checker; through the file when there is one, for the sake of its size."""
     try:
@@ -71,13 +82,21 @@ def _load_external_data(model: onnx.ModelProto, folder: str, origin: str) -> Non
         raise CompileError([Diagnostic(origin or "model", message)]) from None
 
 
+def tensor_value(tensor: onnx.TensorProto) -> Array:
+    """Return the numpy array that a tensor holds; Invalid when its data does not fit its type."""
+    try:
+        return onnx.numpy_helper.to_array(tensor)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Invalid(f"uses tensor '{tensor.name}', which does not decode: {error}") from None
+
+
 def attribute_value(attribute: onnx.AttributeProto) -> Any:
     """Convert a node's attribute to Python: bytes to str, lists to tuples, tensors to numpy."""
     value = onnx.helper.get_attribute_value(attribute)
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if isinstance(value, onnx.TensorProto):
-        return onnx.numpy_helper.to_array(value)
+        return tensor_value(value)
     if isinstance(value, onnx.SparseTensorProto):
         return _dense(value)
     if isinstance(value, (int, float, str, onnx.GraphProto)):
@@ -87,8 +106,8 @@ def attribute_value(attribute: onnx.AttributeProto) -> Any:
 
 def _dense(sparse: onnx.SparseTensorProto) -> Array:
     """Write out a sparse tensor; its indices are places in row-major order, or index tuples."""
-    values = onnx.numpy_helper.to_array(sparse.values)
-    indices = onnx.numpy_helper.to_array(sparse.indices)
+    values = tensor_value(sparse.values)
+    indices = tensor_value(sparse.indices)
     dense = np.zeros(tuple(sparse.dims), values.dtype)
     places = tuple(indices.T) if indices.ndim == 2 else np.unravel_index(indices, dense.shape)
     dense[places] = values

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import Array, numpy_dtype
+from ....dialects.core.tensor import numpy_dtype
 from .rules import Node, UseFunctionBody, Value, onnx_op
 from .values import constant, tensor
 
@@ -50,9 +50,9 @@ def attention(
     past = tensor(past_key).shape[2] if past_key is not None else 0
     k, v = _joined(past_key, k), _joined(past_value, v)
     queries, keys = tensor(q).shape[2], tensor(k).shape[2]
-    windows = (left_window_size, right_window_size)
     causal = bool(is_causal) and not past
-    seen = _visible(queries, keys, past, bool(is_causal) and not causal, windows)
+    after = 0 if is_causal and past else right_window_size
+    seen = _visible(queries, keys, past, left_window_size, after)
     y = tri.Attention.build(
         q,
         k,
@@ -90,30 +90,29 @@ def _joined(past: Value | None, new: Value) -> Value:
     return new if past is None else tri.Concat.build([past, new], axis=2).y
 
 
-def _visible(
-    queries: int, keys: int, past: int, causal: bool, windows: tuple[int, int]
-) -> Array | None:
-    """Return which keys each query may see by its place, None when it may see all of them."""
-    left, right = windows
-    ahead = np.arange(keys) - (past + np.arange(queries))[:, None]
-    seen = np.ones((queries, keys), bool)
-    if causal:
-        seen &= ahead <= 0
-    if left >= 0:
-        seen &= ahead >= -left
-    if right >= 0:
-        seen &= ahead <= right
-    return None if seen.all() else seen
+def _visible(queries: int, keys: int, past: int, before: int, after: int) -> Value | None:
+    """Say which keys each query may see by its place; None when it may see all of them.
+
+    A query sees so many keys `before` its place and `after` it; a negative number means all.
+    """
+    place = constant(past + np.arange(queries)[:, None])
+    key = constant(np.arange(keys))
+    seen: Value | None = None
+    if 0 <= before < past + queries - 1:
+        first = tri.Sub.build(place, constant(np.array(before))).y
+        seen = tri.GreaterEqual.build(key, first).y
+    if 0 <= after < keys - past - 1:
+        last = tri.Add.build(place, constant(np.array(after))).y
+        ahead = tri.LessEqual.build(key, last).y
+        seen = ahead if seen is None else tri.And.build(seen, ahead).y
+    return seen
 
 
-def _restricted(mask: Value | None, seen: Array | None) -> Value | None:
+def _restricted(mask: Value | None, seen: Value | None) -> Value | None:
     """Join a mask with the keys that may be seen at all."""
-    if seen is None:
-        return mask
-    allowed = constant(seen)
-    if mask is None:
-        return allowed
+    if seen is None or mask is None:
+        return mask if seen is None else seen
     if tensor(mask).dtype == "i1":
-        return tri.And.build(mask, allowed).y
+        return tri.And.build(mask, seen).y
     never = constant(np.array(-np.inf, numpy_dtype(tensor(mask).dtype)))
-    return tri.Where.build(allowed, mask, never).y
+    return tri.Where.build(seen, mask, never).y

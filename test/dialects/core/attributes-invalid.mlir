@@ -59,7 +59,8 @@ func.func @integers_are_an_array_attribute(%x: tensor<2xf32>) {
 // Several floats are an array<f64>.
 func.func @floats_are_integers(%x: tensor<2xf32>) {
   // expected-error @below {{'tri.resize' op attribute 'scales' is array<i64: 2>, must be an array<f64>}}
-  %y = "tri.resize"(%x) {sizes = array<i64: 4>, scales = array<i64: 2>} : (tensor<2xf32>) -> tensor<4xf32>
+  %y = "tri.resize"(%x) {sizes = array<i64: 4>, scales = array<i64: 2>}
+      : (tensor<2xf32>) -> tensor<4xf32>
   return
 }
 

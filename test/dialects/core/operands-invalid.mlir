@@ -17,7 +17,8 @@ func.func @too_many_operands(%x: tensor<2xf32>, %a: tensor<2xf32>) {
 // An optional operand makes a range of them.
 func.func @operands_of_an_optional_field(%x: tensor<1x1x4xf32>) {
   // expected-error @below {{'tri.conv' op has 1 operands, must have 2 to 3}}
-  %y = "tri.conv"(%x) {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>} : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
+  %y = "tri.conv"(%x) {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+      : (tensor<1x1x4xf32>) -> tensor<1x1x4xf32>
   return
 }
 
@@ -52,20 +53,23 @@ func.func @lacks_segment_sizes(%x: tensor<2x4xf32>, %scale: tensor<4xf32>) {
 // There is one size for each field.
 func.func @too_few_segment_sizes(%x: tensor<2x4xf32>, %scale: tensor<4xf32>) {
   // expected-error @below {{'tri.layer_norm' op operandSegmentSizes has 2 entries, must have 3}}
-  %y = "tri.layer_norm"(%x, %scale) {operandSegmentSizes = array<i32: 1, 1>} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %y = "tri.layer_norm"(%x, %scale) {operandSegmentSizes = array<i32: 1, 1>}
+      : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   return
 }
 
 // The sizes account for all operands.
 func.func @segment_sizes_do_not_add_up(%x: tensor<2x4xf32>, %scale: tensor<4xf32>) {
   // expected-error @below {{'tri.layer_norm' op has 2 operands, must have 1 to 3}}
-  %y = "tri.layer_norm"(%x, %scale) {operandSegmentSizes = array<i32: 1, 1, 1>} : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %y = "tri.layer_norm"(%x, %scale) {operandSegmentSizes = array<i32: 1, 1, 1>}
+      : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   return
 }
 
 // An optional operand is there at most once.
 func.func @segment_twice(%x: tensor<2x4xf32>, %scale: tensor<4xf32>, %bias: tensor<4xf32>) {
   // expected-error @below {{'tri.layer_norm' op has 3 operands, must have 1 to 3}}
-  %y = "tri.layer_norm"(%x, %scale, %bias) {operandSegmentSizes = array<i32: 1, 2, 0>} : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %y = "tri.layer_norm"(%x, %scale, %bias) {operandSegmentSizes = array<i32: 1, 2, 0>}
+      : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   return
 }

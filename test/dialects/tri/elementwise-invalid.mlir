@@ -45,7 +45,8 @@ func.func @nan_of_integers(%x: tensor<2xi32>) {
 // `where` takes a condition.
 func.func @chooses_by_a_number(%condition: tensor<2xi32>, %a: tensor<2xf32>, %b: tensor<2xf32>) {
   // expected-error @below {{'tri.where' op condition has element type i32, must be i1}}
-  %y = "tri.where"(%condition, %a, %b) : (tensor<2xi32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %y = "tri.where"(%condition, %a, %b)
+      : (tensor<2xi32>, tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return
 }
 

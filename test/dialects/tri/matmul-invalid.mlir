@@ -38,7 +38,8 @@ func.func @gemm_inner_sizes_differ(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) {
 // The bias broadcasts to the product.
 func.func @gemm_bias_is_too_large(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<1x2x4xf32>) {
   // expected-error @below {{'tri.gemm' op bias is tensor<1x2x4xf32>, must broadcast to the product's 2x4}}
-  %y = "tri.gemm"(%a, %b, %c) : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<1x2x4xf32>) -> tensor<2x4xf32>
+  %y = "tri.gemm"(%a, %b, %c)
+      : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<1x2x4xf32>) -> tensor<2x4xf32>
   return
 }
 
@@ -80,6 +81,7 @@ func.func @one_index_too_many(%a: tensor<2x3xf32>) {
 // An index has one size throughout.
 func.func @index_of_two_sizes(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
   // expected-error @below {{'tri.einsum' op index 'j' has size 3 and 4, must be the same}}
-  %y = "tri.einsum"(%a, %b) {equation = "ij,jk->ik"} : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
+  %y = "tri.einsum"(%a, %b) {equation = "ij,jk->ik"}
+      : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
   return
 }

@@ -17,7 +17,8 @@ func.func @mode_is_unknown(%x: tensor<4xf32>) {
 // The value is one of the type.
 func.func @value_is_no_integer(%x: tensor<4xi32>) {
   // expected-error @below {{'tri.pad' op pads with 0.5, which is no i32}}
-  %y = "tri.pad"(%x) {pads = array<i64: 1, 1>, value = 0.5 : f64} : (tensor<4xi32>) -> tensor<6xi32>
+  %y = "tri.pad"(%x) {pads = array<i64: 1, 1>, value = 0.5 : f64}
+      : (tensor<4xi32>) -> tensor<6xi32>
   return
 }
 

@@ -3,14 +3,16 @@
 // Batch and time are two axes.
 func.func @time_is_the_batch(%x: tensor<2x3xf32>, %sequence_lens: tensor<2xi64>) {
   // expected-error @below {{'tri.reverse_sequence' op batch axis and time axis are both 0, must differ}}
-  %y = "tri.reverse_sequence"(%x, %sequence_lens) {batch_axis = 0, time_axis = 0} : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  %y = "tri.reverse_sequence"(%x, %sequence_lens) {batch_axis = 0, time_axis = 0}
+      : (tensor<2x3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
   return
 }
 
 // Each sequence of the batch has a length.
 func.func @length_of_another_batch(%x: tensor<2x3xf32>, %sequence_lens: tensor<3xi64>) {
   // expected-error @below {{'tri.reverse_sequence' op sequence_lens is tensor<3xi64>, must have shape 2}}
-  %y = "tri.reverse_sequence"(%x, %sequence_lens) {batch_axis = 0, time_axis = 1} : (tensor<2x3xf32>, tensor<3xi64>) -> tensor<2x3xf32>
+  %y = "tri.reverse_sequence"(%x, %sequence_lens) {batch_axis = 0, time_axis = 1}
+      : (tensor<2x3xf32>, tensor<3xi64>) -> tensor<2x3xf32>
   return
 }
 
@@ -45,6 +47,7 @@ func.func @channels_do_not_fill_blocks(%x: tensor<1x6x4x4xf32>) {
 // Depth comes first, or columns and rows do.
 func.func @mode_is_unknown(%x: tensor<1x4x4x4xf32>) {
   // expected-error @below {{'tri.depth_to_space' op mode is 'RCD', must be one of DCR, CRD}}
-  %y = "tri.depth_to_space"(%x) {blocksize = 2, mode = "RCD"} : (tensor<1x4x4x4xf32>) -> tensor<1x1x8x8xf32>
+  %y = "tri.depth_to_space"(%x) {blocksize = 2, mode = "RCD"}
+      : (tensor<1x4x4x4xf32>) -> tensor<1x1x8x8xf32>
   return
 }

@@ -24,28 +24,32 @@ func.func @permutation_repeats(%x: tensor<2x3xf32>) {
 // All axes are listed.
 func.func @slice_of_fewer_axes(%x: tensor<2x3xf32>) {
   // expected-error @below {{'tri.slice' op starts has 1 entries, must have 2}}
-  %y = "tri.slice"(%x) {starts = array<i64: 0>, sizes = array<i64: 1, 3>, steps = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<1x3xf32>
+  %y = "tri.slice"(%x) {starts = array<i64: 0>, sizes = array<i64: 1, 3>, steps = array<i64: 1, 1>}
+      : (tensor<2x3xf32>) -> tensor<1x3xf32>
   return
 }
 
 // A step goes somewhere.
 func.func @slice_stands_still(%x: tensor<4xf32>) {
   // expected-error @below {{'tri.slice' op axis 0 has size 2 and step 0, must be >= 0 and not 0}}
-  %y = "tri.slice"(%x) {starts = array<i64: 0>, sizes = array<i64: 2>, steps = array<i64: 0>} : (tensor<4xf32>) -> tensor<2xf32>
+  %y = "tri.slice"(%x) {starts = array<i64: 0>, sizes = array<i64: 2>, steps = array<i64: 0>}
+      : (tensor<4xf32>) -> tensor<2xf32>
   return
 }
 
 // And stays inside.
 func.func @slice_runs_over_the_end(%x: tensor<4xf32>) {
   // expected-error @below {{'tri.slice' op takes elements 1 to 5 of the 4 of axis 0}}
-  %y = "tri.slice"(%x) {starts = array<i64: 1>, sizes = array<i64: 3>, steps = array<i64: 2>} : (tensor<4xf32>) -> tensor<3xf32>
+  %y = "tri.slice"(%x) {starts = array<i64: 1>, sizes = array<i64: 3>, steps = array<i64: 2>}
+      : (tensor<4xf32>) -> tensor<3xf32>
   return
 }
 
 // Backwards, too.
 func.func @slice_runs_over_the_beginning(%x: tensor<4xf32>) {
   // expected-error @below {{'tri.slice' op takes elements 1 to -1 of the 4 of axis 0}}
-  %y = "tri.slice"(%x) {starts = array<i64: 1>, sizes = array<i64: 3>, steps = array<i64: -1>} : (tensor<4xf32>) -> tensor<3xf32>
+  %y = "tri.slice"(%x) {starts = array<i64: 1>, sizes = array<i64: 3>, steps = array<i64: -1>}
+      : (tensor<4xf32>) -> tensor<3xf32>
   return
 }
 
@@ -66,14 +70,16 @@ func.func @joined_shapes_differ(%a: tensor<2x3xf32>, %b: tensor<2x4xf32>) {
 // Parts have sizes.
 func.func @part_of_negative_size(%x: tensor<4xf32>) {
   // expected-error @below {{'tri.split' op sizes are [5, -1], must not be negative}}
-  %y:2 = "tri.split"(%x) {axis = 0, sizes = array<i64: 5, -1>} : (tensor<4xf32>) -> (tensor<5xf32>, tensor<1xf32>)
+  %y:2 = "tri.split"(%x) {axis = 0, sizes = array<i64: 5, -1>}
+      : (tensor<4xf32>) -> (tensor<5xf32>, tensor<1xf32>)
   return
 }
 
 // And are all of it together.
 func.func @parts_do_not_add_up(%x: tensor<4xf32>) {
   // expected-error @below {{'tri.split' op sizes [1, 2] add up to 3, must be 4}}
-  %y:2 = "tri.split"(%x) {axis = 0, sizes = array<i64: 1, 2>} : (tensor<4xf32>) -> (tensor<1xf32>, tensor<2xf32>)
+  %y:2 = "tri.split"(%x) {axis = 0, sizes = array<i64: 1, 2>}
+      : (tensor<4xf32>) -> (tensor<1xf32>, tensor<2xf32>)
   return
 }
 

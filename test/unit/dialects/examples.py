@@ -1,5 +1,6 @@
 """Random valid examples of ops, drawn by hypothesis: what the tables of examples are made of."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,7 +74,7 @@ class Pick:
     def parts(self, total: int, count: int) -> tuple[int, ...]:
         """Split a number into so many parts."""
         cuts = [0, *sorted(self.ints(count - 1, 0, total)), total]
-        return tuple(b - a for a, b in zip(cuts, cuts[1:], strict=False))
+        return tuple(b - a for a, b in itertools.pairwise(cuts))
 
     def narrowed(self, shape: Shape) -> Shape:
         """Return a shape that broadcasts to another one."""
@@ -119,6 +120,16 @@ def paired(*dtypes: str, **attributes: Value) -> Maker:
         shape, dtype = pick.shape(), pick.one(*dtypes)
         a, b = pick.array(pick.narrowed(shape), dtype), pick.array(pick.narrowed(shape), dtype)
         return Example((a, b), drawn(pick, attributes))
+
+    return make
+
+
+def along(*dtypes: str, smallest: int = 0, **attributes: Value) -> Maker:
+    """Make examples of ops along one axis."""
+
+    def make(pick: Pick) -> Example:
+        x = pick.array(pick.shape((1, 3), (smallest, 3)), *dtypes)
+        return Example((x,), {"axis": pick.axis(x.ndim)} | drawn(pick, attributes))
 
     return make
 

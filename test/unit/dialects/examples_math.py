@@ -1,7 +1,5 @@
 """Examples of ops that compute numbers: elementwise ops, reductions and scans."""
 
-from typing import Any
-
 from examples import (
     ANY,
     BOOLS,
@@ -11,7 +9,7 @@ from examples import (
     Example,
     Maker,
     Pick,
-    drawn,
+    along,
     mapped,
     paired,
 )
@@ -60,16 +58,6 @@ def reduction(*dtypes: str) -> Maker:
     def make(pick: Pick) -> Example:
         x = pick.array(pick.shape(), *dtypes)
         return Example((x,), {"axes": pick.axes(x.ndim), "keepdims": pick.flag()})
-
-    return make
-
-
-def along(*dtypes: str, smallest: int = 0, **attributes: Any) -> Maker:
-    """Make examples of ops along one axis."""
-
-    def make(pick: Pick) -> Example:
-        x = pick.array(pick.shape((1, 3), (smallest, 3)), *dtypes)
-        return Example((x,), {"axis": pick.axis(x.ndim)} | drawn(pick, attributes))
 
     return make
 
@@ -175,7 +163,4 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.CumSum: scan,
     tri.CumProd: scan,
     tri.TopK: top_k,
-    tri.Softmax: along(*FLOATS),
-    tri.LogSoftmax: along(*FLOATS),
-    tri.Hardmax: along(*FLOATS),
 }

@@ -1,6 +1,5 @@
 """Examples of ops that move, repeat, gather and scatter elements."""
 
-
 import numpy as np
 from examples import ANY, INDICES, NUMBERS, Example, Maker, Pick
 from trivium.dialects import tri
@@ -30,19 +29,17 @@ def slice_(pick: Pick) -> Example:
         for step in [pick.one(-3, -1, 1, 2)]
     ]
     starts, sizes = tuple(r.start for r in ranges), tuple(map(len, ranges))
-    return Example(
-        (x,), {"starts": starts, "sizes": sizes, "steps": tuple(r.step for r in ranges)}
-    )
+    return Example((x,), {"starts": starts, "sizes": sizes, "steps": tuple(r.step for r in ranges)})
 
 
 def concat(pick: Pick) -> Example:
     shape, dtype = pick.shape((1, 3)), pick.one(*ANY)
     axis = pick.axis(len(shape))
-    xs = [
-        pick.array(tuple(pick.between(0, 3) if d == axis % len(shape) else n for d, n in sizes), dtype)
-        for sizes in [list(enumerate(shape))] * pick.between(1, 3)
-    ]
-    return Example((xs,), {"axis": axis})
+    before, after = shape[: axis % len(shape)], shape[axis % len(shape) + 1 :]
+    sizes = pick.ints(pick.between(1, 3), 0, 3)
+    return Example(
+        ([pick.array((*before, size, *after), dtype) for size in sizes],), {"axis": axis}
+    )
 
 
 def split(pick: Pick) -> Example:
@@ -57,7 +54,8 @@ def pad(pick: Pick) -> Example:
     x = pick.array(pick.shape((0, 3), (2, 4)), *ANY)
     pads = pick.ints(2 * x.ndim, -1, 3)
     value = pick.one(0.0, 1.0) if mode == "constant" else 0.0
-    empty = any(n + min(b, 0) + min(a, 0) == 0 for n, b, a in zip(x.shape, pads, pads[x.ndim :]))
+    sides = zip(x.shape, pads[: x.ndim], pads[x.ndim :], strict=True)
+    empty = any(size + min(before, 0) + min(after, 0) == 0 for size, before, after in sides)
     return Example((x,), {"pads": pads, "mode": "constant" if empty else mode, "value": value})
 
 
@@ -147,29 +145,6 @@ def one_hot(pick: Pick) -> Example:
     return Example((indices, values), {"depth": depth, "axis": pick.axis(indices.ndim + 1)})
 
 
-def resize(pick: Pick) -> Example:
-    x = pick.array((1, 2, *pick.ints(2, 1, 4)), *NUMBERS)
-    sizes = (*x.shape[:2], *pick.ints(2, 1, 6))
-    attributes = {
-        "sizes": sizes,
-        "scales": tuple(new / old for new, old in zip(sizes, x.shape, strict=True)),
-        "mode": pick.one("nearest", "linear", "cubic"),
-        "coordinate_transform": pick.one("half_pixel", "align_corners", "asymmetric"),
-    }
-    return Example((x,), attributes)
-
-
-def grid_sample(pick: Pick) -> Example:
-    n, c, *sizes = pick.ints(4, 1, 3)
-    grid = np.tanh(pick.array((n, *pick.ints(2, 1, 3), 2), "f32"))
-    attributes = {
-        "mode": pick.one("nearest", "linear", "cubic"),
-        "padding_mode": pick.one("zeros", "border", "reflection"),
-        "align_corners": pick.flag(),
-    }
-    return Example((pick.array((n, c, *sizes), "f32", "f16"), np.nan_to_num(grid)), attributes)
-
-
 MOVES: dict[type[tri.TriOp], Maker] = {
     tri.Constant: constant,
     tri.Reshape: reshape,
@@ -190,6 +165,4 @@ MOVES: dict[type[tri.TriOp], Maker] = {
     tri.ScatterElements: scatter_elements,
     tri.ScatterNd: scatter_nd,
     tri.OneHot: one_hot,
-    tri.Resize: resize,
-    tri.GridSample: grid_sample,
 }

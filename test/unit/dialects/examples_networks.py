@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from examples import FLOATS, NUMBERS, Example, Maker, Pick, drawn
+from examples import FLOATS, NUMBERS, Example, Maker, Pick, along, drawn
 from trivium.dialects import tri
-from trivium.dialects.core.tensor import Array
+from trivium.dialects.core.tensor import dtype_of
 
 
 def _window(pick: Pick, kernel: tuple[int, ...]) -> dict[str, tuple[int, ...]]:
@@ -76,9 +76,7 @@ EQUATIONS = {
 
 def einsum(pick: Pick) -> Example:
     equation, dtype = pick.one(*EQUATIONS), pick.one(*NUMBERS)
-    return Example(
-        ([pick.array(s, dtype) for s in EQUATIONS[equation]],), {"equation": equation}
-    )
+    return Example(([pick.array(s, dtype) for s in EQUATIONS[equation]],), {"equation": equation})
 
 
 def per_channel(count: int, **attributes: Any) -> Maker:
@@ -98,16 +96,12 @@ def last_axes(count: int) -> Maker:
 
     def make(pick: Pick) -> Example:
         x = pick.array(pick.shape((1, 3), (1, 3)), *FLOATS)
-        others = [pick.maybe(pick.array(pick.narrowed(x.shape), x_dtype(x))) for _ in range(count)]
+        others = [
+            pick.maybe(pick.array(pick.narrowed(x.shape), dtype_of(x.dtype))) for _ in range(count)
+        ]
         return Example((x, *others), {"axis": pick.axis(x.ndim), "epsilon": 1e-3})
 
     return make
-
-
-def x_dtype(x: Array) -> str:
-    from trivium.dialects.core.tensor import dtype_of
-
-    return dtype_of(x.dtype)
 
 
 def lp_normalize(pick: Pick) -> Example:
@@ -150,11 +144,55 @@ def recurrent(gates: int, states: int = 1, peepholes: int = 0, **attributes: Any
     return make
 
 
+TRANSFORMS = (
+    "half_pixel",
+    "half_pixel_symmetric",
+    "pytorch_half_pixel",
+    "align_corners",
+    "asymmetric",
+    "tf_half_pixel_for_nn",
+    "tf_crop_and_resize",
+)
+
+
+def resize(pick: Pick) -> Example:
+    x = pick.array((1, 2, *pick.ints(2, 1, 6)), *NUMBERS)
+    sizes = (*x.shape[:2], *pick.ints(2, 1, 9))
+    attributes = {
+        "sizes": sizes,
+        "scales": tuple(new / old for new, old in zip(sizes, x.shape, strict=True)),
+        "mode": pick.one("nearest", "linear", "cubic"),
+        "coordinate_transform": pick.one(*TRANSFORMS),
+        "nearest_mode": pick.one("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
+        "exclude_outside": pick.flag(),
+        "antialias": pick.flag(),
+        "roi": (0.0, 0.0, 0.1, 0.2, 1.0, 1.0, 0.7, 1.2),
+    }
+    return Example((x,), attributes)
+
+
+def grid_sample(pick: Pick) -> Example:
+    sizes = pick.shape((1, 3), (1, 5))
+    points = np.tanh(pick.array((2, *pick.ints(len(sizes), 1, 3), len(sizes)), *FLOATS)) * 2
+    attributes = {
+        "mode": pick.one("nearest", "linear", "cubic"),
+        "padding_mode": pick.one("zeros", "border", "reflection"),
+        "align_corners": pick.flag(),
+    }
+    image = pick.array((2, pick.between(1, 3), *sizes), *FLOATS)
+    return Example((image, np.where(np.isnan(points), 0, points).astype(points.dtype)), attributes)
+
+
 def flag(pick: Pick) -> bool:
     return pick.flag()
 
 
 NETWORKS: dict[type[tri.TriOp], Maker] = {
+    tri.Softmax: along(*FLOATS),
+    tri.LogSoftmax: along(*FLOATS),
+    tri.Hardmax: along(*FLOATS),
+    tri.Resize: resize,
+    tri.GridSample: grid_sample,
     tri.Conv: conv,
     tri.ConvTranspose: conv_transpose,
     tri.MaxPool: pool(*NUMBERS),

@@ -12,7 +12,7 @@ from examples_networks import NETWORKS
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import tri
-from trivium.dialects.core.attributes import type_of
+from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
@@ -26,20 +26,18 @@ OTHERS = {
 }
 OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
-LAW = settings(
-    derandomize=True, deadline=None, max_examples=30, database=None, phases=PHASES
-)
+LAW = settings(derandomize=True, deadline=None, max_examples=30, database=None, phases=PHASES)
 ROUND_TRIP = settings(LAW, max_examples=6)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def context() -> Iterator[ir.Context]:
-    with new_context() as context:
+    with new_context() as context, ir.Location.unknown():
         yield context
 
 
 def test_every_op_has_an_example() -> None:
-    assert {op.op_name for op in [*EXAMPLES, *OTHERS]} == {op.op_name for op in tri.TRI.ops.values()}
+    assert {*EXAMPLES, *OTHERS} == set(tri.TRI.ops.values())
     assert not set(EXAMPLES) & set(OTHERS)
 
 
@@ -71,7 +69,7 @@ def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -
     assert str(parsed) == text
     (before,), (after,) = ops(module.operation), ops(parsed.operation)
     assert frozen(after.attributes) == frozen(completed(op, example.attributes))
-    assert types(after) == types(before) == example.types
+    assert types(after.operand_groups()) == types(before.operand_groups()) == example.types
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -79,14 +77,13 @@ def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -
 @given(data=st.data())
 def test_defaults_may_be_left_out_of_the_text(op: type[Op], data: st.DataObject) -> None:
     example = data.draw(examples(EXAMPLES[op]))
-    required = {f.name for f in op.fields.attributes if f.required}
-    short = {name: v for name, v in example.attributes.items() if name in required}
-    module = built(op, Example(example.operands, short))
+    module = built(op, example)
     (made,) = ops(module.operation)
-    for name in set(made.attributes) - required:
-        del made.operation.attributes[name]
+    for field in op.fields.attributes:
+        if not field.required and made.attributes[field.name] == field.default:
+            del made.operation.attributes[field.name]
     (parsed,) = ops(Module.parse(str(module)).operation)
-    assert frozen(parsed.attributes) == frozen(completed(op, short))
+    assert frozen(parsed.attributes) == frozen(completed(op, example.attributes))
 
 
 def completed(op: type[Op], given: dict[str, Any]) -> dict[str, Any]:
@@ -104,34 +101,30 @@ def frozen(value: Any) -> Any:
 
 def built(op: type[Op], example: Example) -> Module:
     """Build the op in a function of its operands."""
-    module = Module(ir.Module.create(ir.Location.unknown()))
+    module = Module(ir.Module.create())
     flat = [t for group in example.types for t in (group if isinstance(group, list) else [group])]
     inputs = [type_of(t) for t in flat if t is not None]
-    with ir.Location.unknown(), ir.InsertionPoint(module.ir.body):
+    with ir.InsertionPoint(module.ir.body):
         signature = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
         attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": signature}
         function = ir.Operation.create("func.func", [], [], attributes, regions=1)
         block = ir.Block.create_at_start(function.regions[0], [])
         arguments = iter([block.add_argument(t, ir.Location.unknown()) for t in inputs])
         with ir.InsertionPoint(block):
-            groups = [
-                [next(arguments) for _ in group]
-                if isinstance(group, list)
-                else None if group is None else next(arguments)
-                for group in example.types
-            ]
+            groups = [taken(arguments, group) for group in example.types]
             op.build(*groups, **example.attributes)
             ir.Operation.create("func.return")
     return module
 
 
-def types(op: Op) -> list[Any]:
-    from trivium.dialects.core.attributes import tensor_of
+def taken(arguments: Iterator[ir.Value], group: Any) -> Any:
+    """Take as many arguments as an operand field has values."""
+    if group is None:
+        return None
+    return [next(arguments) for _ in group] if isinstance(group, list) else next(arguments)
 
-    def of(group: Any) -> Any:
-        if group is None:
-            return None
-        many = isinstance(group, list)
-        return [tensor_of(v.type) for v in group] if many else tensor_of(group.type)
 
-    return [of(group) for group in op.operand_groups()]
+def types(group: Any) -> Any:
+    if group is None:
+        return None
+    return [types(value) for value in group] if isinstance(group, list) else tensor_of(group.type)

@@ -142,6 +142,21 @@ def test_lists_targets(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cpu" in capsys.readouterr().out.split()
 
 
+def test_runs_what_the_compiler_would_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    assert opt.main([str(file), "--target=cpu"]) == opt.OK
+    assert '{target = "cpu"}' in capsys.readouterr().out
+
+
+def test_needs_no_source_framework(file: Path) -> None:
+    file.write_text(GOOD)
+    script = (
+        "import sys; sys.modules |= dict.fromkeys(['ml_dtypes', 'onnx', 'torch', 'triton']);"
+        f"from trivium.tools import opt; sys.exit(opt.main([{str(file)!r}, '--target=cpu']))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
 def test_printed_locations(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(GOOD)
     assert opt.main([str(file), "--mlir-print-debuginfo"]) == opt.OK

@@ -148,7 +148,11 @@ def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
 
 def object_of(kernels: Sequence[Kernel]) -> bytes:
     """Compile kernels to one object."""
-    texts = {k.symbol: k.text.split("{", 1)[1].rsplit("}", 1)[0] for k in kernels}
+    # Tables are private to a kernel: in one module their names must differ.
+    texts = {
+        k.symbol: k.text.replace("@table_", f"@{k.symbol}_table_").split("{", 1)[1].rsplit("}", 1)[0]
+        for k in kernels
+    }
     with code_context():
         module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
         return to_object(module)

@@ -1,0 +1,97 @@
+"""ONNX rules for spectra: Fourier transforms and mel bands."""
+
+import math
+
+import numpy as np
+
+from ....dialects import tri
+from ....dialects.core.errors import Invalid
+from ....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from .rules import Value, onnx_op
+from .values import constant, element_type, tensor
+
+
+@onnx_op("DFT", since=17)
+def dft_by_attribute(
+    x: Value,
+    dft_length: Array | None = None,
+    *,
+    axis: int = 1,
+    inverse: int = 0,
+    onesided: int = 0,
+) -> tri.Dft:
+    return _dft(x, dft_length, axis, bool(inverse), bool(onesided))
+
+
+@onnx_op("DFT", since=20)
+def dft(
+    x: Value,
+    dft_length: Array | None = None,
+    axis: Array | None = None,
+    *,
+    inverse: int = 0,
+    onesided: int = 0,
+) -> tri.Dft:
+    along = -2 if axis is None else int(axis.item())
+    return _dft(x, dft_length, along, bool(inverse), bool(onesided))
+
+
+def _dft(x: Value, dft_length: Array | None, axis: int, inverse: bool, onesided: bool) -> tri.Dft:
+    axis = normalize_axis(axis, tensor(x).rank)
+    size = tensor(x).shape[axis]
+    default = 2 * (size - 1) if inverse and onesided else size
+    length = default if dft_length is None else int(dft_length.item())
+    return tri.Dft.build(x, axis=axis, length=length, inverse=inverse, onesided=onesided)
+
+
+@onnx_op("STFT", since=17)
+def stft(
+    signal: Value,
+    frame_step: Array,
+    window: Value | None = None,
+    frame_length: Array | None = None,
+    *,
+    onesided: int = 1,
+) -> tri.Dft:
+    """Cut the signal in frames that may overlap, and transform each."""
+    if tensor(signal).rank != 3:
+        raise Invalid(f"has signal {tensor(signal)}, must have rank 3")
+    whole, step = tensor(signal).shape[1], int(frame_step.item())
+    length = whole if window is None else tensor(window).size
+    length = length if frame_length is None else int(frame_length.item())
+    if step < 1 or not 1 <= length <= whole:
+        raise Invalid(f"has frames of {length} at steps of {step} in a signal of {whole}")
+    starts = constant(np.arange(0, whole - length + 1, step)[:, None])
+    places = tri.Add.build(starts, constant(np.arange(length))).y
+    frames = tri.Gather.build(signal, places, axis=1).y
+    if window is not None:
+        frames = tri.Mul.build(frames, tri.Reshape.build(window, shape=(length, 1)).y).y
+    return tri.Dft.build(frames, axis=2, length=length, onesided=bool(onesided))
+
+
+@onnx_op("MelWeightMatrix", since=17)
+def mel_weight_matrix(
+    num_mel_bins: Array,
+    dft_length: Array,
+    sample_rate: Array,
+    lower_edge_hertz: Array,
+    upper_edge_hertz: Array,
+    *,
+    output_datatype: int = 1,
+) -> Array:
+    """Make triangles that are evenly spaced on the mel scale, their corners on DFT bins."""
+    bands, length = int(num_mel_bins.item()), int(dft_length.item())
+    lowest, highest = (_mel(float(edge.item())) for edge in (lower_edge_hertz, upper_edge_hertz))
+    hertz = 700 * (10 ** (np.linspace(lowest, highest, bands + 2) / 2595) - 1)
+    corners = np.floor((length + 1) * hertz / sample_rate.item())[:, None]
+    low, center, high = corners[:-2], corners[1:-1], corners[2:]
+    bins = np.arange(length // 2 + 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rising = np.where(center > low, (bins - low) / (center - low), bins == center)
+        falling = np.where(high > center, (high - bins) / (high - center), 0)
+    inside = np.where(bins <= center, rising, falling) * ((bins >= low) & (bins < high))
+    return inside.T.astype(numpy_dtype(element_type(output_datatype)))
+
+
+def _mel(hertz: float) -> float:
+    return 2595 * math.log10(1 + hertz / 700)

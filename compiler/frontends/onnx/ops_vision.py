@@ -1,0 +1,205 @@
+"""ONNX rules for detection and for images that are moved about."""
+
+import math
+
+import numpy as np
+
+from ....dialects import tri
+from ....dialects.core.errors import Invalid
+from ....dialects.core.tensor import Array, numpy_dtype
+from .boxes import suppress
+from .ops_conv import kernel_of
+from .rules import Value, onnx_op
+from .values import constant, ints, tensor
+from .windows import Ints, window
+
+
+@onnx_op("AffineGrid", since=20)
+def affine_grid(theta: Value, size: Array, *, align_corners: int = 0) -> Value:
+    """Transform the points of a regular grid: a sum over axes of coordinate times column."""
+    batch, _, *pixels = ints(size)
+    count, dtype = len(pixels), numpy_dtype(tensor(theta).dtype)
+    if tensor(theta).shape != (batch, count, count + 1):
+        raise Invalid(f"has theta {tensor(theta)}, must be {batch}x{count}x{count + 1}")
+    grid = _column(theta, count)
+    for axis, number in enumerate(pixels):
+        end = 1.0 if align_corners else 1 - 1 / number
+        shape = [1] * axis + [number] + [1] * (count - axis)
+        places = np.linspace(-end, end, number) if number > 1 else np.zeros(1)
+        at = constant(places.astype(dtype).reshape(shape))
+        # The last spatial axis is the first coordinate.
+        grid = tri.Add.build(tri.Mul.build(at, _column(theta, count - 1 - axis)).y, grid).y
+    return grid
+
+
+def _column(theta: Value, index: int) -> Value:
+    """Return a column of each matrix, shaped to broadcast over pixels: [batch, 1…, rows]."""
+    batch, rows, _ = tensor(theta).shape
+    column = tri.Slice.build(theta, starts=(0, 0, index), sizes=(batch, rows, 1), steps=(1, 1, 1)).y
+    return tri.Reshape.build(column, shape=(batch, *(1,) * rows, rows)).y
+
+
+@onnx_op("Col2Im", since=18)
+def col2im(
+    x: Value,
+    image_shape: Array,
+    block_shape: Array,
+    *,
+    dilations: Ints | None = None,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Value:
+    """Add up blocks where they overlap: a transposed convolution with one tap for each channel."""
+    image, block = ints(image_shape), ints(block_shape)
+    seen = window(image, block, strides, pads, dilations, "NOTSET")
+    windows, taps = seen.output_sizes(image), math.prod(block)
+    batch, rows, count = tensor(x).shape
+    if count != math.prod(windows) or rows % taps:
+        raise Invalid(f"has input {tensor(x)}, must have blocks of {taps} at {windows} places")
+    channels = rows // taps
+    one_tap = np.eye(taps, dtype=numpy_dtype(tensor(x).dtype)).reshape(taps, 1, *block)
+    repeats = (channels, *(1,) * (1 + len(block)))
+    covered = seen.input_sizes(windows)
+    return tri.ConvTranspose.build(
+        tri.Reshape.build(x, shape=(batch, rows, *windows)).y,
+        tri.Tile.build(constant(one_tap), repeats=repeats).y,
+        strides=seen.strides,
+        pads=seen.pads,
+        dilations=seen.dilations,
+        group=channels,
+        output_padding=tuple(n - c for n, c in zip(image, covered, strict=True)),
+    ).y
+
+
+@onnx_op("MaxUnpool", since=9)
+def max_unpool(
+    x: Value,
+    indices: Value,
+    output_shape: Array | None = None,
+    *,
+    kernel_shape: Ints,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> Value:
+    """Put each maximum back at its place in a tensor of zeros."""
+    shape = tensor(x).shape
+    seen = window(shape[2:], kernel_shape, strides, pads, None, "NOTSET")
+    inner = (*shape[:2], *seen.input_sizes(shape[2:]))
+    zeros = tri.Expand.build(
+        constant(np.zeros((), numpy_dtype(tensor(x).dtype))), shape=(math.prod(inner),)
+    ).y
+    flat = (math.prod(shape),)
+    places, values = (tri.Reshape.build(v, shape=flat).y for v in (indices, x))
+    filled = tri.ScatterElements.build(zeros, places, values).y
+    y = tri.Reshape.build(filled, shape=inner).y
+    wanted = inner if output_shape is None else ints(output_shape)
+    if wanted == inner:
+        return y
+    ends = tuple(want - have for want, have in zip(wanted, inner, strict=True))
+    return tri.Pad.build(y, pads=(0,) * len(inner) + ends).y
+
+
+@onnx_op("NonMaxSuppression", since=10)
+def non_max_suppression(
+    boxes: Array,
+    scores: Array,
+    max_output_boxes_per_class: Array | None = None,
+    iou_threshold: Array | None = None,
+    score_threshold: Array | None = None,
+    *,
+    center_point_box: int = 0,
+) -> Array:
+    """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
+    count = 0 if max_output_boxes_per_class is None else int(max_output_boxes_per_class.item())
+    overlap = 0.0 if iou_threshold is None else float(iou_threshold.item())
+    score = -math.inf if score_threshold is None else float(score_threshold.item())
+    return suppress(boxes, scores, count, overlap, score, centered=bool(center_point_box))
+
+
+@onnx_op("RoiAlign", since=10)
+def roi_align_of_output(
+    x: Value,
+    rois: Value,
+    batch_indices: Value,
+    *,
+    mode: str = "avg",
+    output_height: int = 1,
+    output_width: int = 1,
+    sampling_ratio: int = 0,
+    spatial_scale: float = 1.0,
+) -> tri.RoiAlign:
+    return tri.RoiAlign.build(
+        x,
+        rois,
+        batch_indices,
+        mode=mode,
+        sizes=(output_height, output_width),
+        sampling_ratio=sampling_ratio,
+        spatial_scale=spatial_scale,
+        half_pixel=False,
+    )
+
+
+@onnx_op("RoiAlign", since=16)
+def roi_align(
+    x: Value,
+    rois: Value,
+    batch_indices: Value,
+    *,
+    coordinate_transformation_mode: str = "half_pixel",
+    mode: str = "avg",
+    output_height: int = 1,
+    output_width: int = 1,
+    sampling_ratio: int = 0,
+    spatial_scale: float = 1.0,
+) -> tri.RoiAlign:
+    if coordinate_transformation_mode not in ("half_pixel", "output_half_pixel"):
+        known = "half_pixel or output_half_pixel"
+        given = coordinate_transformation_mode
+        raise Invalid(f"has coordinate_transformation_mode '{given}', must be {known}")
+    return tri.RoiAlign.build(
+        x,
+        rois,
+        batch_indices,
+        mode=mode,
+        sizes=(output_height, output_width),
+        sampling_ratio=sampling_ratio,
+        spatial_scale=spatial_scale,
+        half_pixel=coordinate_transformation_mode == "half_pixel",
+    )
+
+
+@onnx_op("DeformConv", since=19)
+def deform_conv(
+    x: Value,
+    w: Value,
+    offset: Value,
+    b: Value | None = None,
+    mask: Value | None = None,
+    *,
+    dilations: Ints | None = None,
+    group: int = 1,
+    kernel_shape: Ints | None = None,
+    offset_group: int = 1,
+    pads: Ints | None = None,
+    strides: Ints | None = None,
+) -> tri.DeformConv:
+    kernel = kernel_of(w, kernel_shape)
+    seen = window(tensor(x).shape[2:], kernel, strides, pads, dilations, "NOTSET")
+    return tri.DeformConv.build(
+        x,
+        w,
+        offset,
+        b,
+        mask,
+        strides=seen.strides,
+        pads=seen.pads,
+        dilations=seen.dilations,
+        group=group,
+        offset_group=offset_group,
+    )
+
+
+@onnx_op("Det", since=11)
+def det(x: Value) -> tri.Det:
+    return tri.Det.build(x)

@@ -1,0 +1,89 @@
+"""Trivium as an ONNX backend: what ONNX's own conformance suite asks of an implementation.
+
+    import onnx.backend.test
+    from trivium.compiler.onnx_backend import TriviumBackend
+    suite = onnx.backend.test.BackendTest(TriviumBackend, __name__)
+
+It has the methods of `onnx.backend.base.Backend` and `BackendRep`, and needs neither.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dialects.core.errors import CompileError
+from ..dialects.core.tensor import Array, Shape
+from ..runtime.errors import RunError
+from ..runtime.session import Session
+from .driver import compile
+from .frontends.onnx import Source, model_inputs, read_model
+from .specialize import Specialized
+
+DEVICE = "CPU"
+
+
+class TriviumBackend:
+    """Prepare and run ONNX models on the CPU target."""
+
+    @classmethod
+    def prepare(cls, model: Source, device: str = DEVICE, **options: Any) -> "TriviumModel":
+        """Compile a model, or see that it compiles once its inputs are known.
+
+        `options` are those of `compile`. Raises CompileError.
+        """
+        if not cls.supports_device(device):
+            raise CompileError(f"device is '{device}', must be {DEVICE}")
+        return TriviumModel(model, options)
+
+    @classmethod
+    def run_model(
+        cls, model: Source, inputs: Sequence[Any], device: str = DEVICE, **options: Any
+    ) -> tuple[Array, ...]:
+        """Compile a model and run it once."""
+        return cls.prepare(model, device, **options).run(inputs)
+
+    @classmethod
+    def is_compatible(cls, model: Source, device: str = DEVICE, **options: Any) -> bool:
+        """Say whether a model compiles."""
+        try:
+            cls.prepare(model, device, **options)
+        except CompileError:
+            return False
+        return True
+
+    @classmethod
+    def supports_device(cls, device: str) -> bool:
+        """Say whether models run on a device, such as `CPU` or `CUDA:0`."""
+        return device.partition(":")[0] == DEVICE
+
+
+class TriviumModel:
+    """Run one model, compiled at once or, where that takes values of inputs, at the first run."""
+
+    def __init__(self, model: Source, options: Mapping[str, Any]) -> None:
+        self._model, _ = read_model(model)
+        self._options = options
+        self._names = [value.name for value in model_inputs(self._model.graph)]
+        self._session: Session | None = None
+        self._specialized = Specialized(self._compile)
+        try:
+            self._session = self._compile({}, {})
+        except CompileError as error:
+            if not error.needs:
+                raise
+
+    def run(self, inputs: Sequence[Any], **options: Any) -> tuple[Array, ...]:
+        """Compute all outputs, in order, from all inputs, in order."""
+        if len(inputs) != len(self._names):
+            names = ", ".join(self._names)
+            raise RunError(f"got {len(inputs)} inputs, must get {len(self._names)}: {names}")
+        given = zip(self._names, inputs, strict=True)
+        feeds = {name: np.asarray(array) for name, array in given}
+        if self._session:
+            return tuple(self._session.run(feeds).values())
+        session, free = self._specialized.get(feeds)
+        return tuple(session.run(free).values())
+
+    def _compile(self, shapes: Mapping[str, Shape], constants: Mapping[str, Array]) -> Session:
+        return compile(self._model, shapes=shapes, constants=constants, **self._options)

@@ -1,0 +1,56 @@
+"""Rewrite ops that a target lacks into simpler ones."""
+
+import difflib
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ..dialects.core.errors import CompileError
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module
+from ..dialects.core.op import Op, view
+from . import decompositions
+from .core import Pass
+from .decompositions.registry import DECOMPOSITIONS, Rule
+from .rewriting import Pattern, Rewriter, rewrite
+
+
+class Decompose(Pass):
+    """Replace the named ops, or all for which there is a rule, by simpler ones.
+
+    `ops` names them without their dialect, as in `decompose{ops=gelu,layer_norm}`.
+
+        %y = tri.silu %x   =>   %s = tri.sigmoid %x; %y = tri.mul %x, %s
+    """
+
+    ops: tuple[str, ...] = ()
+
+    def run(self, module: Module) -> None:
+        rules = decomposition_rules()
+        named = {cls.op_name.partition(".")[2]: cls for cls in rules}
+        for name in self.ops:
+            if name not in named:
+                close = difflib.get_close_matches(name, named, 1)
+                hint = f", did you mean '{close[0]}'" if close else ""
+                raise CompileError(f"pass '{self.name}' has no rule for op '{name}'{hint}")
+        chosen = [named[name] for name in self.ops or named]
+        rewrite(module, *(_Decomposition(cls, rules[cls]) for cls in chosen))
+
+
+def decomposition_rules() -> dict[type[Op], Rule]:
+    """Return the rules of all modules of `decompositions`, by op class."""
+    for found in iter_modules(decompositions.__path__):
+        import_module(f"{decompositions.__name__}.{found.name}")
+    return DECOMPOSITIONS
+
+
+class _Decomposition(Pattern):
+    def __init__(self, cls: type[Op], rule: Rule) -> None:
+        self.root = cls
+        self.rule = rule
+
+    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
+        with rewriter.before(op):
+            made = self.rule(op)
+        values = [made] if isinstance(made, ir.Value) else list(made)
+        last = view(values[0].owner) if len(values) == 1 else None
+        rewriter.replace(op, last or values)

@@ -1,0 +1,50 @@
+"""Ops that move elements in patterns, in terms of reshapes, transposes, slices and masks."""
+
+import numpy as np
+
+from ...dialects import tri
+from ...dialects.core.mlir import ir
+from ..building import expand, number, reshape, shape_of, transpose, where
+from ..fold_slices import build_slice
+from .registry import decomposes
+
+
+@decomposes(tri.DepthToSpace)
+def depth_to_space(op: tri.DepthToSpace) -> ir.Value:
+    (n, c, h, w), b = shape_of(op.x), op.blocksize
+    if op.mode == "DCR":
+        blocks = transpose(reshape(op.x, n, b, b, c // b**2, h, w), 0, 3, 4, 1, 5, 2)
+    else:
+        blocks = transpose(reshape(op.x, n, c // b**2, b, b, h, w), 0, 1, 4, 2, 5, 3)
+    return reshape(blocks, *shape_of(op.y))
+
+
+@decomposes(tri.SpaceToDepth)
+def space_to_depth(op: tri.SpaceToDepth) -> ir.Value:
+    (n, c, h, w), b = shape_of(op.x), op.blocksize
+    blocks = transpose(reshape(op.x, n, c, h // b, b, w // b, b), 0, 3, 5, 1, 2, 4)
+    return reshape(blocks, *shape_of(op.y))
+
+
+@decomposes(tri.Trilu)
+def trilu(op: tri.Trilu) -> ir.Value:
+    rows, columns = shape_of(op.x)[-2:]
+    below = np.tri(rows, columns, op.k - 1 if op.upper else op.k, dtype=bool)
+    kept = tri.Constant.build(value=~below if op.upper else below).y
+    return where(kept, op.x, number(0, op.x))
+
+
+@decomposes(tri.Tile)
+def tile(op: tri.Tile) -> ir.Value:
+    shape = shape_of(op.x)
+    pairs = list(zip(op.repeats, shape, strict=True))
+    single = reshape(op.x, *(size for _, dim in pairs for size in (1, dim)))
+    return reshape(expand(single, *(size for pair in pairs for size in pair)), *shape_of(op.y))
+
+
+@decomposes(tri.Split)
+def split(op: tri.Split) -> list[ir.Value]:
+    starts = [sum(op.sizes[:index]) for index in range(len(op.sizes))]
+    axis = op.axis % len(shape_of(op.x))
+    return [build_slice(op.x, axis, *part).y for part in zip(starts, op.sizes, strict=True)]
+

@@ -1,0 +1,41 @@
+"""The generated pages: complete, and as the source has it."""
+
+import pytest
+from trivium.dialects import tri
+from trivium.dialects.core.op import OPS
+from trivium.passes.core import PASSES
+from trivium.tools import generate_docs
+
+PAGES = generate_docs.pages()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_up_to_date(name: str) -> None:
+    written = (generate_docs.DOCS / name).read_text()
+    assert written == PAGES[name], "run: python -m trivium.tools.generate_docs"
+
+
+def test_all_ops_and_passes_are_listed() -> None:
+    assert all(f"### `{name}`" in PAGES["ops.md"] for name in OPS if name.startswith("tri."))
+    shipped = [n for n, cls in PASSES.items() if cls.__module__.startswith("trivium.")]
+    assert all(f"### `{name}`" in PAGES["passes.md"] for name in shipped)
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (tri.Relu, "tri.relu(x) -> y"),
+        (tri.Weight, "tri.weight(name: str, type: Tensor) -> y"),
+        (tri.Constant, "tri.constant(value: Array) -> y"),
+        (tri.Concat, "tri.concat(xs*; axis: int) -> y"),
+        (tri.Yield, "tri.yield(outputs*)"),
+        (tri.Group, "tri.group(inputs*; target: str = '', body: region) -> outputs*"),
+        (
+            tri.Conv,
+            "tri.conv(x, w, b?; strides: tuple[int, ...], pads: tuple[int, ...], "
+            "dilations: tuple[int, ...], group: int = 1) -> y",
+        ),
+    ],
+)
+def test_signatures(cls: type, expected: str) -> None:
+    assert generate_docs.signature(cls) == expected

@@ -1,0 +1,97 @@
+"""Arguments that commands share, and how their texts are read."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+PACKAGE_SUFFIX = ".trv"
+
+Binding = tuple[str, int | tuple[int, ...]]
+
+
+class Table(argparse.Action):
+    """Gather the NAME=VALUE pairs of a repeated flag in a dict."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, default={}, **kwargs)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        name, value = values
+        table = getattr(namespace, self.dest)
+        if name in table:
+            raise argparse.ArgumentError(self, f"'{name}' is given twice")
+        setattr(namespace, self.dest, {**table, name: value})
+
+
+def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a model is compiled; a default of None means that of the API."""
+    group = parser.add_argument_group("how to compile")
+    group.add_argument("--target", metavar="NAME", help="where to run: cpu (the default) or host")
+    group.add_argument(
+        "--shape",
+        metavar="NAME=SIZE",
+        dest="shapes",
+        type=binding,
+        action=Table,
+        help="size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
+    )
+    group.add_argument(
+        "--opt-level",
+        type=int,
+        choices=(0, 1, 2),
+        help="0: as written, 1: fold, 2: fold and fuse (the default)",
+    )
+
+
+def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
+    """Return what was given of the arguments above, as `compile` takes it."""
+    names = ("target", "shapes", "opt_level")
+    return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
+
+
+def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
+    """List what was given of the arguments above, as the user wrote it."""
+    spelled = {"target": "--target", "shapes": "--shape", "opt_level": "--opt-level"}
+    return [spelled[name] for name in compile_arguments(flags)]
+
+
+def is_package(path: str) -> bool:
+    """Say whether a path is that of a package, by its suffix."""
+    return Path(path).suffix == PACKAGE_SUFFIX
+
+
+def package_path(text: str) -> str:
+    """Read the path of a package to be written."""
+    if not is_package(text):
+        raise argparse.ArgumentTypeError(f"'{text}' must end in {PACKAGE_SUFFIX}")
+    return text
+
+
+def binding(text: str) -> Binding:
+    """Read `N=1` or `x=1x3x224x224`."""
+    name, _, sizes = text.rpartition("=")
+    numbers = sizes.split("x")
+    if not name or not all(number.isdecimal() for number in numbers):
+        raise argparse.ArgumentTypeError(f"'{text}' must be like N=1 or x=1x3x224x224")
+    return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
+
+
+def file(text: str) -> tuple[str, str]:
+    """Read `x=x.npy`."""
+    name, _, path = text.partition("=")
+    if not name or not path:
+        raise argparse.ArgumentTypeError(f"'{text}' must be like x=x.npy")
+    return name, path
+
+
+def count(text: str) -> int:
+    """Read a number that is at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number from 1 on")
+    return int(text)

@@ -1,0 +1,23 @@
+"""Say where each op of a model would run, without compiling it.
+
+What the target does not take is listed with the reason and runs on the host, by numpy. The exit
+code is 0 for every model that compiles.
+"""
+
+import argparse
+
+from .. import arguments
+from ..report import placement_report
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the model to look at")
+    arguments.add_compile_arguments(parser)
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Print the report; a model that would not compile is an error that says why."""
+    from ...compiler.check import check
+
+    placements = check(flags.model, **arguments.compile_arguments(flags))
+    print(placement_report(flags.model, placements))

@@ -1,0 +1,80 @@
+"""Run a package, or compile a model and run it, and describe the outputs.
+
+Inputs come from .npy files or, with --random, from a generator: floats are normally distributed,
+whole numbers are 0 or 1.
+"""
+
+import argparse
+
+from ...runtime.errors import RunError
+from .. import arguments, feeds
+from ..progress import shown_progress
+from ..timing import measure
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="a package (.trv) or an ONNX model")
+    parser.add_argument(
+        "--input",
+        metavar="NAME=FILE.npy",
+        dest="inputs",
+        type=arguments.file,
+        action=arguments.Table,
+        help="read an input from a file",
+    )
+    parser.add_argument(
+        "--random",
+        metavar="SEED",
+        nargs="?",
+        type=int,
+        const=0,
+        help="make up the inputs that no file gives",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="NAME=FILE.npy",
+        dest="outputs",
+        type=arguments.file,
+        action=arguments.Table,
+        help="write an output to a file",
+    )
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=arguments.count,
+        help="run N more times and print the median and the least time",
+    )
+    arguments.add_compile_arguments(parser)
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Run once, write and describe the outputs, then measure."""
+    from ...runtime.session import Session
+
+    session = Session(_package(flags))
+    for name in set(flags.outputs) - {port.name for port in session.outputs}:
+        known = ", ".join(f"'{port.name}'" for port in session.outputs)
+        raise RunError(f"no output is named '{name}', there are {known}")
+    given = feeds.read(flags.inputs)
+    if flags.random is not None:
+        given = feeds.complete(given, session.inputs, flags.random)
+    results = session.run(given)
+    for name, path in sorted(flags.outputs.items()):
+        feeds.write(path, results[name])
+    for name, array in results.items():
+        print(feeds.describe(name, array))
+    if flags.repeat:
+        print(measure(lambda: session.run(given), flags.repeat))
+
+
+def _package(flags: argparse.Namespace):
+    from ...runtime.package import Package
+
+    if not arguments.is_package(flags.model):
+        from ...compiler.driver import build
+
+        with shown_progress() as progress:
+            return build(flags.model, progress=progress, **arguments.compile_arguments(flags))
+    if given := arguments.given_compile_arguments(flags):
+        flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
+    return Package.open(flags.model)

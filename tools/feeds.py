@@ -1,0 +1,71 @@
+"""Arrays on their way in and out: files, made-up inputs, and a line that describes one."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..runtime.dtypes import resolve
+from ..runtime.errors import RunError
+from ..runtime.manifest import Port
+from .report import spell_shape
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def read(files: Mapping[str, str]) -> Arrays:
+    """Read one array from each .npy file; RunError when that does not work."""
+    return {name: _read(path) for name, path in files.items()}
+
+
+def _read(path: str) -> NDArray[Any]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}" if error.strerror else "is not a .npy file"
+        raise RunError(f"{path}: {reason}") from None
+    except (ValueError, EOFError):
+        raise RunError(f"{path}: is not a .npy file of numbers") from None
+    if not isinstance(array, np.ndarray):
+        raise RunError(f"{path}: holds several arrays, must be a .npy file of one")
+    return array
+
+
+def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
+    """Make up the inputs that are not given: normal floats, zeros and ones for anything else."""
+    generator = np.random.default_rng(seed)
+    made: Arrays = {}
+    for port in ports:
+        dtype = resolve(port.dtype)
+        # By the kind of number and not by the type: those of ml_dtypes have a kind of their own.
+        whole = port.dtype.startswith(("int", "uint", "bool"))
+        numbers = (
+            generator.integers(0, 2, port.shape) if whole else generator.normal(size=port.shape)
+        )
+        made[port.name] = np.asarray(numbers).astype(dtype)
+    return {**made, **given}
+
+
+def write(path: str, array: NDArray[Any]) -> None:
+    """Write an array to a .npy file, as a whole or not at all."""
+    target = Path(path)
+    draft = target.parent / f".{target.name}.{os.urandom(4).hex()}"
+    try:
+        with open(draft, "xb") as file:
+            np.save(file, array, allow_pickle=False)
+        draft.replace(target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def describe(name: str, array: NDArray[Any]) -> str:
+    """Describe an output in a line: type, shape, and the range of its numbers."""
+    head = f"{name}  {array.dtype}  {spell_shape(array.shape)}"
+    if not array.size:
+        return head
+    wide = array.astype(np.float64)
+    return f"{head}  min {wide.min():.6g}  mean {wide.mean():.6g}  max {wide.max():.6g}"
