@@ -86,11 +86,10 @@ def mel_weight_matrix(
     corners = np.floor((length + 1) * hertz / sample_rate.item())[:, None]
     low, center, high = corners[:-2], corners[1:-1], corners[2:]
     bins = np.arange(length // 2 + 1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rising = np.where(center > low, (bins - low) / (center - low), bins == center)
-        falling = np.where(high > center, (high - bins) / (high - center), 0)
-    inside = np.where(bins <= center, rising, falling) * ((bins >= low) & (bins < high))
-    return inside.T.astype(numpy_dtype(element_type(output_datatype)))
+    rising = (bins - low) / np.maximum(center - low, 1)
+    falling = (high - bins) / np.maximum(high - center, 1)
+    bands_by_bin = np.where(bins == center, 1, np.minimum(rising, falling).clip(0)).T
+    return bands_by_bin.astype(numpy_dtype(element_type(output_datatype)))
 
 
 def _mel(hertz: float) -> float:

@@ -1,0 +1,53 @@
+"""ONNX's own node tests, against the reference of each op: what the ops mean is what ONNX means."""
+
+import re
+import warnings
+from typing import Any
+
+import pytest
+from trivium.dialects.core.errors import CompileError
+
+pytest.importorskip("onnx")
+
+from onnx.backend.test.loader import load_model_tests
+from onnx.backend.test.runner import Runner, _normalize_tensor
+from reference_backend import ReferenceBackend
+
+REFUSED = (
+    r"version \d+ is not supported",
+    r"no rule and no function body",
+    r"uses element type",
+    r"is not a tensor",
+    r"drops elements at random",
+    r"only inference is supported",
+)
+"""What the frontend may say of a case that is out of its reach; saying anything else is a fault."""
+
+ROUNDS_ELSEWHERE = {
+    "test_attention_4d_causal_fp16_expanded": "expects f16 rounded at each step, is less exact",
+}
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    CASES = {case.name: case for case in load_model_tests(kind="node")}
+
+
+def plain(value: Any) -> Any:
+    return _normalize_tensor(value)
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_node(name: str) -> None:
+    case = CASES[name]
+    if name in ROUNDS_ELSEWHERE:
+        pytest.skip(ROUNDS_ELSEWHERE[name])
+    try:
+        model = ReferenceBackend.prepare(case.model)
+        for inputs, expected in case.data_sets:
+            results = model.run([plain(value) for value in inputs])
+            wanted = [plain(value) for value in expected]
+            Runner.assert_similar_outputs(wanted, results, rtol=case.rtol, atol=case.atol)
+    except CompileError as error:
+        if not any(re.search(reason, str(error)) for reason in REFUSED):
+            raise
+        pytest.skip(str(error).splitlines()[0])
