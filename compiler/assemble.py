@@ -16,6 +16,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.tensor import DTYPES
 from ..runtime import manifest as m
+from ..runtime.memory import allocate
 from ..runtime.package import Package
 from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
@@ -96,13 +97,12 @@ class _Assembly:
         plan = self.program.memory
         return m.Memory(plan.size_bytes, plan.lower_bound, self.program.weight_bytes)
 
-    def _weights(self) -> bytearray:
-        blob = bytearray(self.program.weight_bytes)
-        view = np.frombuffer(blob, np.uint8)
+    def _weights(self) -> memoryview:
+        blob = allocate(self.program.weight_bytes)
         for offset, array in self.program.weights:
             flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-            view[offset : offset + flat.size] = flat
-        return blob
+            blob[offset : offset + flat.size] = flat
+        return blob.data
 
     # -- steps --------------------------------------------------------------------------------
 

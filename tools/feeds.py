@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ def read(files: Mapping[str, str]) -> Arrays:
 
 def _read(path: str) -> NDArray[Any]:
     try:
-        array = np.load(path, allow_pickle=False)
+        array: Any = np.load(path, allow_pickle=False)
     except OSError as error:
         reason = f"cannot be read: {error.strerror}" if error.strerror else "is not a .npy file"
         raise RunError(f"{path}: {reason}") from None
@@ -31,7 +32,7 @@ def _read(path: str) -> NDArray[Any]:
         raise RunError(f"{path}: is not a .npy file of numbers") from None
     if not isinstance(array, np.ndarray):
         raise RunError(f"{path}: holds several arrays, must be a .npy file of one")
-    return array
+    return cast("NDArray[Any]", array)
 
 
 def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
@@ -58,8 +59,10 @@ def write(path: str, array: NDArray[Any]) -> None:
             np.save(file, array, allow_pickle=False)
         draft.replace(target)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink()
 
 
 def describe(name: str, array: NDArray[Any]) -> str:

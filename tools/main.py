@@ -1,4 +1,4 @@
-"""`trivium`: compile models, run them, and look at what came out."""
+"""Compile models, run them, and look at what came out: the command `trivium`."""
 
 import argparse
 import os
@@ -34,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """Make the parser: one command for each module of `commands`, described by its docstring."""
-    made = argparse.ArgumentParser(prog="trivium", description=(__doc__ or "").partition(": ")[2])
+    made = argparse.ArgumentParser(prog="trivium", description=__doc__)
     made.add_argument("--version", action="version", version=f"trivium {__version__}")
     listed = made.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for found in iter_modules(commands.__path__):

@@ -1,14 +1,14 @@
 """What a user sees of a long compilation: a line on the terminal that moves."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Progress = Callable[[str], None]
 
 
 @contextmanager
-def shown_progress() -> Iterator[Progress | None]:
+def shown_progress() -> Generator[Progress | None]:
     """Show stages on standard error while they last, where that is a terminal and rich is there."""
     if not sys.stderr.isatty():
         yield None

@@ -14,6 +14,7 @@ from .fourier import *
 from .group import *
 from .index import *
 from .linear_algebra import *
+from .linear_attention import *
 from .matmul import *
 from .norm import *
 from .pad import *

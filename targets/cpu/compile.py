@@ -1,6 +1,6 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import tri
@@ -8,7 +8,7 @@ from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir, version
 from .cache import cached
 from .kernel import Kernel
-from .lower_group import lower_group
+from .lower_group import lower_group, structure
 from .segment import KernelCall, segment_text
 from .to_llvm import LOWERING, to_object
 
@@ -27,10 +27,13 @@ class CpuCode:
 def compile_kernels(groups: Sequence[tri.Group], machine: Machine, progress: Progress) -> CpuCode:
     """Generate and compile the kernel of every group; `progress` hears of each new one."""
     code = CpuCode(machine)
+    lowered: dict[Hashable, Kernel] = {}
     with code_context():
         for group in groups:
-            kernel = lower_group(group, machine)
-            code.kernels[group] = kernel
+            same = structure(group)
+            if same not in lowered:
+                lowered[same] = lower_group(group, machine)
+            kernel = code.kernels[group] = lowered[same]
             if kernel.symbol not in code.objects:
                 progress(kernel.symbol)
                 code.objects[kernel.symbol] = _compile(kernel.text, machine)

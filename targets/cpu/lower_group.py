@@ -1,6 +1,6 @@
 """Lower one `tri.group` to one kernel: its first op by its own road, the rest as epilogue."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
 
 from ...dialects import tri
@@ -30,6 +30,23 @@ def lower_group(group: tri.Group, machine: Machine) -> Kernel:
                 [op for op in ops(group.block) if not op.terminator]
             )
         return kernel.finish()
+
+
+def structure(group: tri.Group) -> Hashable:
+    """Return all that the code of a group depends on: equal structures make equal kernels."""
+    numbers: dict[ir.Value, int] = {}
+    described: list[Hashable] = []
+    for value in group.block.arguments:
+        numbers[value] = len(numbers)
+        described.append(str(value.type))
+    for operation in group.block.operations:
+        op = operation.operation
+        attributes = tuple((name, str(op.attributes[name])) for name in op.attributes)
+        operands = tuple(numbers[v] for v in op.operands)
+        described.append((op.name, operands, attributes, tuple(str(v.type) for v in op.results)))
+        for value in op.results:
+            numbers[value] = len(numbers)
+    return tuple(described)
 
 
 class _Body:

@@ -14,6 +14,7 @@ from .kernel import KernelBuilder
 from .number import Number, compute_dtype, constant_of, element_type
 from .strides import collapsed_shape
 from .target import lowering_of
+from .transposition import contiguous_axis, copy_transposed
 
 Reader = Callable[[list[Index]], Number]
 VectorReader = Callable[[list[Index], Lanes | None], Number | None]
@@ -98,7 +99,12 @@ class Sink:
         shape = self.collapsed(source)
         view = source.restride(shape)
         assert view is not None, "collapsed() respects the strides of the source"
-        self.over(shape).fill_vectors(view.load, source.dtype)
+        sink, axis = self.over(shape), contiguous_axis(view)
+        if axis is None:
+            sink.fill_vectors(view.load, source.dtype)
+        else:
+            width = self.kernel.lanes(source.dtype, *self.dtypes)
+            copy_transposed(view, axis, width, sink.store)
 
     def fill_with(self, value: float) -> None:
         """Take one constant for every element."""

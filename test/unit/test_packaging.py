@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-NOT_SHIPPED = {".venv", "build", "test"}
+NOT_SHIPPED = {".venv", "build", "docs", "test"}
 
 
 def test_the_wheel_holds_every_package() -> None:

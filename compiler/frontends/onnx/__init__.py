@@ -1,7 +1,15 @@
 """The ONNX frontend: opset 7 to the newest, translated node by node into `tri`."""
 
+from importlib.util import find_spec
+
+from ....dialects.core.errors import CompileError
+
+if find_spec("onnx") is None:
+    raise CompileError("reading ONNX needs the package onnx: pip install 'trivium[onnx]'")
+
 from . import ops_activation as ops_activation
 from . import ops_attention as ops_attention
+from . import ops_batch_norm as ops_batch_norm
 from . import ops_constant as ops_constant
 from . import ops_conv as ops_conv
 from . import ops_elementwise as ops_elementwise
@@ -19,6 +27,7 @@ from . import ops_rnn as ops_rnn
 from . import ops_shape as ops_shape
 from . import ops_signal as ops_signal
 from . import ops_softmax as ops_softmax
+from . import ops_text as ops_text
 from . import ops_vision as ops_vision
 from .importer import import_onnx as import_onnx
 from .inputs import Bindings as Bindings

@@ -71,13 +71,9 @@ def _key_count(k: Value, past_key: Value | None) -> int:
 
 def _split_heads(x: Value, heads: int | None) -> Value:
     """Turn [batch, sequence, heads * size] into [batch, heads, sequence, size]."""
-    shape = tensor(x).shape
-    if len(shape) == 4:
+    if tensor(x).rank == 4:
         return x
-    if len(shape) != 3 or not heads or shape[2] % heads:
-        raise Invalid(f"has {heads or 'no number of'} heads for an input {tensor(x)}")
-    apart = tri.Reshape.build(x, shape=(*shape[:2], heads, shape[2] // heads)).y
-    return tri.Transpose.build(apart, permutation=(0, 2, 1, 3)).y
+    return tri.Transpose.build(_heads_apart(x, heads or 0), permutation=(0, 2, 1, 3)).y
 
 
 def _merge_heads(x: Value) -> Value:
@@ -116,3 +112,51 @@ def _restricted(mask: Value | None, seen: Value | None) -> Value | None:
         return tri.And.build(mask, seen).y
     never = constant(np.array(-np.inf, numpy_dtype(tensor(mask).dtype)))
     return tri.Where.build(seen, mask, never).y
+
+
+@onnx_op("LinearAttention", since=27)
+def linear_attention(
+    q: Value,
+    k: Value,
+    v: Value,
+    past_state: Value | None = None,
+    decay: Value | None = None,
+    beta: Value | None = None,
+    *,
+    chunk_size: int = 64,
+    kv_num_heads: int,
+    q_num_heads: int,
+    scale: float = 0.0,
+    update_rule: str = "gated_delta",
+) -> tuple[Value, Value]:
+    if update_rule not in ("linear", "gated", "delta", "gated_delta"):
+        known = "linear, gated, delta or gated_delta"
+        raise Invalid(f"has update_rule '{update_rule}', must be {known}")
+    for rule, name, value in (("gated", "decay", decay), ("delta", "beta", beta)):
+        if rule in update_rule and value is None:
+            raise Invalid(f"has no {name}, which update_rule '{update_rule}' needs")
+    q = _heads_apart(q, q_num_heads)
+    made = tri.LinearAttention.build(
+        q,
+        _heads_apart(k, kv_num_heads),
+        _heads_apart(v, kv_num_heads),
+        _heads_apart(decay, kv_num_heads) if decay is not None and "gated" in update_rule else None,
+        _rate(beta, kv_num_heads) if beta is not None and "delta" in update_rule else None,
+        past_state,
+        scale=scale or 1 / math.sqrt(tensor(q).shape[3]),
+    )
+    batch, length, heads, size = tensor(made.y).shape
+    return tri.Reshape.build(made.y, shape=(batch, length, heads * size)).y, made.last_state
+
+
+def _heads_apart(x: Value, heads: int) -> Value:
+    """Turn [batch, sequence, heads * size] into [batch, sequence, heads, size]."""
+    shape = tensor(x).shape
+    if len(shape) != 3 or heads < 1 or shape[2] % heads:
+        raise Invalid(f"has {heads} heads for an input {tensor(x)}")
+    return tri.Reshape.build(x, shape=(*shape[:2], heads, shape[2] // heads)).y
+
+
+def _rate(beta: Value, heads: int) -> Value:
+    """Turn a rate for all heads, or for each, into [batch, sequence, 1 or heads, 1]."""
+    return _heads_apart(beta, 1 if tensor(beta).shape[-1] == 1 else heads)

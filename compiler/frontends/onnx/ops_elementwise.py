@@ -127,8 +127,11 @@ def mean(*xs: Value) -> Value:
     return tri.Div.build(_joined(tri.Add, xs), count).y
 
 
+GREATEST = float(np.finfo(np.float32).max)
+
+
 @onnx_op("Clip", since=6)
-def clip_to_attributes(x: Value, *, min: float = -np.inf, max: float = np.inf) -> tri.Clip:
+def clip_to_attributes(x: Value, *, min: float = -GREATEST, max: float = GREATEST) -> tri.Clip:
     return tri.Clip.build(x, min=min, max=max)
 
 

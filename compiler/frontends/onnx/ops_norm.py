@@ -3,59 +3,13 @@
 import numpy as np
 
 from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import normalize_axis
 from .rules import Node, UseFunctionBody, Value, onnx_op
 from .values import constant, tensor
 
 FLOAT = 1
 """ONNX's code of f32: the precision that normalisation asks for by default."""
-
-
-@onnx_op("BatchNormalization", since=6)
-def batch_normalization_in_test(
-    x: Value,
-    scale: Value,
-    bias: Value,
-    mean: Value,
-    var: Value,
-    *,
-    epsilon: float = 1e-5,
-    is_test: int = 0,
-    momentum: float = 0.9,
-    spatial: int = 1,
-    node: Node,
-) -> Value:
-    mode = int(not is_test)
-    return batch_normalization(
-        x, scale, bias, mean, var, epsilon=epsilon, spatial=spatial, training_mode=mode, node=node
-    )
-
-
-@onnx_op("BatchNormalization", since=7)
-def batch_normalization(
-    x: Value,
-    scale: Value,
-    bias: Value,
-    mean: Value,
-    var: Value,
-    *,
-    epsilon: float = 1e-5,
-    momentum: float = 0.9,
-    spatial: int = 1,
-    training_mode: int = 0,
-    node: Node,
-) -> Value:
-    if training_mode or any(map(node.wants, range(1, len(node.outputs)))):
-        raise Unsupported("computes statistics of its input, only inference is supported")
-    if not spatial:
-        raise Unsupported("has spatial 0, only statistics of whole channels are supported")
-    dtypes = {tensor(v).dtype for v in (x, scale, bias, mean, var)}
-    if len(dtypes) == 1:
-        return tri.BatchNorm.build(x, scale, bias, mean, var, epsilon=epsilon).y
-    # Statistics are kept in a wider type than the input: compute in f32, as they do.
-    wide = (_cast(v, "f32") for v in (x, scale, bias, mean, var))
-    return _cast(tri.BatchNorm.build(*wide, epsilon=epsilon).y, tensor(x).dtype)
 
 
 @onnx_op("LayerNormalization", since=17)
@@ -129,7 +83,3 @@ def lrn(
     x: Value, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
 ) -> tri.Lrn:
     return tri.Lrn.build(x, size=size, alpha=alpha, beta=beta, bias=bias)
-
-
-def _cast(value: Value, dtype: str) -> Value:
-    return value if tensor(value).dtype == dtype else tri.Cast.build(value, to=dtype).y

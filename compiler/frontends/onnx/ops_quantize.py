@@ -4,9 +4,9 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import normalize_axis
 from .ops_conv import kernel_of
-from .quantization import cast, centered, columns, quantized, requantized, rows, spread
+from .quantization import centered, columns, quantized, requantized, rows, spread
 from .rules import Value, onnx_op
-from .values import element_type, tensor
+from .values import cast, element_type, tensor
 from .windows import Ints, window
 
 

@@ -82,7 +82,9 @@ def mel_weight_matrix(
     """Make triangles that are evenly spaced on the mel scale, their corners on DFT bins."""
     bands, length = int(num_mel_bins.item()), int(dft_length.item())
     lowest, highest = (_mel(float(edge.item())) for edge in (lower_edge_hertz, upper_edge_hertz))
-    hertz = 700 * (10 ** (np.linspace(lowest, highest, bands + 2) / 2595) - 1)
+    # ONNX's steps end before the highest edge: the one that would reach it is number bands + 2.
+    mels = lowest + (highest - lowest) / (bands + 2) * np.arange(bands + 2)
+    hertz = 700 * (10 ** (mels / 2595) - 1)
     corners = np.floor((length + 1) * hertz / sample_rate.item())[:, None]
     low, center, high = corners[:-2], corners[1:-1], corners[2:]
     bins = np.arange(length // 2 + 1)

@@ -6,7 +6,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.tensor import DTYPES, numpy_dtype
 from .rules import Value
-from .values import constant, tensor
+from .values import cast, constant, tensor
 
 WIDE = "i32"
 """The element type that differences and products of quantised numbers are computed in."""
@@ -49,11 +49,6 @@ def rows(value: Value, x: Value) -> Value:
 def columns(value: Value, x: Value) -> Value:
     """Shape a scale or zero point of a matrix so that it broadcasts over columns."""
     return value if tensor(value).rank != 1 else spread(value, x, tensor(x).rank - 1)
-
-
-def cast(value: Value, dtype: str) -> Value:
-    """Convert to an element type; the value itself when it has it."""
-    return value if tensor(value).dtype == dtype else tri.Cast.build(value, to=dtype).y
 
 
 def centered(x: Value, zero_point: Value | None) -> Value:

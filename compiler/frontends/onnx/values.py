@@ -19,6 +19,11 @@ def tensor(value: ir.Value) -> Tensor:
     return tensor_of(value.type)
 
 
+def cast(value: ir.Value, dtype: str) -> ir.Value:
+    """Convert to an element type; the value itself when it has it."""
+    return value if tensor(value).dtype == dtype else tri.Cast.build(value, to=dtype).y
+
+
 def constant(array: Array) -> ir.Value:
     """Make a small constant at the current insertion point."""
     return tri.Constant.build(value=array).y

@@ -1,0 +1,101 @@
+// RUN: trivium-opt %s --fold-shapes --eliminate | FileCheck %s
+
+// CHECK-LABEL: func.func @merges_reshapes
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3x4xf32>)
+// CHECK-NEXT:    %[[Y:.*]] = "tri.reshape"(%[[X]]) {shape = array<i64: 4, 6>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @merges_reshapes(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
+  %a = "tri.reshape"(%x) {shape = array<i64: 24>} : (tensor<2x3x4xf32>) -> tensor<24xf32>
+  %y = "tri.reshape"(%a) {shape = array<i64: 4, 6>} : (tensor<24xf32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// Reshapes that undo each other disappear.
+// CHECK-LABEL: func.func @cancels_reshapes
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3xf32>)
+// CHECK-NEXT:    return %[[X]]
+func.func @cancels_reshapes(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.reshape"(%x) {shape = array<i64: 6>} : (tensor<2x3xf32>) -> tensor<6xf32>
+  %y = "tri.reshape"(%a) {shape = array<i64: 2, 3>} : (tensor<6xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @merges_transposes
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3x4xf32>)
+// CHECK-NEXT:    "tri.transpose"(%[[X]]) {permutation = array<i64: 0, 2, 1>} {{.*}} -> tensor<2x4x3xf32>
+func.func @merges_transposes(%x: tensor<2x3x4xf32>) -> tensor<2x4x3xf32> {
+  %a = "tri.transpose"(%x) {permutation = array<i64: 2, 0, 1>} : (tensor<2x3x4xf32>) -> tensor<4x2x3xf32>
+  %y = "tri.transpose"(%a) {permutation = array<i64: 1, 0, 2>} : (tensor<4x2x3xf32>) -> tensor<2x4x3xf32>
+  return %y : tensor<2x4x3xf32>
+}
+
+// Moving an axis of size 1 moves no element.
+// CHECK-LABEL: func.func @reshapes_instead_of_moving_units
+// CHECK:         "tri.reshape"(%{{.*}}) {shape = array<i64: 2, 3, 1>}
+func.func @reshapes_instead_of_moving_units(%x: tensor<2x1x3xf32>) -> tensor<2x3x1xf32> {
+  %y = "tri.transpose"(%x) {permutation = array<i64: 0, 2, 1>} : (tensor<2x1x3xf32>) -> tensor<2x3x1xf32>
+  return %y : tensor<2x3x1xf32>
+}
+
+// An exporter transposes matrices of many heads in three dimensions, with reshapes around it.
+// CHECK-LABEL: func.func @moves_transpose_before_reshape
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3x4x5xf32>)
+// CHECK-NEXT:    %[[Y:.*]] = "tri.transpose"(%[[X]]) {permutation = array<i64: 0, 1, 3, 2>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @moves_transpose_before_reshape(%x: tensor<2x3x4x5xf32>) -> tensor<2x3x5x4xf32> {
+  %a = "tri.reshape"(%x) {shape = array<i64: 6, 4, 5>} : (tensor<2x3x4x5xf32>) -> tensor<6x4x5xf32>
+  %b = "tri.transpose"(%a) {permutation = array<i64: 0, 2, 1>} : (tensor<6x4x5xf32>) -> tensor<6x5x4xf32>
+  %y = "tri.reshape"(%b) {shape = array<i64: 2, 3, 5, 4>} : (tensor<6x5x4xf32>) -> tensor<2x3x5x4xf32>
+  return %y : tensor<2x3x5x4xf32>
+}
+
+// The sum broadcasts by itself; the product of the expanded value with itself does not.
+// CHECK-LABEL: func.func @drops_expansion_before_broadcast
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x3xf32>, %[[Z:.*]]: tensor<2x3xf32>)
+// CHECK-NEXT:    "tri.add"(%[[X]], %[[Z]])
+func.func @drops_expansion_before_broadcast(%x: tensor<1x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.expand"(%x) {shape = array<i64: 2, 3>} : (tensor<1x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.add"(%a, %z) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @merges_expansions
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x1xf32>)
+// CHECK-NEXT:    "tri.expand"(%[[X]]) {shape = array<i64: 2, 3>}
+func.func @merges_expansions(%x: tensor<1x1xf32>) -> tensor<2x3xf32> {
+  %a = "tri.expand"(%x) {shape = array<i64: 1, 3>} : (tensor<1x1xf32>) -> tensor<1x3xf32>
+  %y = "tri.expand"(%a) {shape = array<i64: 2, 3>} : (tensor<1x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_expansion_that_gives_the_shape
+// CHECK:         %[[A:.*]] = "tri.expand"
+// CHECK:         "tri.mul"({{.*}}%[[A]]
+func.func @keeps_expansion_that_gives_the_shape(%x: tensor<1x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.expand"(%x) {shape = array<i64: 2, 3>} : (tensor<1x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.mul"(%a, %a) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The reshape splits an axis, and the transpose separates the parts.
+// CHECK-LABEL: func.func @keeps_transpose_after_split
+// CHECK:         "tri.reshape"
+// CHECK-NEXT:    "tri.transpose"
+// CHECK-NEXT:    "tri.reshape"
+func.func @keeps_transpose_after_split(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
+  %a = "tri.reshape"(%x) {shape = array<i64: 2, 3, 4>} : (tensor<6x4xf32>) -> tensor<2x3x4xf32>
+  %b = "tri.transpose"(%a) {permutation = array<i64: 1, 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %y = "tri.reshape"(%b) {shape = array<i64: 6, 4>} : (tensor<3x2x4xf32>) -> tensor<6x4xf32>
+  return %y : tensor<6x4xf32>
+}
+
+// With nothing to merge with, the transpose stays where it is.
+// CHECK-LABEL: func.func @keeps_lone_transpose_after_merge
+// CHECK:         "tri.reshape"
+// CHECK-NEXT:    "tri.transpose"
+// CHECK-NEXT:    return
+func.func @keeps_lone_transpose_after_merge(%x: tensor<2x3x4xf32>) -> tensor<4x6xf32> {
+  %a = "tri.reshape"(%x) {shape = array<i64: 6, 4>} : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %y = "tri.transpose"(%a) {permutation = array<i64: 1, 0>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
+  return %y : tensor<4x6xf32>
+}
