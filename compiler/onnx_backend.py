@@ -16,6 +16,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.tensor import Array, Shape
 from ..runtime.errors import RunError
 from ..runtime.session import Session
+from .check import check
 from .driver import compile
 from .frontends.onnx import Source, model_inputs, read_model
 from .specialize import Specialized
@@ -45,12 +46,12 @@ class TriviumBackend:
 
     @classmethod
     def is_compatible(cls, model: Source, device: str = DEVICE, **options: Any) -> bool:
-        """Say whether a model compiles."""
+        """Say whether a model can be prepared, without generating code."""
         try:
-            cls.prepare(model, device, **options)
-        except CompileError:
-            return False
-        return True
+            check(model, **options)
+        except CompileError as error:
+            return cls.supports_device(device) and bool(error.needs)
+        return cls.supports_device(device)
 
     @classmethod
     def supports_device(cls, device: str) -> bool:

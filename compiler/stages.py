@@ -1,7 +1,7 @@
 """Which passes run, in which order, for a target and an optimisation level."""
 
 from ..passes.core import Pass
-from ..passes.default import default_pipeline
+from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.pipeline import Pipeline
 from ..targets.place import Place
 from ..targets.registry import find_target
@@ -12,8 +12,13 @@ HOST = "host"
 def pipeline_for(target: str, opt_level: int) -> Pipeline:
     """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
     chosen = find_target(target)
-    passes: tuple[Pass, ...] = (*default_pipeline(opt_level), *chosen.passes(opt_level))
-    return Pipeline((*passes, Place(candidates(target))))
+    passes: tuple[Pass, ...] = (
+        *default_pipeline(opt_level),
+        *chosen.passes(opt_level),
+        *grouping_pipeline(opt_level),
+        Place(candidates(target)),
+    )
+    return Pipeline(passes)
 
 
 def candidates(target: str) -> tuple[str, ...]:

@@ -59,13 +59,18 @@ RECOGNISE: tuple[Pass, ...] = (
 
 GROUP: tuple[Pass, ...] = (FuseEpilogues(), FuseElementwise(), Eliminate())
 
-LEVELS = (CLEAN, SIMPLIFY, (*SIMPLIFY, *RECOGNISE, *GROUP))
+LEVELS = (CLEAN, SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 
 
 def default_pipeline(opt_level: int) -> tuple[Pass, ...]:
     """Return the passes of a level, in the order in which they run.
 
     0 only removes what does nothing; 1 also computes, merges and folds; 2 also recognises the ops
-    that exporters took apart, and makes groups. Levels above 2 are level 2.
+    that exporters took apart. Levels above 2 are level 2.
     """
     return LEVELS[min(opt_level, len(LEVELS) - 1)]
+
+
+def grouping_pipeline(opt_level: int) -> tuple[Pass, ...]:
+    """Return the passes that make groups, after a target's own passes have run: at level 2."""
+    return GROUP if opt_level >= 2 else ()

@@ -116,11 +116,16 @@ class Pipeline:
         """List the passes in the order in which they run."""
         return list(_flatten(self.steps, ()))
 
-    def until(self, name: str) -> "Pipeline":
-        """Cut the pipeline off after the first pass of a name; CompileError when it has none."""
+    def need(self, name: str) -> None:
+        """Raise CompileError unless the pipeline has a pass of a name."""
         names = [stage.name for stage in self.stages()]
         if name not in names:
-            raise CompileError(f"pipeline has no pass '{name}', it has: {', '.join(names)}")
+            listed = ", ".join(names) or "none"
+            raise CompileError(f"pipeline has no pass '{name}', it has: {listed}")
+
+    def until(self, name: str) -> "Pipeline":
+        """Cut the pipeline off after the first pass of a name; CompileError when it has none."""
+        self.need(name)
         return Pipeline(_until(self.steps, name))
 
     def run(

@@ -1,6 +1,7 @@
 """`trivium-opt`: read IR, run passes on it, write IR, as `mlir-opt` does. See docs/opt.md."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -42,6 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CompileError as error:
         print(error, file=sys.stderr)
         return REPORTED
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
 
 
 def _run_all(sources: Sequence[Source], pipeline: Pipeline, flags: argparse.Namespace) -> bool:
@@ -119,8 +123,12 @@ def _write(text: str, output: str, failed: bool) -> None:
     """Write to standard output, or to a file, which stays as it was when something failed."""
     if output == "-":
         sys.stdout.write(text)
+        sys.stdout.flush()
     elif not failed:
-        Path(output).write_text(text)
+        try:
+            Path(output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise CompileError(f"cannot write '{output}': {error.strerror}") from None
 
 
 if __name__ == "__main__":

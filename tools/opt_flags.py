@@ -42,14 +42,19 @@ LISTED = {
 }
 
 
+class Parser(argparse.ArgumentParser):
+    """List the passes at the end of the help, and load what has them only then."""
+
+    def format_help(self) -> str:
+        return f"{super().format_help()}\npasses, run in the order given:\n{pass_table()}\n"
+
+
 def parser(version: str) -> argparse.ArgumentParser:
     """Make the parser for everything but pass flags, which it leaves over."""
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="trivium-opt",
-        description="Read IR, run passes on it, write IR.",
+        description="Read IR, run passes of Trivium or MLIR on it, write IR.",
         usage="trivium-opt [FILE] [--PASS[=OPTIONS] ...] [flags]",
-        epilog=f"passes, in the order given; MLIR's work too:\n{pass_table()}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     made.add_argument("file", nargs="?", default="-", metavar="FILE", help="input, `-` is stdin")
@@ -104,6 +109,9 @@ def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:
         made = _target_pipeline(flags.target)
     else:
         made = _parse(flags.pass_pipeline or ",".join(map(_pass_flag, leftover)))
+    named: list[list[str] | None] = [flags.mlir_print_ir_before, flags.mlir_print_ir_after]
+    for name in [*(named[0] or []), *(named[1] or []), *filter(None, [flags.debug])]:
+        made.need(name)
     return made.until(flags.stop_after) if flags.stop_after else made
 
 

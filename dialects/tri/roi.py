@@ -1,6 +1,7 @@
 """Pooling of regions of interest."""
 
 import math
+from itertools import product
 
 import numpy as np
 
@@ -53,8 +54,7 @@ class RoiAlign(TriOp):
             raise Invalid(f"regions are {rois} of images {batch_indices}, must be Rx4 and R")
         if not is_integer(batch_indices.dtype):
             raise Invalid(f"batch indices are {batch_indices}, must be integers")
-        if len(sizes) != 2 or min(sizes) < 1:
-            raise Invalid(f"sizes is {sizes}, must be two numbers of at least 1")
+        _check_sizes(sizes)
         if sampling_ratio < 0:
             raise Invalid(f"sampling_ratio is {sampling_ratio}, must be at least 0")
         return Tensor((count, x.shape[1], *sizes), x.dtype)
@@ -79,6 +79,62 @@ class RoiAlign(TriOp):
             columns = _samples(x1, x2, sizes[1], x.shape[3], sampling_ratio, at_least)
             y[region] = _pool(widen(x[batch_indices[region]]), rows, columns, mode)
         return narrow(y, x)
+
+
+class MaxRoiPool(TriOp):
+    """Split each region in a grid of `sizes` cells, and take the maximum of each cell.
+
+    `x` is [N, C, H, W], `rois` is [R, 5] with the image, then x1, y1, x2, y2 of its first and last
+    elements in units of 1 / `spatial_scale`; `y` is [R, C, height, width]. An empty cell gives 0.
+    Source: ONNX `MaxRoiPool`; Girshick, "Fast R-CNN", 2015.
+    """
+
+    x: Operand
+    rois: Operand
+    sizes: tuple[int, ...]
+    spatial_scale: float = 1.0
+    y: Result
+
+    @staticmethod
+    def infer(
+        x: Tensor, rois: Tensor, *, sizes: tuple[int, ...], spatial_scale: float = 1.0
+    ) -> Tensor:
+        same_dtype(need_float(x), rois)
+        if x.rank != 4:
+            raise Invalid(f"input has rank {x.rank}, must have 4")
+        if rois.rank != 2 or rois.shape[1] != 5:
+            raise Invalid(f"regions are {rois}, must be Rx5")
+        _check_sizes(sizes)
+        return Tensor((rois.shape[0], x.shape[1], *sizes), x.dtype)
+
+    @staticmethod
+    def reference(
+        x: Array, rois: Array, *, sizes: tuple[int, ...], spatial_scale: float = 1.0
+    ) -> Array:
+        y = np.zeros((len(rois), x.shape[1], *sizes), x.dtype)
+        for region, (image, *corners) in enumerate(widen(rois)):
+            x1, y1, x2, y2 = (_rounded(c * spatial_scale) for c in corners)
+            rows = _cells(y1, y2, sizes[0], x.shape[2])
+            columns = _cells(x1, x2, sizes[1], x.shape[3])
+            for (row, down), (column, right) in product(enumerate(rows), enumerate(columns)):
+                cell = x[int(image), :, down, right]
+                if cell.size:
+                    y[region, :, row, column] = cell.max(axis=(1, 2))
+        return y
+
+
+def _rounded(coordinate: float) -> int:
+    """Round to the nearest integer, halves away from zero."""
+    return int(math.copysign(math.floor(abs(coordinate) + 0.5), coordinate))
+
+
+def _cells(first: int, last: int, count: int, size: int) -> list[slice]:
+    """Split the elements of one axis of a region; neighbouring cells may share one."""
+    length = max(last - first + 1, 1)
+    starts = (first + math.floor(i * length / count) for i in range(count))
+    ends = (first + math.ceil((i + 1) * length / count) for i in range(count))
+    pairs = zip(starts, ends, strict=True)
+    return [slice(min(max(a, 0), size), min(max(b, 0), size)) for a, b in pairs]
 
 
 Samples = tuple[Array, Array]
@@ -113,3 +169,8 @@ def _pool(image: Array, rows: Samples, columns: Samples, mode: str) -> Array:
     if mode == "max":
         return seen.max(axis=inner, initial=-np.inf)
     return seen.sum(axis=inner) / max(at_rows.shape[1] * at_columns.shape[1], 1)
+
+
+def _check_sizes(sizes: tuple[int, ...]) -> None:
+    if len(sizes) != 2 or min(sizes) < 1:
+        raise Invalid(f"sizes is {sizes}, must be two numbers of at least 1")

@@ -5,9 +5,23 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ...dialects.core.op import Op
+from ...passes.core import Pass
+from ...passes.decompose import Decompose, decomposition_rules
+from ...passes.eliminate import Eliminate
 from ..core import Target
+from .pack_weights import PackWeights
 
-CPU = Target("cpu")
+
+class CpuTarget(Target):
+    """Run kernels of fused ops as native code of the machine."""
+
+    def passes(self, opt_level: int) -> tuple[Pass, ...]:
+        lacking = [c for c in decomposition_rules() if c not in self.lowerings]
+        decompose = Decompose(tuple(c.op_name.partition(".")[2] for c in lacking))
+        return (decompose, PackWeights(), Eliminate()) if opt_level else (decompose,)
+
+
+CPU = CpuTarget("cpu")
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

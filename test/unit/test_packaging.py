@@ -34,8 +34,8 @@ def test_scripts_exist(target: str) -> None:
 def test_importing_the_package_costs_nothing() -> None:
     heavy = ["numpy", "torch_mlir", "onnx", "torch", "triton", "rich"]
     script = (
-        "import sys, time; start = time.perf_counter(); import trivium;"
-        "print(time.perf_counter() - start);"
+        "import sys, time; start = time.process_time(); import trivium;"
+        "print(time.process_time() - start);"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     run = [sys.executable, "-c", script]

@@ -66,9 +66,10 @@ def _counts(x: Value, grams: Array, max_skip_count: int) -> Value:
     pattern = constant(grams[:, None].astype(numpy_dtype(tensor(x).dtype)))
     total = constant(np.zeros((*tensor(x).shape[:-1], len(grams)), np.float32))
     for skip in range(max_skip_count + 1 if length > 1 else 1):
-        offsets = np.array(range(0, length * (skip + 1), skip + 1))
-        starts = np.arange(max(size - (length - 1) * (skip + 1), 0))
-        seen = tri.Gather.build(x, constant(starts[:, None] + offsets), axis=tensor(x).rank - 1).y
+        starts = range(size - (length - 1) * (skip + 1))
+        places = [[start + i * (skip + 1) for i in range(length)] for start in starts]
+        at = constant(np.array(places, np.int64).reshape(-1, length))
+        seen = tri.Gather.build(x, at, axis=tensor(x).rank - 1).y
         outer, rank = tensor(seen).shape[:-2], tensor(seen).rank
         seen = tri.Reshape.build(seen, shape=(*outer, 1, *tensor(seen).shape[-2:])).y
         same = tri.Cast.build(tri.Equal.build(seen, pattern).y, to="f32").y

@@ -169,6 +169,13 @@ def roi_align(
     )
 
 
+@onnx_op("MaxRoiPool", since=1)
+def max_roi_pool(
+    x: Value, rois: Value, *, pooled_shape: Ints, spatial_scale: float = 1.0
+) -> tri.MaxRoiPool:
+    return tri.MaxRoiPool.build(x, rois, sizes=pooled_shape, spatial_scale=spatial_scale)
+
+
 @onnx_op("DeformConv", since=19)
 def deform_conv(
     x: Value,

@@ -9,6 +9,7 @@ from examples import Example, examples
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
+from examples_nn import NN
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import tri
@@ -18,7 +19,7 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 
-EXAMPLES = MATH | MOVES | NETWORKS
+EXAMPLES = MATH | MOVES | NETWORKS | NN
 OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",

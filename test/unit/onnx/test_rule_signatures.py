@@ -14,9 +14,9 @@ MISSING = {
     *("SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert"),
     *("SequenceLength", "SplitToSequence", "ConcatFromSequence"),
     *("Optional", "OptionalGetElement", "OptionalHasElement"),
-    *("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch", "TfIdfVectorizer"),
+    *("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"),
     *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"),
-    *("ImageDecoder", "MaxRoiPool"),
+    "ImageDecoder",
 }
 """Operators of ONNX that nothing supports: control flow, sequences, strings and dice."""
 

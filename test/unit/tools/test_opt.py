@@ -3,7 +3,6 @@
 import io
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -81,6 +80,20 @@ def test_output_file_stays_when_something_failed(file: Path, tmp_path: Path) -> 
     assert "tri.relu" in output.read_text()
 
 
+def test_output_file_cannot_be_written(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(GOOD)
+    assert opt.main([str(file), "-o", "/nowhere/out.mlir"]) == opt.REPORTED
+    message = "error: cannot write '/nowhere/out.mlir': No such file or directory\n"
+    assert capsys.readouterr().err == message
+
+
+def test_reader_of_the_output_may_leave(file: Path) -> None:
+    file.write_text("".join(GOOD.replace("@f", f"@f{i}") for i in range(1000)))
+    command = f"{sys.executable} -m trivium.tools.opt {file} | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("module {\n", "")
+
+
 def test_missing_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert opt.main(["/nowhere/f.mlir"]) == opt.REPORTED
     message = "error: cannot open '/nowhere/f.mlir': No such file or directory\n"
@@ -102,6 +115,9 @@ def test_binary_rubbish(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["-p", "cse("], "brackets in pipeline 'cse(' do not match"),
         (["-p", "cse", "--canonicalize"], "a pass flag and --pass-pipeline exclude one another"),
         (["-p", "cse", "--stop-after=x"], "pipeline has no pass 'x', it has: cse"),
+        (["-p", "cse", "--debug=x"], "pipeline has no pass 'x', it has: cse"),
+        (["--cse", "--mlir-print-ir-after=cse,x"], "pipeline has no pass 'x', it has: cse"),
+        (["--mlir-print-ir-before=x"], "pipeline has no pass 'x', it has: none"),
         (["--target=tpu"], "no target is called 'tpu', there are: "),
         (["--mlir-elide-elementsattrs-if-larger=x"], "invalid int value: 'x'"),
         (["--verify-each=maybe"], "invalid choice: 'maybe'"),
@@ -172,19 +188,14 @@ def test_elided_constants(file: Path, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_starts_fast_and_light() -> None:
-    heavy = ["onnx", "torch", "triton", "rich", "onnxruntime"]
+    """Count the processor's time, which other work on the machine changes least."""
+    heavy = ["onnx", "torch", "triton", "rich", "onnxruntime", "trivium.targets.cpu"]
     script = (
-        "import sys; from trivium.tools import opt; sys.argv[1:] = ['--cse']; code = opt.main();"
-        f"print(code, [name for name in {heavy} if name in sys.modules])"
+        "import sys, time; from trivium.tools import opt; code = opt.main(['--cse']);"
+        f"print(code, [name for name in {heavy} if name in sys.modules], time.process_time())"
     )
-    fastest = 9.0
-    for _ in range(5):
-        start = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-c", script], input=GOOD, capture_output=True, text=True, check=True
-        )
-        fastest = min(fastest, time.perf_counter() - start)
-        assert done.stdout.endswith("0 []\n")
-        if fastest < 0.5:
-            break
-    assert fastest < 0.5
+    run = [sys.executable, "-c", script]
+    outputs = [subprocess.check_output(run, input=GOOD, text=True) for _ in range(3)]
+    last = [output.splitlines()[-1].rpartition(" ") for output in outputs]
+    assert {report for report, _, _ in last} == {"0 []"}
+    assert min(float(seconds) for _, _, seconds in last) < 0.5

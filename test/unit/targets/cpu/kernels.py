@@ -10,6 +10,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
+from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
 from trivium.runtime.elf import NativeLibrary, load_objects
@@ -29,8 +30,6 @@ class Case:
     cls: type[Op]
     operands: tuple[Any, ...]
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
-    exact: bool = False
-
     def __str__(self) -> str:
         return f"{self.cls.__name__}-{self.name}"
 
@@ -76,7 +75,12 @@ def build_group(case: Case, extra: Sequence[Array] = (), epilogue: Epilogue | No
     return made
 
 
-_KEEP: list[Any] = []
+_KEEP: list[ir.Module] = []
+
+
+def op_of(group: tri.Group) -> Op:
+    """Return the first op of a group."""
+    return ops(group.block)[0]
 
 
 def _grouped(operands: tuple[Any, ...], arguments: list[ir.Value]) -> list[Any]:

@@ -1,0 +1,93 @@
+// RUN: trivium-opt %s --fuse-epilogues | FileCheck %s
+
+// The product, its bias, the number it is multiplied with and the residual are one kernel. The
+// number is copied into it; everything else goes in as an input.
+// CHECK-LABEL: func.func @fuses_chain
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3xf32>, %[[R:.*]]: tensor<2x4xf32>)
+// CHECK-DAG:     %[[W:.*]] = "tri.weight"() {name = "w"
+// CHECK-DAG:     %[[B:.*]] = "tri.weight"() {name = "b"
+// CHECK:         %[[Y:.*]] = "tri.group"(%[[X]], %[[W]], %[[B]], %[[R]]) ({
+// CHECK-NEXT:    ^bb0(%[[X1:.*]]: tensor<2x3xf32>, %[[W1:.*]]: tensor<3x4xf32>, %[[B1:.*]]: tensor<4xf32>, %[[R1:.*]]: tensor<2x4xf32>):
+// CHECK-NEXT:      %[[M:.*]] = "tri.mat_mul"(%[[X1]], %[[W1]])
+// CHECK-NEXT:      %[[A:.*]] = "tri.add"(%[[M]], %[[B1]])
+// CHECK-NEXT:      %[[H:.*]] = "tri.constant"()
+// CHECK-NEXT:      %[[S:.*]] = "tri.mul"(%[[A]], %[[H]])
+// CHECK-NEXT:      %[[D:.*]] = "tri.add"(%[[R1]], %[[S]])
+// CHECK-NEXT:      "tri.yield"(%[[D]])
+// CHECK:         return %[[Y]]
+func.func @fuses_chain(%x: tensor<2x3xf32>, %r: tensor<2x4xf32>) -> tensor<2x4xf32> {
+  %w = "tri.weight"() {name = "w", type = tensor<3x4xf32>} : () -> tensor<3x4xf32>
+  %b = "tri.weight"() {name = "b", type = tensor<4xf32>} : () -> tensor<4xf32>
+  %half = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %m = "tri.mat_mul"(%x, %w) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %a = "tri.add"(%m, %b) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %s = "tri.mul"(%a, %half) : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+  %y = "tri.add"(%r, %s) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// A value that is used twice is no obstacle when its uses meet again.
+// CHECK-LABEL: func.func @fuses_detour
+// CHECK:         "tri.group"
+// CHECK:           "tri.softmax"
+// CHECK:           "tri.exp"
+// CHECK:           "tri.neg"
+// CHECK:           "tri.add"
+// CHECK:           "tri.yield"
+func.func @fuses_detour(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %s = "tri.softmax"(%x) {axis = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %e = "tri.exp"(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %n = "tri.neg"(%s) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.add"(%e, %n) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The sum could join either product; it joins the second one, of which the value is fresh.
+// CHECK-LABEL: func.func @fuses_sum_into_later_product
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x2xf32>)
+// CHECK:         %[[M:.*]] = "tri.mat_mul"(%[[X]], %[[X]])
+// CHECK:         "tri.group"({{.*}}%[[M]]
+func.func @fuses_sum_into_later_product(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %r = "tri.relu"(%x) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %m = "tri.mat_mul"(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %n = "tri.mat_mul"(%r, %r) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "tri.add"(%m, %n) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// The product's own value is returned: it must come out of its kernel.
+// CHECK-LABEL: func.func @keeps_value_with_two_users
+// CHECK-NOT:     tri.group
+func.func @keeps_value_with_two_users(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %m = "tri.mat_mul"(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "tri.relu"(%m) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y, %m : tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// Between the two uses of the product lies an op that cannot join: a group would need its own result.
+// CHECK-LABEL: func.func @keeps_cycle_apart
+// CHECK-NOT:     tri.group
+func.func @keeps_cycle_apart(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %m = "tri.mat_mul"(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %t = "tri.transpose"(%m) {permutation = array<i64: 1, 0>} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "tri.add"(%m, %t) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+
+// The sum is larger than the product's result.
+// CHECK-LABEL: func.func @keeps_op_of_other_shape
+// CHECK-NOT:     tri.group
+func.func @keeps_op_of_other_shape(%x: tensor<2x2xf32>, %z: tensor<3x2x2xf32>) -> tensor<3x2x2xf32> {
+  %m = "tri.mat_mul"(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "tri.add"(%m, %z) : (tensor<2x2xf32>, tensor<3x2x2xf32>) -> tensor<3x2x2xf32>
+  return %y : tensor<3x2x2xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_reshape_out
+// CHECK-NOT:     tri.group
+func.func @keeps_reshape_out(%x: tensor<2x2xf32>) -> tensor<4xf32> {
+  %m = "tri.mat_mul"(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %r = "tri.reshape"(%m) {shape = array<i64: 4>} : (tensor<2x2xf32>) -> tensor<4xf32>
+  %y = "tri.relu"(%r) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -1,0 +1,25 @@
+"""Write the models and arrays that the tests of `trivium` use into a folder."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.parser
+
+HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.example" : 1]>'
+MODELS = {
+    "scale.onnx": "scale (float[N, 3] x) => (float[N, 3] y) { y = Add (x, x) }",
+    "strange.onnx": """strange (float[2] x) => (float[2] y) {
+        [first] a = com.example.Sparkle (x)
+        [second] y = com.example.Glitter (a)
+    }""",
+}
+
+folder = Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+for name, text in MODELS.items():
+    onnx.save(onnx.parser.parse_model(HEAD + text), folder / name)
+(folder / "broken.onnx").write_bytes((folder / "scale.onnx").read_bytes()[:40])
+np.save(folder / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
+np.save(folder / "wide.npy", np.zeros((2, 4), np.float32))

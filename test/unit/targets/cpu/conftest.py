@@ -1,0 +1,6 @@
+"""Make the tables of examples of the dialect's tests importable here."""
+
+import sys
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "dialects"))
