@@ -103,7 +103,8 @@ def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:
         case tri.ConvTranspose():
             return tri.ConvTranspose.build(op.x, w, b, **op.attributes)
         case tri.Gemm():
-            return tri.Gemm.build(op.a, w, b, **(op.attributes | {"beta": 1.0}))
+            attributes = op.attributes | {"beta": 1.0}
+            return tri.Gemm.build(op.a, w, b, **attributes)
         case tri.MatMul():
             product = tri.MatMul.build(op.a, w)
             return product if b is None else tri.Add.build(product.y, b)

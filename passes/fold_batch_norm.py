@@ -21,8 +21,8 @@ class FoldBatchNorm(Pass):
     channels in between, and nothing else may use its result. Other batch normalisations become a
     product and a sum. All parameters must be constants; they are combined in f64.
 
-        %c = tri.conv %x, %w; %y = tri.batch_norm %c, …   =>   %y = tri.conv %x, %w', %b'
-        %y = tri.batch_norm %x, …                         =>   %m = tri.mul %x, %s; %y = tri.add %m, %t
+        %c = tri.conv %x, %w; %y = tri.batch_norm %c   =>   %y = tri.conv %x, %w', %b'
+        %y = tri.batch_norm %x                         =>   %m = tri.mul %x, %s; %y = tri.add %m, %t
     """
 
     def run(self, module: Module) -> None:

@@ -47,7 +47,7 @@ def holds_all(wide: str, narrow: str) -> bool:
             return True
         case "float", "float":
             return narrow in HOLDS.get(wide, ())
-        case ("int" | "uint"), "float":
+        case (("int" | "uint"), "float"):
             return source.bits - (source.kind == "int") <= PRECISION[wide]
         case ("int", "int") | ("uint", "uint"):
             return source.bits < to.bits

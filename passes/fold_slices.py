@@ -109,16 +109,20 @@ class _ConcatOfConcat(Pattern):
 
     def rewrite(self, op: tri.Concat, rewriter: Rewriter) -> None:
         rank = tensor_of(op.y.type).rank
-        for index, piece in enumerate(op.xs):
+        pieces: list[ir.Value] = []
+        merged: list[tri.Concat] = []
+        for piece in op.xs:
             inner = rewriter.find_producer(piece)
             if isinstance(inner, tri.Concat) and (inner.axis - op.axis) % rank == 0:
-                break
-        else:
+                pieces += inner.xs
+                merged.append(inner)
+            else:
+                pieces.append(piece)
+        if not merged:
             raise NoMatch("no operand is a concatenation along the same axis")
-        pieces = [*op.xs[:index], *inner.xs, *op.xs[index + 1 :]]
         with rewriter.before(op):
             new = tri.Concat.build(pieces, axis=op.axis)
-        rewriter.replace(op, new, inner)
+        rewriter.replace(op, new, *merged)
 
 
 class _Part(NamedTuple):

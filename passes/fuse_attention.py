@@ -68,9 +68,7 @@ class _Scores:
     def under(self, op: Op, *masks: _Mask, scale: float = 1.0) -> "_Scores":
         """Return the scores after an op that scales them or puts a mask on them."""
         scaled = tuple(replace(mask, factor=mask.factor * scale) for mask in self.masks)
-        return replace(
-            self, scale=self.scale * scale, masks=(*scaled, *masks), ops=(*self.ops, op)
-        )
+        return replace(self, scale=self.scale * scale, masks=(*scaled, *masks), ops=(*self.ops, op))
 
 
 class _Attention(Pattern):
@@ -85,9 +83,7 @@ class _Attention(Pattern):
             rank = tensor_of(scores.k.type).rank
             k = tri.Transpose.build(scores.k, permutation=(*range(rank - 2), rank - 1, rank - 2))
             mask = _build_mask(masks, op.y)
-            new = tri.Attention.build(
-                scores.q, k.y, op.b, mask, scale=scores.scale, causal=causal
-            )
+            new = tri.Attention.build(scores.q, k.y, op.b, mask, scale=scores.scale, causal=causal)
         rewriter.replace(op, new, *scores.ops, softmax, *guards)
 
 

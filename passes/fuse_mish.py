@@ -8,9 +8,7 @@ from .rewriting import Rewriter, rewrite
 
 X = value("x")
 
-SOFTPLUS = either(
-    node(tri.Softplus, X), node(tri.Log, total(1.0, node(tri.Exp, X)))
-)
+SOFTPLUS = either(node(tri.Softplus, X), node(tri.Log, total(1.0, node(tri.Exp, X))))
 
 
 class FuseMish(Pass):

@@ -11,7 +11,6 @@ from ..dialects.core.op import Op, view
 from ..dialects.tri.dialect import TriOp
 from .rewriting import identity, users
 
-
 OUTSIDE = -1
 """Stands for every op that cannot be in a group, such as the function's return."""
 
@@ -71,7 +70,7 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     block = ir.Block.create_at_start(
         group.body, [v.type for v in inputs], [v.location for v in inputs]
     )
-    values = dict(zip(inputs, block.arguments, strict=True))
+    values: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
     with ir.InsertionPoint(block), location:
         for op in members:
             _copy(op.operation, values)

@@ -10,7 +10,7 @@ from ..dialects.core.interpret import run
 from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, functions, ops
-from ..dialects.core.op import Op, view
+from ..dialects.core.op import Op
 from ..dialects.core.tensor import Array, dtype_of
 from .core import Pass
 
@@ -26,7 +26,7 @@ class VerifyValues(Pass):
 
     Changes nothing; raises CompileError with all that is wrong.
 
-    %a = tri.relu %x loc("n"("v")); %b = tri.relu %y loc("m"("v"))   =>   error: 'v' is claimed twice
+    %a = tri.relu %x loc("n"("v")); %b = tri.exp %a loc("m"("v"))   =>   error: claims value 'v'
     """
 
     def run(self, module: Module) -> None:
@@ -121,7 +121,8 @@ def _lost_outputs(module: Module) -> list[Diagnostic]:
         returned = _returned(function)
         names = declared(function, "outputs", returned)
         if len(names) != returned:
-            message = f"returns {returned} values, must return {', '.join(names)}"
+            listed = ", ".join(names)
+            message = f"'func.func' op returns {returned} values, must return {listed}"
             faults.append(Diagnostic(describe(function.location), message))
     return faults
 

@@ -105,8 +105,7 @@ def _hooks(flags: argparse.Namespace) -> list[Hook]:
     )
     if printing.before_passes or printing.after_passes or printing.on_failure:
         hooks.append(printing)
-    if flags.debug:
-        hooks.append(Explain(flags.debug))
+    hooks += [Explain(name) for name in flags.debug]
     if flags.mlir_timing:
         hooks.append(Timing())
     return hooks

@@ -19,7 +19,6 @@ OPT_LEVEL = 2
 VALUE_FLAGS = {
     "--target=NAME": "run the default pipeline of a target",
     "--stop-after=PASS": "end the pipeline after this pass",
-    "--debug=PASS": "say why patterns of this pass left ops alone",
     "--mlir-elide-elementsattrs-if-larger=N": "print no constants of more than N elements",
 }
 SWITCHES = {
@@ -37,6 +36,7 @@ SWITCHES = {
     "--list-targets": "list the targets",
 }
 LISTED = {
+    "--debug=PASSES": "say why patterns of these passes left ops alone",
     "--mlir-print-ir-before=PASSES": "print the IR before these passes",
     "--mlir-print-ir-after=PASSES": "print the IR after these passes",
 }
@@ -68,7 +68,8 @@ def parser(version: str) -> argparse.ArgumentParser:
     for spelling, text in (VALUE_FLAGS | LISTED).items():
         flag, _, metavar = spelling.partition("=")
         kind: Any = int if metavar == "N" else _names if spelling in LISTED else str
-        made.add_argument(flag, metavar=metavar, type=kind, help=text)
+        default: list[str] | None = [] if spelling in LISTED else None
+        made.add_argument(flag, metavar=metavar, default=default, type=kind, help=text)
     for flag, text in SWITCHES.items():
         made.add_argument(flag, action="store_true", help=text)
     made.add_argument(
@@ -89,10 +90,10 @@ def double_dashes(arguments: Sequence[str]) -> list[str]:
 
 def printed_passes(flags: argparse.Namespace, when: str) -> Sequence[str]:
     """List the passes `before` or `after` which the IR is to be printed."""
-    named: Sequence[str] | None = getattr(flags, f"mlir_print_ir_{when}")
+    named: Sequence[str] = getattr(flags, f"mlir_print_ir_{when}")
     everything = getattr(flags, f"mlir_print_ir_{when}_all")
     changed = when == "after" and flags.mlir_print_ir_after_change
-    return [EVERY] if everything or (changed and not named) else named or []
+    return [EVERY] if everything or (changed and not named) else named
 
 
 def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:
@@ -109,8 +110,8 @@ def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:
         made = _target_pipeline(flags.target)
     else:
         made = _parse(flags.pass_pipeline or ",".join(map(_pass_flag, leftover)))
-    named: list[list[str] | None] = [flags.mlir_print_ir_before, flags.mlir_print_ir_after]
-    for name in [*(named[0] or []), *(named[1] or []), *filter(None, [flags.debug])]:
+    shown: list[str] = flags.mlir_print_ir_before + flags.mlir_print_ir_after + flags.debug
+    for name in shown:
         made.need(name)
     return made.until(flags.stop_after) if flags.stop_after else made
 

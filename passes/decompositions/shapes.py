@@ -47,4 +47,3 @@ def split(op: tri.Split) -> list[ir.Value]:
     starts = [sum(op.sizes[:index]) for index in range(len(op.sizes))]
     axis = op.axis % len(shape_of(op.x))
     return [build_slice(op.x, axis, *part).y for part in zip(starts, op.sizes, strict=True)]
-

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.tensor import Shape
-from .buffer import Buffer, Lanes, all_lanes, constant_vector
+from .buffer import Buffer, Lanes, all_lanes, constant_vector, vector
 from .contraction import (
     Contraction,
     DirectPanel,
@@ -24,7 +24,15 @@ from .number import Number, arith, compute_dtype, constant_of
 from .sink import Sink, each_vector
 from .strides import row_major
 from .target import template
-from .windows import Axis, WindowReader, divide_unsigned, positions, splat_index, window_axes
+from .windows import (
+    Axis,
+    WindowReader,
+    divide_unsigned,
+    lane_numbers,
+    positions,
+    splat_index,
+    window_axes,
+)
 
 
 @template(tri.Conv)
@@ -49,7 +57,7 @@ def _implicit_product(
     axes: Sequence[Axis],
     group: int,
 ) -> None:
-    """Contract [outputs, depth] kernels with [depth, windows] columns that are never stored whole."""
+    """Contract [outputs, depth] kernels with [depth, windows] columns, never stored as a whole."""
     batch, outputs, *_ = y.shape
     windows = y.shape[2:]
     rows, channels = outputs // group, w.shape[1]
@@ -180,17 +188,36 @@ def _row_of_taps(
         if axis.padded:
             inside = splat(index.within(0, axis.size), lanes.width).value
             mask = inside if mask is None else arith.andi(mask, inside)
-    last = axes[-1]
+    last, column = axes[-1], at[-1]
+    if last.stride == 2:
+        return _every_other(x, last, [*leading, *at], Lanes(lanes.width, mask))
     steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
     if last.padded:
-        columns = splat_index(at[-1], lanes.width) + Number(steps, "i32")
-        inside = Number(columns.value, "ui32").less(last.size).value
+        inside = _inside(column, Number(steps, "i32"), last)
         mask = inside if mask is None else arith.andi(mask, inside)
-    masked = Lanes(lanes.width, mask)
     if last.stride == 1:
-        return x.load([*leading, *at], masked)
+        return x.load([*leading, *at], Lanes(lanes.width, mask))
     position = x.position([*leading, *at])
     return x.gather(position, steps, Lanes(lanes.width, mask or all_lanes(lanes.width)))
+
+
+def _inside(column: Index, steps: Number, axis: Axis) -> Any:
+    """Return the mask of the columns, counted from one on, that lie inside the input."""
+    columns = splat(column.number("i32"), steps.value.type.shape[0]) + steps
+    return Number(columns.value, "ui32").less(axis.size).value
+
+
+def _every_other(x: Buffer, axis: Axis, at: Sequence[Index], lanes: Lanes) -> Number:
+    """Load every other element of a row: two vectors, of which one half is kept.
+
+    Several times faster than a gather; no element outside of the row is touched.
+    """
+    twice = Lanes(2 * lanes.width, _inside(at[-1], lane_numbers(2 * lanes.width), axis))
+    both = x.load(at, twice)
+    kept = both.with_value(vector.deinterleave(both.value)[0])
+    if lanes.mask is None:
+        return kept
+    return Number(lanes.mask, "i1").select(kept, 0)
 
 
 # -- transposed -----------------------------------------------------------------------------------

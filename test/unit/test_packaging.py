@@ -25,6 +25,13 @@ def test_no_module_outside_of_a_package() -> None:
     assert {p for p in shipped if p.parts[0] not in NOT_SHIPPED} == set()
 
 
+def test_every_target_is_kept_from_the_others() -> None:
+    contracts = PROJECT["tool"]["importlinter"]["contracts"]
+    (independent,) = (c["modules"] for c in contracts if c["type"] == "independence")
+    folders = sorted(path.parent.name for path in (ROOT / "targets").glob("*/__init__.py"))
+    assert independent == [f"trivium.targets.{name}" for name in folders]
+
+
 @pytest.mark.parametrize("target", PROJECT["project"]["scripts"].values())
 def test_scripts_exist(target: str) -> None:
     module, function = target.split(":")

@@ -31,9 +31,10 @@ def single_node(
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     typed = onnx.shape_inference.infer_shapes(model)
-    for result in typed.graph.output:
+    for name, result in zip(results, typed.graph.output, strict=True):
         if not result.type.tensor_type.elem_type:  # a node that shape inference cannot read
-            result.type.tensor_type.elem_type = inputs[0].type.tensor_type.elem_type
+            result.CopyFrom(inputs[0])
+            result.name = name
     return typed
 
 

@@ -1,4 +1,4 @@
-"""ONNX's own node tests: the reference of each op means what ONNX means, and so does native code."""
+"""ONNX's own node tests: an op means what ONNX means, by its reference and as native code."""
 
 import re
 import warnings

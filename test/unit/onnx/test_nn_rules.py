@@ -132,7 +132,7 @@ def test_batch_normalization_trains_since_opset_14() -> None:
 
 def test_batch_normalization_did_not_train_before() -> None:
     operands = [array(2, 3, 4)] + [array(3)] * 4
-    refused("trains, must have one output", "BatchNormalization", operands, 9, outputs=3)
+    refused("trains, must have one output", "BatchNormalization", operands, 7, outputs=5)
     refused("has spatial 0, must have statistics", "BatchNormalization", operands, 7, spatial=0)
     refused("trains, must have 'is_test'", "BatchNormalization", operands, 6)
 
@@ -176,7 +176,9 @@ def test_other_normalisations() -> None:
 
 
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
-@pytest.mark.parametrize("scales", [[1, 1, 2, 3], [1, 1, 1.7, 1.2], [1, 1, 0.5, 0.6]])
+@pytest.mark.parametrize(
+    "scales", [[1.0, 1.0, 2.0, 3.0], [1.0, 1.0, 1.7, 1.2], [1.0, 1.0, 0.5, 0.6]]
+)
 def test_resizing_before_opset_11_goes_by_position(mode: str, scales: list[float]) -> None:
     x = array(1, 2, 7, 5)
     agree("Resize", [x, np.array(scales, np.float32)], 10, mode=mode)
@@ -336,12 +338,8 @@ AHEAD = np.arange(8) - (3 + np.arange(5))[:, None]
 )
 @pytest.mark.parametrize("mask", ["none", "added", "kept"])
 def test_attention_sees_the_past_and_its_window(attributes: Any, seen: Any, mask: str) -> None:
-    masks = {"none": None, "added": array(5, 8, seed=7), "kept": RNG.random((2, 1, 5, 8)) > 0.3}
-    if mask == "kept":
-        masks["kept"][..., 3] = True  # every query sees something
-        seen = seen | (AHEAD[:, 3:4] == AHEAD) & (np.arange(8) == 3)
-        if attributes:
-            pytest.skip("windows would leave rows without keys")
+    kept = (RNG.random((2, 1, 5, 8)) > 0.3) | (AHEAD == 0)  # every query sees something
+    masks = {"none": None, "added": array(5, 8, seed=7), "kept": kept}
     given = masks[mask]
     got, keys, values = reference("Attention", [Q, K, V, given, *PAST], 25, 3, **attributes)
     added = 0 if given is None else banned(given) if given.dtype == bool else given

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from trivium.dialects import tri as tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.pipeline import Hook, Pipeline, Stage, Upstream, load_passes
+from trivium.passes.pipeline import Hook, Nest, Pipeline, Stage, Step, Upstream, load_passes
 
 IR = """
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -106,6 +108,29 @@ class Recorder(Hook):
 def test_prints_as_it_was_written(text: str) -> None:
     assert str(Pipeline.parse(text)) == text
     assert Pipeline.parse(str(Pipeline.parse(text))) == Pipeline.parse(text)
+
+
+LEAVES = st.one_of(
+    st.sampled_from([Upstream("canonicalize"), Upstream("canonicalize", "max-iterations=3")]),
+    st.builds(
+        TestDropRelu,
+        most=st.integers(),
+        names=st.lists(st.from_regex(r"[a-z]\w*", fullmatch=True), min_size=1).map(tuple),
+        strict=st.booleans(),
+    ),
+)
+NESTS = st.recursive(
+    LEAVES,
+    lambda inner: st.builds(
+        Nest, st.sampled_from(["func.func", "any"]), st.lists(inner, max_size=3).map(tuple)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(NESTS, max_size=4).map(tuple))
+def test_what_is_printed_parses_to_the_same(steps: tuple[Step, ...]) -> None:
+    assert Pipeline.parse(str(Pipeline(steps))) == Pipeline(steps)
 
 
 @pytest.mark.parametrize(

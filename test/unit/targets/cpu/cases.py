@@ -67,7 +67,7 @@ class RandomPick(Pick):
 
 def cases_of(op: type[Op], count: int) -> list[Case]:
     """Return so many cases of an op that the target takes."""
-    accepted = (case for case in _cases(op, 5 * count) if _is_accepted(case))
+    accepted = (case for case in _cases(op, 50 * count) if _is_accepted(case))
     return list(islice(accepted, count))
 
 

@@ -1,0 +1,37 @@
+"""Where a model would run."""
+
+import onnx.parser
+import pytest
+import trivium
+from trivium.dialects.core.errors import CompileError
+
+MODEL = onnx.parser.parse_model(
+    """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N, 3] x) => (float[N, 3] y) {
+        [first] a = Exp (x)
+        [second] y = Neg (a)
+    }"""
+)
+
+
+def test_kernels_of_the_target() -> None:
+    (placement,) = trivium.check(MODEL, shapes={"N": 2})
+    assert placement.target == "cpu"
+    assert placement.ops == ("tri.exp", "tri.neg")
+    assert placement.nodes == "first, second"
+    assert placement.refusals == ()
+
+
+def test_the_host_runs_one_op_at_a_time() -> None:
+    placements = trivium.check(MODEL, "host", shapes={"N": 2})
+    assert [(p.target, p.nodes, p.ops) for p in placements] == [
+        ("host", "first", ("tri.exp",)),
+        ("host", "second", ("tri.neg",)),
+    ]
+
+
+def test_the_errors_are_those_of_compile() -> None:
+    with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
+        trivium.check(MODEL)
+    with pytest.raises(CompileError, match="no target is called 'tpu'"):
+        trivium.check(MODEL, "tpu", shapes={"N": 2})

@@ -1,0 +1,124 @@
+"""The functions of our own: their coefficients, and their largest errors against f64."""
+
+import ctypes
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from fit import fits
+from kernels import object_of
+from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.mlir import code_context, ir
+from trivium.dialects.core.tensor import Array, Tensor
+from trivium.runtime.elf import load_objects
+from trivium.targets.cpu import approximation
+from trivium.targets.cpu.buffer import Lanes
+from trivium.targets.cpu.index import Index
+from trivium.targets.cpu.kernel import Kernel, KernelBuilder
+from trivium.targets.cpu.number import Number
+from trivium.targets.cpu.sink import each_vector
+
+Exact = Callable[[Array], Array]
+
+
+def by_torch(function: Callable[[torch.Tensor], torch.Tensor]) -> Exact:
+    return lambda x: function(torch.from_numpy(x)).numpy()
+
+
+# The functions, what they are, the errors that their docstrings state, and where these hold.
+FUNCTIONS: dict[str, tuple[Exact, float, tuple[float, float]]] = {
+    "exp": (np.exp, 1.1, (-math.inf, math.inf)),
+    "expm1": (np.expm1, 2.0, (-math.inf, math.inf)),
+    "log": (np.log, 1.0, (-math.inf, math.inf)),
+    "log1p": (np.log1p, 2.0, (-math.inf, math.inf)),
+    "tanh": (np.tanh, 5.0, (-math.inf, math.inf)),
+    "erf": (by_torch(torch.special.erf), 6.0, (-math.inf, math.inf)),
+    "sigmoid": (by_torch(torch.sigmoid), 2.5, (-88, math.inf)),
+    "softplus": (lambda x: np.logaddexp(x, 0), 2.5, (-math.inf, math.inf)),
+}
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 2.0**-126, -(2.0**-126)]
+EDGES = [88.72283, 88.72284, -87.33654, -103.97, -103.98, -104, 1, -1, 3.4028235e38, -3.4028235e38]
+
+
+@pytest.fixture(scope="module")
+def sweep() -> Array:
+    """Return every 4099th f32 of all, dense stretches around zero and one, and special values."""
+    every = np.arange(0, 2**32, 4099, dtype=np.uint64).astype(np.uint32).view(np.float32)
+    stretches = [np.linspace(-a, a, 60001) for a in (1e-3, 0.4, 1, 4, 10, 90, 110)]
+    ones = 1 + np.arange(-2000, 2000) * 2.0**-23
+    floats = [x.astype(np.float32) for x in (*stretches, ones, np.array(SPECIAL + EDGES))]
+    return np.concatenate([every, *floats])
+
+
+@pytest.fixture(scope="module")
+def computed(sweep: Array) -> dict[str, Array]:
+    """Return what each function gives for the sweep."""
+    kernels = {name: kernel_of(getattr(approximation, name), sweep.size) for name in FUNCTIONS}
+    library = load_objects({"kernels": memoryview(object_of(list(kernels.values())))})
+    results: dict[str, Array] = {}
+    for name, kernel in kernels.items():
+        results[name] = np.empty_like(sweep)
+        call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+        call(library.address(kernel.symbol))(sweep.ctypes.data, results[name].ctypes.data)
+    return results
+
+
+def kernel_of(function: Callable[[Number], Number], size: int) -> Kernel:
+    with code_context(), ir.Location.unknown():
+        kernel = KernelBuilder(host_machine())
+        x, y = (kernel.argument(Tensor((size,), "f32")) for _ in range(2))
+
+        def element(at: list[Index], lanes: Lanes | None) -> None:
+            y.store(function(x.load(at, lanes)), at, lanes)
+
+        with ir.InsertionPoint(kernel.block):
+            each_vector((size,), kernel.lanes("f32"), element)
+        return kernel.finish()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_errors_are_as_the_docstrings_say(
+    name: str, sweep: Array, computed: dict[str, Array]
+) -> None:
+    exact, limit, (low, high) = FUNCTIONS[name]
+    where = ((sweep >= low) & (sweep <= high)) | np.isnan(sweep)
+    got, want = computed[name][where], exact(sweep[where].astype(np.float64))
+    rounded = want.astype(np.float32)
+    finite = np.isfinite(rounded)
+    np.testing.assert_array_equal(got[~finite], rounded[~finite])
+    unit = np.spacing(np.maximum(np.abs(rounded[finite]), np.float32(2.0**-126)))
+    assert (np.abs(got[finite] - want[finite]) / unit).max() <= limit
+
+
+def test_saturated_functions_reach_one_and_never_exceed_it(
+    sweep: Array, computed: dict[str, Array]
+) -> None:
+    for name, bound in (("tanh", 9.02), ("erf", 3.93)):
+        y = computed[name]
+        assert np.nanmax(np.abs(y)) == 1
+        np.testing.assert_array_equal(y[sweep >= bound], 1)
+        np.testing.assert_array_equal(y[sweep <= -bound], -1)
+
+
+def test_zeros_keep_their_sign(sweep: Array, computed: dict[str, Array]) -> None:
+    for name in ("tanh", "erf"):
+        np.testing.assert_array_equal(
+            np.signbit(computed[name][sweep == 0]), np.signbit(sweep[sweep == 0])
+        )
+
+
+def test_coefficients_are_those_of_remez_exchange() -> None:
+    made = {name: (fit.above, fit.below) for name, fit in fits().items()}
+    tables = {
+        "exp": (approximation._EXP, (1.0,)),
+        "expm1": (approximation._EXPM1, (1.0,)),
+        "log": (approximation._LOG, (1.0,)),
+        "tanh": (approximation._TANH_ABOVE, approximation._TANH_BELOW),
+        "erf": (approximation._ERF_ABOVE, approximation._ERF_BELOW),
+    }
+    for name, parts in tables.items():
+        for table, derived in zip(parts, made[name], strict=True):
+            np.testing.assert_allclose(table, derived, rtol=1e-4)
