@@ -138,7 +138,9 @@ class _Assembly:
 
     def _host_step(self, call: Call) -> m.Step:
         op = next(o for o in ops(call.group.block) if not isinstance(o, tri.Constant))
-        outer = dict(zip(call.group.block.arguments, call.operands, strict=True))
+        outer: dict[ir.Value, ir.Value] = dict(
+            zip(call.group.block.arguments, call.operands, strict=True)
+        )
         operands: list[int] = []
         groups: list[int] = []
         for group in op.operand_groups():

@@ -47,7 +47,7 @@ def build(
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
-    report = progress or (lambda line: None)
+    report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == PACKAGE_SUFFIX:
         return rebuild(Package.open(model), report)
     pipeline = pipeline_for(target, opt_level)
@@ -60,3 +60,7 @@ def build(
 def _name(model: Source) -> str:
     """Return what a package says it was made from."""
     return Path(model).name if isinstance(model, (str, os.PathLike)) else ""
+
+
+def _ignore(line: str) -> None:
+    """Stand in for whoever wants to hear of progress."""

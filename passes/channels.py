@@ -1,6 +1,7 @@
 """Change what a linear op with constant weights computes, channel by channel of its result."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -103,7 +104,7 @@ def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:
         case tri.ConvTranspose():
             return tri.ConvTranspose.build(op.x, w, b, **op.attributes)
         case tri.Gemm():
-            attributes = op.attributes | {"beta": 1.0}
+            attributes: dict[str, Any] = op.attributes | {"beta": 1.0}
             return tri.Gemm.build(op.a, w, b, **attributes)
         case tri.MatMul():
             product = tri.MatMul.build(op.a, w)

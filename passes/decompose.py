@@ -1,6 +1,7 @@
 """Rewrite ops that a target lacks into simpler ones."""
 
 import difflib
+from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -52,5 +53,11 @@ class _Decomposition(Pattern):
         with rewriter.before(op):
             made = self.rule(op)
         values = [made] if isinstance(made, ir.Value) else list(made)
-        last = view(values[0].owner) if len(values) == 1 else None
-        rewriter.replace(op, last or values)
+        rewriter.replace(op, _maker(values, op) or values)
+
+
+def _maker(values: Sequence[ir.Value], op: Op) -> Op | None:
+    """Return the new op that makes the result; None when there are several or it is an operand."""
+    if len(values) != 1 or values[0] in list(op.operation.operands):
+        return None
+    return view(values[0].owner)

@@ -52,12 +52,12 @@ def _detour(graph: Graph, fits: Callable[[int], bool], start: int) -> set[int]:
 
     Nothing when an op in between does not fit, or too many would have to.
     """
-    joined: set[int] = set()
-    pending: set[int] = graph.users[start]
+    joined = set[int]()
+    pending = graph.users[start]
     while pending and all(map(fits, pending)) and len(joined) < LONGEST_DETOUR:
-        joined |= pending
+        joined.update(pending)
         leaving = [number for number in sorted(joined) if not graph.users[number] <= joined]
         if len(leaving) == 1:
             return joined
         pending = graph.users[leaving[0]] if leaving else set[int]()
-    return set()
+    return set[int]()

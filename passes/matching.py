@@ -19,12 +19,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
 from .rewriting import NoMatch, Pattern, Rewriter, users
 
-TOLERANCE = 1e-4
-"""How far, relatively, a number in the IR may be off the number in a fragment."""
+TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2}
+"""How far, relatively, numbers in the IR may be off those in a fragment, by element type."""
+
+EXACT = 1e-4
+"""The same for other types: people shorten numbers."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class _Number(Fragment):
 
     def find(self, value: ir.Value, found: Found, rewriter: Rewriter) -> Iterator[Found]:
         number = rewriter.find_scalar(value)
-        if number is not None and _near(number, self.number):
+        if number is not None and _near(number, self.number, _tolerance(value)):
             yield found
 
 
@@ -137,7 +141,7 @@ class _Product(Fragment):
     factors: tuple[tuple[Fragment, float], ...]
 
     def find(self, value: ir.Value, found: Found, rewriter: Rewriter) -> Iterator[Found]:
-        chain = _Chain(rewriter)
+        chain = _Chain(rewriter, 1, _tolerance(value))
         chain.add_factor(value, 1)
         yield from _find_chain(chain, self.number, self.scalar, self.factors, found)
 
@@ -149,7 +153,7 @@ class _Total(Fragment):
     terms: tuple[tuple[Fragment, float], ...]
 
     def find(self, value: ir.Value, found: Found, rewriter: Rewriter) -> Iterator[Found]:
-        chain = _Chain(rewriter, neutral=0)
+        chain = _Chain(rewriter, 0, _tolerance(value))
         chain.add_term(value, 1)
         yield from _find_chain(chain, self.number, self.scalar, self.terms, found)
 
@@ -266,9 +270,10 @@ class FuseFragment(Pattern):
 class _Chain:
     """Gather the factors of a product with their exponents, or the terms of a sum with signs."""
 
-    def __init__(self, rewriter: Rewriter, neutral: float = 1) -> None:
+    def __init__(self, rewriter: Rewriter, neutral: float, tolerance: float) -> None:
         self.rewriter = rewriter
-        self.number: float = neutral
+        self.number = neutral
+        self.tolerance = tolerance
         self.parts: dict[ir.Value, float] = {}
         self.ops: list[Op] = []
 
@@ -344,7 +349,7 @@ def _find_chain(
         return
     if scalar:
         found = found.with_number(scalar, chain.number)
-    elif not _near(chain.number, number):
+    elif not _near(chain.number, number, chain.tolerance):
         return
     found = found.with_ops(*chain.ops)
     for order in itertools.permutations(chain.parts.items()):
@@ -366,8 +371,12 @@ def _find_all(
 
 
 def _same(have: Any, want: Any) -> bool:
-    return _near(have, want) if isinstance(want, float) else have == want
+    return _near(have, want, EXACT) if isinstance(want, float) else have == want
 
 
-def _near(have: float, want: float) -> bool:
-    return math.isclose(have, want, rel_tol=TOLERANCE, abs_tol=0)
+def _tolerance(value: ir.Value) -> float:
+    return TOLERANCE.get(tensor_of(value.type).dtype, EXACT)
+
+
+def _near(have: float, want: float, tolerance: float) -> bool:
+    return math.isclose(have, want, rel_tol=tolerance, abs_tol=0)

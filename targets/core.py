@@ -66,5 +66,11 @@ class Target:
             return f"{self.name} has no kernel for {op.op_name}"
         for predicate in self.limits.get(type(op), []):
             if not predicate(op):
-                return f"{self.name} {(predicate.__doc__ or predicate.__name__).strip()}"
+                return f"{self.name} {limit_text(predicate)}"
         return None
+
+
+def limit_text(predicate: Predicate) -> str:
+    """Return the first line of a predicate's docstring as the rest of the sentence "it …"."""
+    text = (predicate.__doc__ or predicate.__name__).strip().partition("\n")[0].rstrip(".")
+    return text[0].lower() + text[1:]

@@ -30,10 +30,10 @@ def describe(name: str, manifest: Manifest) -> str:
 def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
-    host = len(_host_steps(manifest))
-    calls = sum(kernel.calls for kernel in manifest.kernels)
-    kernels = f"{calls} kernel calls, {len(manifest.kernels)} kernels"
-    return f"{name}: {spell_size(size)}, {kernels}, {host} ops on the host"
+    calls = _count(sum(kernel.calls for kernel in manifest.kernels), "call")
+    kernels = _count(len(manifest.kernels), "kernel")
+    host = _count(len(_host_steps(manifest)), "op")
+    return f"{name}: {spell_size(size)}, {calls} of {kernels}, {host} on the host"
 
 
 def placement_report(name: str, placements: Sequence["Placement"]) -> str:
@@ -64,6 +64,10 @@ def spell_size(size: int) -> str:
     return f"{size} bytes"
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def _section(title: str, lines: Iterable[str]) -> str:
     indented = [f"  {line}" for line in lines]
     return "\n".join(["", title, *indented]) if indented else ""
@@ -88,7 +92,7 @@ def _sizes(manifest: Manifest) -> list[str]:
     code = [size for name, size in sizes.items() if name.endswith(".o")]
     parts = {
         "weights": sizes.get("weights.bin", 0),
-        f"native code, {len(code)} objects": sum(code),
+        f"native code, {_count(len(code), 'object')}": sum(code),
         "IR": sizes.get("module.mlirbc", 0),
     }
     return list(_columns([(spell_size(size), name) for name, size in parts.items()], ""))
@@ -96,7 +100,7 @@ def _sizes(manifest: Manifest) -> list[str]:
 
 def _steps(manifest: Manifest) -> Iterable[str]:
     rows = [
-        (str(number), step.kind, step.op or f"{step.symbol}, {len(step.nodes)} nodes")
+        (str(number), step.kind, step.op or f"{step.symbol}, {_count(len(step.nodes), 'node')}")
         for number, step in enumerate(manifest.steps)
     ]
     return _columns(rows, "")

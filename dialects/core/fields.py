@@ -10,10 +10,10 @@ Everything that is not an operand, result or region is an attribute, and must be
 Python types that `attributes` converts. A default makes an attribute optional in text and builder.
 """
 
+import collections.abc
+import inspect
 import types
 import typing
-import collections.abc
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,11 +66,11 @@ class Fields:
     regions: tuple[str, ...]
 
     @staticmethod
-    def of(cls: type) -> "Fields":
+    def of(op_class: type) -> "Fields":
         """Read the fields of an op class and its bases; the first base's fields come first."""
         hints: dict[str, Any] = {}
-        for base in reversed(cls.__mro__):
-            hints |= base.__dict__.get("__annotations__", {})
+        for base in reversed(op_class.__mro__):
+            hints |= inspect.get_annotations(base)
         operands: list[Group] = []
         results: list[Group] = []
         attributes: list[AttributeField] = []
@@ -85,7 +85,7 @@ class Fields:
             elif hint is Region:
                 regions.append(name)
             else:
-                default = _default(cls, name)
+                default = _default(op_class, name)
                 attributes.append(AttributeField(name, hint, default))
         return Fields(tuple(operands), tuple(results), tuple(attributes), tuple(regions))
 

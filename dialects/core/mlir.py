@@ -7,7 +7,6 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 
 import sys
 import types
-
 from typing import Any
 
 try:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO
 
-class ir:  # noqa: N801
+class ir:
     class Context:
         current: "ir.Context | None"
         def __init__(self, load_on_create_dialects: Sequence[str] | None = ...) -> None: ...
@@ -37,7 +37,7 @@ class ir:  # noqa: N801
         @staticmethod
         def name(
             name: str,
-            childLoc: "ir.Location | None" = ...,  # noqa: N803
+            childLoc: "ir.Location | None" = ...,
             context: "ir.Context | None" = ...,
         ) -> "ir.Location": ...
         @staticmethod
@@ -263,7 +263,7 @@ class ir:  # noqa: N801
         @staticmethod
         def parse(asm: str | bytes, context: "ir.Context | None" = ...) -> "ir.Module": ...
         @staticmethod
-        def parseFile(path: str, context: "ir.Context | None" = ...) -> "ir.Module": ...  # noqa: N802
+        def parseFile(path: str, context: "ir.Context | None" = ...) -> "ir.Module": ...
         @staticmethod
         def create(loc: "ir.Location | None" = ...) -> "ir.Module": ...
 

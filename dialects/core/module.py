@@ -8,7 +8,6 @@ from .op import Op, view
 from .tensor import Array
 from .verification import verify
 
-
 Operation = ir.Operation  # the class below has a field called `ir`
 
 

@@ -120,7 +120,7 @@ def broadcast(*shapes: Shape) -> Shape:
     """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit."""
     try:
         return tuple(np.broadcast_shapes(*shapes))
-    except ValueError:
+    except (ValueError, RuntimeError):  # sizes that differ, or more axes than numpy has
         listed = " and ".join("x".join(map(str, s)) or "scalar" for s in shapes)
         raise Invalid(f"shapes {listed} do not broadcast") from None
 

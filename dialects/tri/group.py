@@ -32,7 +32,7 @@ class Group(TriOp):
         arguments = [str(a.type) for a in blocks[0].arguments]
         operands = [str(v.type) for v in self.operation.operands]
         if arguments != operands:
-            raise Invalid(f"body takes ({', '.join(arguments)}), inputs are ({', '.join(operands)})")
+            raise Invalid(f"body takes {', '.join(arguments)}; inputs are {', '.join(operands)}")
         last = blocks[0].operations[len(blocks[0].operations) - 1].operation
         if last.name != Yield.op_name:
             raise Invalid(f"body ends in '{last.name}', must end in '{Yield.op_name}'")

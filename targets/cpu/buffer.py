@@ -1,4 +1,4 @@
-"""`Buffer`: a tensor in memory as a kernel sees it, and the conversions between memory and registers."""
+"""`Buffer`: a tensor in memory as a kernel sees it; converts between memory and registers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

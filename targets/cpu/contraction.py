@@ -1,6 +1,6 @@
 """The contraction template: sums of products over a depth, by register tiles and packed panels.
 
-Rows × columns are cut into tiles that fit the vector registers. For one panel of columns at a
+Rows by columns are cut into tiles that fit the vector registers. For one panel of columns at a
 time the right-hand side is packed contiguously, so that the inner loop streams it; every tile of
 rows then runs over the panel. Convolutions pack a panel of windows (an implicit im2col), matrix
 products a panel of columns.
@@ -54,7 +54,7 @@ class Panel(Protocol):
 
 @dataclass(frozen=True)
 class Contraction:
-    """Describe what is summed: y[row, column] = Σ left(row, depth) × panel(depth, column).
+    """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `initial` gives what a row's sums start from, `finish` takes them.
     """

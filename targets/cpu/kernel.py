@@ -62,7 +62,9 @@ class KernelBuilder:
         name = f"table_{self._tables}"
         self._tables += 1
         with ir.InsertionPoint.at_block_begin(self.module.body):
-            memref.global_(name, type_, sym_visibility="private", initial_value=content, constant=True)
+            memref.global_(
+                name, type_, sym_visibility="private", initial_value=content, constant=True
+            )
         with ir.InsertionPoint.at_block_begin(self.block):
             return Buffer(memref.get_global(type_, name), tensor)
 
@@ -83,7 +85,8 @@ class KernelBuilder:
         with ir.InsertionPoint(self.block):
             ir.Operation.create("func.return", [], [])
         types = [argument.type for argument in self.block.arguments]
-        self.function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+        function_type = ir.FunctionType.get(types, [])
+        self.function.attributes["function_type"] = ir.TypeAttr.get(function_type)
         text = self.module.operation.get_asm()
         symbol = "k_" + hashlib.sha256(text.encode()).hexdigest()[:16]
         return Kernel(symbol, text.replace("@kernel(", f"@{symbol}(", 1), tuple(self._scratch))

@@ -86,7 +86,9 @@ def _taps(op: tri.GridSample, point: Number, size: int) -> list[Tap]:
     taps: list[Tap] = []
     for offset in range(*reach):
         tap = at.apply(math_dialect.floor) + offset
-        weight = _cubic((tap - at).abs()) if op.mode == "cubic" else (1 - (tap - at).abs()).maximum(0)
+        weight = (
+            _cubic((tap - at).abs()) if op.mode == "cubic" else (1 - (tap - at).abs()).maximum(0)
+        )
         index = _inside(tap, low, high, size, op.padding_mode)
         seen = index.greater_equal(0).logical_and(index.less(size))
         taps.append((index.maximum(0).minimum(size - 1), seen.select(weight, 0)))

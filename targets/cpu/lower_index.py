@@ -15,7 +15,7 @@ from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .sink import Sink
 from .target import template
-from .windows import neighbours, repeated
+from .windows import neighbours
 
 
 def place_in(index: Number, size: int) -> Number:

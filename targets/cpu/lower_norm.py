@@ -143,8 +143,8 @@ def lower_batch_norm(
     var: Buffer,
     y: Sink,
 ) -> None:
-    channels = x.shape[1] if len(x.shape) > 1 else 1
-    shape = (x.shape[0], channels, math.prod(x.shape[2:]))
+    batch, channels, *pixels = x.shape
+    shape: Shape = (batch, channels, math.prod(pixels))
     source, sink = x.reshape(shape), y.over(shape)
     dtype = compute_dtype(x.dtype)
 

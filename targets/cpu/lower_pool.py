@@ -4,6 +4,7 @@ Both halves work with whole vectors, and neither needs a mask for padding: rows 
 input are not visited, and the joined row has the border that its windows reach into.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -201,16 +202,15 @@ def lower_max_pool_indices(
     sizes = x.shape[2:]
 
     def place(at: list[Index]) -> None:
-        starts = [
-            i * s - b for i, s, b in zip(at[2:], window.strides, window.begins, strict=True)
-        ]
+        starts = [i * s - b for i, s, b in zip(at[2:], window.strides, window.begins, strict=True)]
         lowest = how.across(how.identity(1))
         nowhere = Index(-1).number("i64")
 
         def tap(taps: list[Index], now: list[Number]) -> list[Number]:
             best, where = now
             spots = [s + t * d for s, t, d in zip(starts, taps, window.dilations, strict=True)]
-            inside = _all(spot.within(0, n) for spot, n in zip(spots, sizes, strict=True))
+            tests = [spot.within(0, n) for spot, n in zip(spots, sizes, strict=True)]
+            inside = functools.reduce(Number.logical_and, tests)
             safe = [spot.maximum(0).minimum(n - 1) for spot, n in zip(spots, sizes, strict=True)]
             value = x.load([*at[:2], *safe])
             better = value.greater(best).logical_or(where.less(0))
@@ -225,13 +225,6 @@ def lower_max_pool_indices(
         indices.store(where, at)
 
     nest(y.shape, place)
-
-
-def _all(conditions: "Sequence[Number] | object") -> Number:
-    first, *others = list(conditions)  # type: ignore[call-overload]
-    for other in others:
-        first = first.logical_and(other)
-    return first
 
 
 def _number(x: Buffer, leading: list[Index], spots: list[Index], storage_order: int) -> Number:

@@ -103,7 +103,9 @@ class Walk:
         else:
             each_vector(self.kept, self.width, body)
 
-    def fold(self, how: Reduction, element: Element, at: list[Index], lanes: Lanes | None) -> Number:
+    def fold(
+        self, how: Reduction, element: Element, at: list[Index], lanes: Lanes | None
+    ) -> Number:
         """Reduce the elements at a kept place, or at neighbouring ones."""
         if self.along:
             return self._fold_along(how, element, at)
@@ -160,7 +162,8 @@ def _wide(dtype: str) -> str:
 
 
 def _count(op: Op, x: Buffer) -> int:
-    return math.prod(x.shape[axis] for axis in op.attributes["axes"])
+    axes: Sequence[int] = op.attributes["axes"]
+    return math.prod(x.shape[axis] for axis in axes)
 
 
 @template(tri.ReduceSum)
@@ -238,6 +241,8 @@ def lower_reduce_log_sum_exp(
         def power(e: Number) -> Number:
             return approximation.exp(convert(e, dtype) - shift)
 
-        kept.store(convert(approximation.log(walk.fold(total, power, at, lanes)) + top, x.dtype), at, lanes)
+        kept.store(
+            convert(approximation.log(walk.fold(total, power, at, lanes)) + top, x.dtype), at, lanes
+        )
 
     walk.each(place)

@@ -4,7 +4,7 @@ Which ones, and how much each counts, is known when the kernel is made: the kern
 along, which come from the op's own arithmetic, so that it picks the very same elements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,7 +152,9 @@ def _interpolate(
     nest(y.shape[:-1], new_row)
 
 
-def _weighted(taps: Taps, i: Index, element, lanes: Lanes | None) -> Number:
+def _weighted(
+    taps: Taps, i: Index, element: Callable[[Index], Number], lanes: Lanes | None
+) -> Number:
     """Sum the taps of one new element of an outer axis."""
     if taps.weights is None:
         return element(Index(0))

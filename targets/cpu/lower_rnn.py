@@ -80,7 +80,7 @@ def _columns(matrix: Buffer, first: int, count: int) -> Buffer:
 
 
 Cell = Callable[[_Layer, Index, Sequence[Buffer], Sink, Index], None]
-"""Emit one step of a cell: from the layer, the time, the states (updated in place) and the output."""
+"""Emit one step of a cell: from layer, time, states (updated in place), output and direction."""
 
 
 @template(tri.Rnn)

@@ -5,7 +5,7 @@ from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.op import Op
-from . import approximation
+from . import approximation, trigonometry
 from .number import Number, math
 from .target import elementwise
 
@@ -47,6 +47,16 @@ def lower_tanh(op: tri.Tanh, x: Number) -> Number:
 @elementwise(tri.Erf)
 def lower_erf(op: tri.Erf, x: Number) -> Number:
     return approximation.erf(x)
+
+
+@elementwise(tri.Sin)
+def lower_sin(op: tri.Sin, x: Number) -> Number:
+    return trigonometry.sin(x)
+
+
+@elementwise(tri.Cos)
+def lower_cos(op: tri.Cos, x: Number) -> Number:
+    return trigonometry.cos(x)
 
 
 @elementwise(tri.Sqrt)
@@ -91,14 +101,16 @@ def lower_is_inf(op: tri.IsInf, x: Number) -> Number:
 
 def _by_math(cls: type[Op], function: Callable[[Any], Any]) -> None:
     """Lower an op to one of the `math` dialect: one instruction, or a call of the C library."""
-    elementwise(cls)(lambda op, x: x.apply(function))
+
+    def lower(op: Op, x: Number) -> Number:
+        return x.apply(function)
+
+    elementwise(cls)(lower)
 
 
 _by_math(tri.Floor, math.floor)
 _by_math(tri.Ceil, math.ceil)
 _by_math(tri.Round, math.roundeven)
-_by_math(tri.Sin, math.sin)
-_by_math(tri.Cos, math.cos)
 _by_math(tri.Tan, math.tan)
 _by_math(tri.Asin, math.asin)
 _by_math(tri.Acos, math.acos)

@@ -30,5 +30,7 @@ class _TransposeGemm(Pattern):
         array = np.ascontiguousarray(rewriter.constant(op.b).T)
         with rewriter.before(op):
             b = build_constant(rewriter.module, array, f"{hint(op)}.weight").results[0]
-            new = tri.Gemm.build(op.a, b, op.c, **{**op.attributes, "trans_b": False})
+            new = tri.Gemm.build(
+                op.a, b, op.c, alpha=op.alpha, beta=op.beta, trans_a=op.trans_a, trans_b=False
+            )
         rewriter.replace(op, new)

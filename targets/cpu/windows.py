@@ -42,7 +42,7 @@ def divide_unsigned(number: Number, divisor: int) -> Number:
 
 
 def positions(start: Index, shape: Shape, width: int) -> list[Number]:
-    """Return the coordinates of `width` neighbouring row-major positions, a vector for each axis."""
+    """Return the coordinates of neighbouring row-major positions, one vector for each axis."""
     linear = splat_index(start, width) + lane_numbers(width)
     coordinates: list[Number] = []
     for axis in reversed(range(len(shape))):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import onnx
 import onnx.defs
@@ -45,7 +46,8 @@ def expand_function(
     )
 
 
-def _schema(domain: str, op_type: str, opset: int) -> onnx.defs.OpSchema | None:
+def _schema(domain: str, op_type: str, opset: int) -> Any:
+    # onnx's stubs lack the function accessors of a schema.
     try:
         return onnx.defs.get_schema(op_type, opset, domain)
     except onnx.defs.SchemaError:
@@ -53,7 +55,7 @@ def _schema(domain: str, op_type: str, opset: int) -> onnx.defs.OpSchema | None:
 
 
 def _body(
-    schema: onnx.defs.OpSchema,
+    schema: Any,
     node: onnx.NodeProto,
     types: Sequence[onnx.TypeProto | None],
     opset: int,

@@ -62,7 +62,8 @@ def _decode(data: bytes, origin: str) -> onnx.ModelProto:
 def _check_text(graph: onnx.GraphProto, origin: str) -> None:
     """Refuse names that are not UTF-8: protobuf hands them out as bytes."""
     for node in graph.node:
-        for text in (node.name, node.op_type, node.domain, *node.input, *node.output):
+        texts: list[Any] = [node.name, node.op_type, node.domain, *node.input, *node.output]
+        for text in texts:
             if not isinstance(text, str):
                 message = f"is not an ONNX model: the name {text!r} is not UTF-8"
                 raise CompileError([Diagnostic(origin or "model", message)])
@@ -71,7 +72,8 @@ def _check_text(graph: onnx.GraphProto, origin: str) -> None:
 def _check(model: onnx.ModelProto, origin: str) -> None:
     """Run ONNX's own checker; through the file when there is one, for the sake of its size."""
     try:
-        onnx.checker.check_model(origin or model)
+        checker: Any = onnx.checker
+        checker.check_model(origin or model)
     except (onnx.checker.ValidationError, ValueError, UnicodeDecodeError) as error:
         first = str(error).strip().splitlines()[0]
         if DEPRECATED in first:

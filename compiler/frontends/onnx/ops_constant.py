@@ -10,9 +10,13 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, numpy_dtype
+from ....dialects.core.tensor import Array, normalize_axis, numpy_dtype
 from .rules import Value, onnx_op
-from .values import constant_of, element_type, filled, ints, tensor
+from .values import constant as constant_value
+from .values import constant_of, element_type, filled, ints, single, tensor
+
+LONGEST = 1 << 31
+"""A range of more numbers than this is taken for a mistake."""
 
 
 @onnx_op("Constant", since=1)
@@ -98,12 +102,13 @@ def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array:
 @onnx_op("Range", since=11)
 def range_(start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> Array:
     """Count from start to limit; floats narrower than f32 are computed in f32."""
-    if not delta.all():
-        raise Invalid(f"counts from {start} to {limit} in steps of 0")
     narrow = delta.dtype.itemsize < 4 and delta.dtype.kind not in "iu"
     wide = np.float32 if narrow else delta.dtype
-    first, last, step = (v.reshape(()).astype(wide) for v in (start, limit, delta))
-    count = max(math.ceil((last.item() - first.item()) / step.item()), 0)
+    first, last, step = (single(v).astype(wide) for v in (start, limit, delta))
+    steps = (last.item() - first.item()) / step.item() if step else math.nan
+    if not steps < LONGEST:
+        raise Invalid(f"counts from {first} to {last} in steps of {step}, must be finite")
+    count = max(math.ceil(steps), 0)
     return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
 
 
@@ -119,5 +124,8 @@ def compress(x: Value, condition: Array, *, axis: int | None = None) -> Op:
     """Gather what the condition selects, which must be known: it decides the result's shape."""
     if axis is None:
         x, axis = tri.Reshape.build(x, shape=(tensor(x).size,)).y, 0
-    chosen = tri.Constant.build(value=np.nonzero(condition)[0].astype(np.int64))
-    return tri.Gather.build(x, chosen.y, axis=axis)
+    size = tensor(x).shape[normalize_axis(axis, tensor(x).rank)]
+    if condition.ndim != 1 or condition.size > size:
+        raise Invalid(f"has a condition of shape {list(condition.shape)} for {size} elements")
+    chosen = np.nonzero(condition)[0].astype(np.int64)
+    return tri.Gather.build(x, constant_value(chosen), axis=axis)

@@ -9,7 +9,7 @@ from ....dialects.core.errors import Invalid
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import is_float, numpy_dtype
 from .rules import Value, onnx_op
-from .values import constant, constant_of, element_type, tensor
+from .values import constant, constant_of, element_type, single, tensor
 
 SAME: tuple[tuple[str, int, type[Op]], ...] = (
     ("Abs", 6, tri.Abs),
@@ -141,8 +141,8 @@ def clip(x: Value, min: Value | None = None, max: Value | None = None) -> Value:
     low, high = constant_of(min), constant_of(max)
     known = (min is None or low is not None) and (max is None or high is not None)
     if known and is_float(tensor(x).dtype):
-        least = -np.inf if low is None else float(low.item())
-        greatest = np.inf if high is None else float(high.item())
+        least = -np.inf if low is None else float(single(low))
+        greatest = np.inf if high is None else float(single(high))
         return tri.Clip.build(x, min=least, max=greatest).y
     x = x if min is None else tri.Maximum.build(x, min).y
     return x if max is None else tri.Minimum.build(x, max).y

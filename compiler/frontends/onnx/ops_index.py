@@ -1,12 +1,14 @@
 """ONNX rules for operators that read or write at indices."""
 
+import math
+
 import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
 from .rules import Value, onnx_op
-from .values import constant, tensor
+from .values import constant, single, tensor
 
 
 @onnx_op("Gather", since=1)
@@ -46,13 +48,20 @@ def one_hot_9(indices: Value, depth: Array, values: Value, *, axis: int = -1) ->
     indices = _integers(indices)
     dtype = numpy_dtype(tensor(indices).dtype)
     negative = tri.Less.build(indices, constant(np.array(0, dtype))).y
-    past = constant(np.array(int(depth.item()), dtype))
+    past = constant(np.array(_depth(depth), dtype))
     return one_hot(tri.Where.build(negative, past, indices).y, depth, values, axis=axis)
 
 
 @onnx_op("OneHot", since=11)
 def one_hot(indices: Value, depth: Array, values: Value, *, axis: int = -1) -> tri.OneHot:
-    return tri.OneHot.build(_integers(indices), values, depth=int(depth.item()), axis=axis)
+    return tri.OneHot.build(_integers(indices), values, depth=_depth(depth), axis=axis)
+
+
+def _depth(depth: Array) -> int:
+    number = float(single(depth))
+    if not math.isfinite(number):
+        raise Invalid(f"has depth {number}, must be finite")
+    return int(number)
 
 
 def _integers(indices: Value) -> Value:

@@ -4,7 +4,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, normalize_axis
 from .rules import Value, onnx_op
-from .values import ints, tensor
+from .values import ints, single, tensor
 
 
 @onnx_op("Pad", since=2)
@@ -23,7 +23,7 @@ def pad(
     *,
     mode: str = "constant",
 ) -> tri.Pad:
-    value = 0.0 if constant_value is None else float(constant_value.item())
+    value = 0.0 if constant_value is None else float(single(constant_value))
     sides = ints(pads) if axes is None else _all_axes(ints(pads), ints(axes), tensor(x).rank)
     return tri.Pad.build(x, pads=sides, mode=mode, value=value)
 

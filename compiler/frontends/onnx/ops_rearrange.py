@@ -4,7 +4,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array
 from .rules import Value, onnx_op
-from .values import tensor
+from .values import ints, single, tensor
 
 
 @onnx_op("DepthToSpace", since=1)
@@ -35,4 +35,4 @@ def reverse_sequence(
 
 @onnx_op("Trilu", since=14)
 def trilu(x: Value, k: Array | None = None, *, upper: int = 1) -> tri.Trilu:
-    return tri.Trilu.build(x, k=0 if k is None else int(k.item()), upper=bool(upper))
+    return tri.Trilu.build(x, k=0 if k is None else ints(single(k))[0], upper=bool(upper))

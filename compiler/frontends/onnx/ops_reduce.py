@@ -7,7 +7,7 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.tensor import Array, normalize_axes, normalize_axis
 from .rules import Value, onnx_op
-from .values import ints, tensor
+from .values import ints, single, tensor
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),
@@ -69,13 +69,13 @@ def argmin(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int
 
 @onnx_op("CumSum", since=11)
 def cumsum(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumSum:
-    along = normalize_axis(int(axis.item()), tensor(x).rank)
+    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
     return tri.CumSum.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
 @onnx_op("CumProd", since=26)
 def cumprod(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumProd:
-    along = normalize_axis(int(axis.item()), tensor(x).rank)
+    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
     return tri.CumProd.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
@@ -87,7 +87,9 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 @onnx_op("TopK", since=10)
 def top_k(x: Value, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
-    return tri.TopK.build(x, k=int(k.item()), axis=axis, largest=bool(largest), sorted=bool(sorted))
+    return tri.TopK.build(
+        x, k=ints(single(k))[0], axis=axis, largest=bool(largest), sorted=bool(sorted)
+    )
 
 
 @onnx_op("Unique", since=11)

@@ -162,10 +162,9 @@ def split_(
     if split is not None and num_outputs is not None:
         raise Invalid("has both 'split' and 'num_outputs', must have one")
     axis = normalize_axis(axis, tensor(x).rank)
-    size = tensor(x).shape[axis]
-    parts = len(node.outputs) if num_outputs is None else num_outputs
-    if split is None and parts < 1:
-        raise Invalid(f"splits into {parts} parts, must be at least 1")
+    size, parts = tensor(x).shape[axis], len(node.outputs)
+    if num_outputs not in (None, parts):
+        raise Invalid(f"has num_outputs {num_outputs} and {parts} outputs, must be as many")
     part = -(-size // parts)
     rest = tuple(max(min(part, size - i * part), 0) for i in range(parts))
     return tri.Split.build(x, axis=axis, sizes=rest if split is None else ints(split))

@@ -5,10 +5,10 @@ import onnx
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
+from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, dtype_of
+from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, dtype_of, is_integer
 
 SMALL = 256
 """Up to this many elements a filled tensor is written out; a larger one is expanded."""
@@ -37,14 +37,25 @@ def constant_of(value: ir.Value | None) -> Array | None:
 
 def filled(shape: Shape, element: Array) -> Array | Op:
     """Make a tensor of equal elements: an array when small, an expanded scalar when not."""
+    if min(shape, default=0) < 0:
+        raise Invalid(f"has shape {list(shape)}, must not be negative")
     small = Tensor(shape, dtype_of(element.dtype)).size <= SMALL
-    scalar = element.reshape(())
+    scalar = single(element)
     return np.full(shape, scalar) if small else tri.Expand.build(constant(scalar), shape=shape)
 
 
 def ints(array: Array) -> tuple[int, ...]:
-    """Return the elements of an array of integers."""
+    """Return the elements of an array; Invalid unless they are integers."""
+    if not is_integer(dtype_of(array.dtype)):
+        raise Invalid(f"has numbers of type {array.dtype}, must be integers")
     return tuple(int(element) for element in array.reshape(-1))
+
+
+def single(array: Array) -> Array:
+    """Return an array's only element as a scalar; Invalid unless there is one."""
+    if array.size != 1:
+        raise Invalid(f"has {array.size} numbers, must have 1")
+    return array.reshape(())
 
 
 def element_type(code: int) -> str:

@@ -10,7 +10,7 @@ func.func @no_body(%x: tensor<2xf32>) {
 
 // The body sees the inputs, in their order, as its arguments.
 func.func @arguments_differ(%x: tensor<2xf32>) {
-  // expected-error @below {{'tri.group' op body takes (tensor<3xf32>), inputs are (tensor<2xf32>)}}
+  // expected-error @below {{'tri.group' op body takes tensor<3xf32>; inputs are tensor<2xf32>}}
   %r = "tri.group"(%x) ({
   ^bb0(%a: tensor<3xf32>):
     "tri.yield"(%a) : (tensor<3xf32>) -> ()

@@ -9,7 +9,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.runtime.errors import RunError
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.example" : 1]>'
-RESHAPE = "g (float[6] x, int64[2] shape) => (float[] y) { y = Reshape (x, shape) }"
+RESHAPE = "g (float[6] x, int64[2] shape) => (float[A, B] y) { y = Reshape (x, shape) }"
 X = np.arange(6, dtype=np.float32)
 
 
@@ -23,7 +23,7 @@ def shape(*sizes: int) -> np.ndarray:
 
 def test_runs_in_the_order_of_the_inputs() -> None:
     model = parse(
-        "g (float[6] a, float[6] b) => (float[6] y, float[6] z) { y = Sub(a, b) z = Neg(a) }"
+        "g (float[6] a, float[6] b) => (float[6] y, float[6] z) { y = Sub (a, b) z = Neg (a) }"
     )
     y, z = TriviumBackend.run_model(model, [X, X + 1])
     assert np.array_equal(y, np.full(6, -1, np.float32))

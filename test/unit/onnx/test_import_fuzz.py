@@ -79,8 +79,7 @@ def test_mutated_models_import_or_are_refused(seed: int) -> None:
             with new_context():
                 import_onnx(mutant, shapes={"N": 1}).verify()
             outcomes[True] += 1
-        except CompileError as error:
-            assert str(error).strip()
+        except CompileError:
             outcomes[False] += 1
     assert outcomes[True] > 50
     assert outcomes[False] > 50

@@ -22,7 +22,27 @@ FAULTS: list[Fault] = [
         node("Range", "a b c"),
         {"a": 1, "b": 5, "c": 0},
         11,
-        "counts from 1 to 5 in steps of 0",
+        "counts from 1 to 5 in steps of 0, must be finite",
+    ),
+    (
+        node("Range", "a b c"),
+        {"a": 0.0, "b": np.inf, "c": 1.0},
+        11,
+        "counts from 0.0 to inf in steps of 1.0, must be finite",
+    ),
+    (
+        node("Compress", "x c", axis=1),
+        {"c": [True] * 4},
+        11,
+        "has a condition of shape [4] for 3 elements",
+    ),
+    (node("Trilu", "x k"), {"k": [1, 2]}, 14, "has 2 numbers, must have 1"),
+    (node("ConstantOfShape", "s"), {"s": [2, -1]}, 9, "has shape [2, -1], must not be negative"),
+    (
+        node("Reshape", "x s"),
+        {"s": [2.0, 12.0]},
+        13,
+        "has numbers of type float64, must be integers",
     ),
     (
         node("Dropout", "x r t"),
@@ -72,7 +92,7 @@ FAULTS: list[Fault] = [
         node("Split", "x", "y z", axis=1, num_outputs=0),
         {},
         18,
-        "splits into 0 parts, must be at least 1",
+        "has num_outputs 0 and 2 outputs, must be as many",
     ),
     (node("Split", "x s", "y z", axis=1), {"s": [1, 1]}, 13, "sizes [1, 1] add up to 2, must be 3"),
     (

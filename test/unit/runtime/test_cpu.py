@@ -35,7 +35,7 @@ def test_a_cpu_with_everything_passes(small_cpu: None):
 
 
 def test_missing_features_are_named(small_cpu: None):
-    message = "needs avx512f, amx_tile, which this CPU lacks: compile the model or the package again for it"
+    message = "needs avx512f, amx_tile, which this CPU lacks: compile the model or the package"
     with pytest.raises(RunError, match=message):
         cpu.check_cpu(CpuRequirements(platform.machine(), ("avx512f", "fma", "amx_tile")))
 

@@ -35,7 +35,7 @@ def test_values_that_live_at_once_never_overlap(raw: list[tuple[int, int, int]])
 
 @settings(derandomize=True, max_examples=200)
 @given(st.lists(spans, max_size=25))
-def test_the_lower_bound_is_the_most_that_lives_at_one_step(raw: list[tuple[int, int, int]]) -> None:
+def test_the_lower_bound_is_what_lives_at_one_step(raw: list[tuple[int, int, int]]) -> None:
     values = intervals(raw)
     plan = plan_memory(values)
     steps = range(45)

@@ -69,12 +69,12 @@ def test_a_refused_op_is_listed_with_every_reason() -> None:
       %0 = "tri.no_such"(%x) : (tensor<4x2xi64>) -> tensor<4x2xi64>
       return %0 : tensor<4x2xi64>
     }"""
-    with new_context(), pytest.raises(CompileError, match="'tri.no_such' op is of no dialect"):
+    with new_context(), pytest.raises(CompileError, match=r"'tri\.no_such' op is of no dialect"):
         Module.parse(text)
 
 
 def test_an_unknown_target_names_those_there_are() -> None:
-    with new_context(), pytest.raises(CompileError, match="no target is called 'tpu'.*cpu, host"):
+    with new_context(), pytest.raises(CompileError, match=r"no target is called 'tpu'.*cpu, host"):
         Place(("tpu",)).run(Module.parse(GROUP))
 
 

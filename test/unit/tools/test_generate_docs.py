@@ -21,6 +21,23 @@ def test_all_ops_and_passes_are_listed() -> None:
     assert all(f"### `{name}`" in PAGES["passes.md"] for name in shipped)
 
 
+def test_the_support_table_says_how_each_op_runs() -> None:
+    rows = [row.strip("| ").split(" | ") for row in PAGES["support.md"].splitlines()]
+    ways = {row[0].strip("`"): row[1:] for row in rows if row[0].startswith("`tri.")}
+    assert {name for name in OPS if name.startswith("tri.")} - set(ways) == {
+        "tri.group",
+        "tri.yield",
+    }
+    assert ways["tri.exp"] == ["elementwise", "numpy"]
+    assert ways["tri.conv"] == ["template", "numpy"]
+    assert ways["tri.reshape"] == ["free", "free"]
+
+
+def test_onnx_operators_are_listed_with_their_versions() -> None:
+    assert "| `Reshape` | 5 |" in PAGES["support.md"]
+    assert "| `Softmax` | 1, 13 |" in PAGES["support.md"]
+
+
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

@@ -17,8 +17,9 @@ from numpy.polynomial import chebyshev, polynomial
 Vector = np.ndarray
 Function = Callable[[Vector], Vector]
 
-_GRID = 4000
-_GROWTH = 2 ** (1 / 32)
+_GRID = 2000
+_GROWTH_PER_OCTAVE = 12
+_GROWTH = 2 ** (1 / _GROWTH_PER_OCTAVE)
 
 
 class Fit(NamedTuple):
@@ -98,7 +99,7 @@ def _monomials(coefficients: Vector, low: float, high: float) -> Vector:
 
 def grow(f: Function, high: float, degrees: tuple[int, int], octaves: float) -> Fit:
     """Fit with relative error on [0, high], from an interval that is `octaves` shorter on."""
-    steps = round(octaves * 32)
+    steps = round(octaves * _GROWTH_PER_OCTAVE)
     fit: Fit | None = None
     for step in range(steps, -1, -1):
         end = high * _GROWTH**-step
@@ -127,6 +128,16 @@ def _log_rest(f: Vector) -> Vector:
     return np.where(small, series, (np.log1p(safe) - safe + safe**2 / 2) / safe**3)
 
 
+def _sin_rest(u: Vector) -> Vector:
+    """Return (sin(r) - r) / r^3 of u = r^2."""
+    return np.sum([-((-u) ** k) / math.factorial(2 * k + 3) for k in range(10)], axis=0)
+
+
+def _cos_rest(u: Vector) -> Vector:
+    """Return (cos(r) - 1 + r^2 / 2) / r^4 of u = r^2."""
+    return np.sum([(-u) ** k / math.factorial(2 * k + 4) for k in range(10)], axis=0)
+
+
 def _relative(power: int, whole: Function) -> Function:
     """Return the weight of a term x^power * p(x) by which `whole` has relative error."""
     return lambda x: np.abs(x**power / np.where(x == 0, 1, whole(x))) + 1e-30
@@ -135,7 +146,10 @@ def _relative(power: int, whole: Function) -> Function:
 def fits() -> dict[str, Fit]:
     half = math.log(2) / 2 * 1.0005
     root = math.sqrt(0.5)
+    eighth = (math.pi / 4 * 1.0005) ** 2
     return {
+        "sin": remez(_sin_rest, _relative(1, lambda u: 1 + u * _sin_rest(u)), 0, eighth, (2, 0)),
+        "cos": remez(_cos_rest, _relative(2, lambda u: np.cos(np.sqrt(u))), 0, eighth, (2, 0)),
         "exp": remez(_exp_rest, _relative(2, np.exp), -half, half, (4, 0)),
         "expm1": remez(_exp_rest, _relative(2, np.expm1), -0.36, 0.36, (5, 0)),
         "log": remez(_log_rest, _relative(3, np.log1p), root - 1, 1 / root - 1, (7, 0)),

@@ -30,6 +30,7 @@ class Case:
     cls: type[Op]
     operands: tuple[Any, ...]
     attributes: dict[str, Any] = field(default_factory=dict[str, Any])
+
     def __str__(self) -> str:
         return f"{self.cls.__name__}-{self.name}"
 
@@ -55,7 +56,9 @@ class Case:
 Epilogue = Callable[[Sequence[ir.Value]], list[Op]]
 
 
-def build_group(case: Case, extra: Sequence[Array] = (), epilogue: Epilogue | None = None) -> tri.Group:
+def build_group(
+    case: Case, extra: Sequence[Array] = (), epilogue: Epilogue | None = None
+) -> tri.Group:
     """Build `group { op; epilogue }`; `extra` arrays are inputs that only the epilogue reads."""
     arrays = [*case.inputs, *extra]
     module = ir.Module.create()
@@ -86,8 +89,11 @@ def op_of(group: tri.Group) -> Op:
 def _grouped(operands: tuple[Any, ...], arguments: list[ir.Value]) -> list[Any]:
     rest = iter(arguments)
     return [
-        [next(rest) for _ in operand] if isinstance(operand, list)
-        else None if operand is None else next(rest)
+        [next(rest) for _ in operand]
+        if isinstance(operand, list)
+        else None
+        if operand is None
+        else next(rest)
         for operand in operands
     ]
 
@@ -107,11 +113,15 @@ class Compiled:
             guarded.array[...] = array
         memory += [_Guarded(t) for t in [*outputs, *kernel.scratch]]
         address = self.library.address(kernel.symbol)
-        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(memory))(address)(*[m.address for m in memory])
+        ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(memory))(address)(
+            *[m.address for m in memory]
+        )
         for position, guarded in enumerate(memory):
             guarded.check(position)
         for guarded, array in zip(memory, inputs, strict=False):
-            np.testing.assert_array_equal(guarded.bytes(), np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+            np.testing.assert_array_equal(
+                guarded.bytes(), np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+            )
         return [m.array for m in memory[len(inputs) : len(inputs) + len(outputs)]]
 
 
@@ -154,7 +164,9 @@ def object_of(kernels: Sequence[Kernel]) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.
     texts = {
-        k.symbol: k.text.replace("@table_", f"@{k.symbol}_table_").split("{", 1)[1].rsplit("}", 1)[0]
+        k.symbol: k.text.replace("@table_", f"@{k.symbol}_table_")
+        .split("{", 1)[1]
+        .rsplit("}", 1)[0]
         for k in kernels
     }
     with code_context():

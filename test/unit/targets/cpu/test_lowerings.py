@@ -39,7 +39,7 @@ def test_kernels_compute_what_the_reference_does(op: type[Op]) -> None:
         inputs = [*case.inputs, *extra]
         made = compiled.run(index, inputs, [Tensor.of(y) for y in wanted])
         for got, want, where in zip(made, wanted, seen, strict=True):
-            assert_close(got[where], want[where], inputs)
+            assert_close(case, got[where], want[where], inputs)
 
 
 def _extra(case: Case, seed: int) -> list[Array]:

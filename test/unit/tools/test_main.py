@@ -1,0 +1,104 @@
+"""`trivium`: exit codes and streams, and what its commands do not import."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx.parser
+import pytest
+import trivium
+from trivium.tools import main as tool
+
+MODEL = onnx.parser.parse_model(
+    """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[2, 3] x, int64[2] i, bool[2] b) => (float[2, 3] y, int64[2] j, bool[2] c) {
+        y = Exp (x)
+        j = Neg (i)
+        c = Not (b)
+    }"""
+)
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("package") / "m.trv"
+    trivium.compile(MODEL).save(path)
+    return path
+
+
+def call(*arguments: str | Path) -> int:
+    return tool.main([str(a) for a in arguments])
+
+
+def test_run_writes_what_it_computes(package: Path, tmp_path: Path) -> None:
+    x = np.linspace(0, 1, 6, dtype=np.float32).reshape(2, 3)
+    np.save(tmp_path / "x.npy", x)
+    given = ("--input", f"x={tmp_path}/x.npy", "--random")
+    assert call("run", package, *given, "--output", f"y={tmp_path}/y.npy") == tool.OK
+    assert np.allclose(np.load(tmp_path / "y.npy"), np.exp(x), rtol=1e-5)
+    assert sorted(os.listdir(tmp_path)) == ["x.npy", "y.npy"]
+
+
+def test_random_inputs_are_those_of_the_seed(
+    package: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed: list[str] = []
+    for seed in ("--random=1", "--random=1", "--random=2"):
+        assert call("run", package, seed) == tool.OK
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] != printed[2]
+    assert [line.split()[:3] for line in printed[0].splitlines()] == [
+        ["y", "float32", "2x3"],
+        ["j", "int64", "2"],
+        ["c", "bool", "2"],
+    ]
+
+
+def test_messages_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = tmp_path / "none.trv"
+    assert call("info", missing) == tool.REPORTED
+    message = f"{missing}: cannot be read: No such file or directory\n"
+    assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "the following arguments are required: COMMAND"),
+        (["bake"], "invalid choice: 'bake'"),
+        (["compile", "m.onnx"], "the following arguments are required: -o/--output"),
+        (["compile", "m.onnx", "-o", "m.bin"], "'m.bin' must end in .trv"),
+        (["check", "m.onnx", "--shape", "N=a"], "'N=a' must be like N=1 or x=1x3x224x224"),
+        (["check", "m.onnx", "--shape", "N=1", "--shape", "N=2"], "'N' is given twice"),
+        (["check", "m.onnx", "--opt-level", "3"], "invalid choice: 3"),
+        (["run", "m.trv", "--input", "x"], "'x' must be like x=x.npy"),
+        (["run", "m.trv", "--repeat", "0"], "'0' must be a number from 1 on"),
+        (["run", "m.trv", "--target", "host"], "--target: 'm.trv' is compiled already"),
+    ],
+)
+def test_wrong_usage(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(*arguments) == tool.USAGE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+
+
+def test_a_reader_that_has_seen_enough_is_no_fault(package: Path) -> None:
+    command = f"{sys.executable} -m trivium.tools.main info {package} | true"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert done.stderr == ""
+
+
+def test_what_runs_packages_needs_no_compiler(package: Path) -> None:
+    program = (
+        "import sys; from trivium.tools.main import main\n"
+        "assert main(sys.argv[1:]) == 0\n"
+        "loaded = {'onnx', 'torch', 'torch_mlir', 'triton'} & set(sys.modules)\n"
+        "assert not loaded, loaded"
+    )
+    for arguments in (["run", package, "--random"], ["info", package]):
+        subprocess.run([sys.executable, "-c", program, *arguments], check=True)

@@ -1,0 +1,74 @@
+"""Write docs/support.md: where each op runs, and which ONNX operators are read, from registries."""
+
+from collections.abc import Iterator, Sequence
+
+from ..dialects.core.op import OPS, Op
+from ..passes.decompose import decomposition_rules
+from ..targets.core import Target, limit_text
+from ..targets.place import FREE
+from ..targets.registry import find_target, target_names
+
+STRUCTURE = ("tri.group", "tri.yield")
+NO = "-"
+
+ROADS = """
+On a target, an op is lowered by one of its roads (`targets/cpu/target.py` describes those of the
+CPU), is *decomposed* into ops that are, or (`-`) goes to the host, where numpy computes it. Some
+need no code: they are *free*. `trivium check MODEL` says what happens to the ops of a model.
+"""
+
+
+def support_page(notice: str) -> str:
+    """List all ops with their roads on each target, the limits, and ONNX's operators."""
+    targets = [find_target(name) for name in target_names()]
+    classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
+    ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
+    rows = [(f"`{cls.op_name}`", *(_road(cls, target) for target in targets)) for cls in ops]
+    parts = [
+        "# Support",
+        notice,
+        "## Ops",
+        ROADS.strip(),
+        _table(["op", *(target.name for target in targets)], rows),
+        "## Limits",
+        _bullets(limit for target in targets for limit in _limits(target)) or "There are none.",
+        "## ONNX operators",
+        "An operator is read from the first of these opset versions on. Operators that ONNX\n"
+        "defines by others are read, too: their definition is.",
+        _table(["operator", "opset versions"], list(_onnx_rows())),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _road(cls: type[Op], target: Target) -> str:
+    """Name the way by which an op gets onto a target."""
+    if cls in FREE:
+        return "free"
+    if cls in target.lowerings:
+        return getattr(target.lowerings[cls], "road", "lowered")
+    if target.name == "host":
+        return "numpy" if cls.reference is not Op.reference else NO
+    return "decomposed" if cls in decomposition_rules() else NO
+
+
+def _limits(target: Target) -> Iterator[str]:
+    for cls, predicates in sorted(target.limits.items(), key=lambda item: item[0].op_name):
+        for predicate in predicates:
+            yield f"`{cls.op_name}`: {target.name} {limit_text(predicate)}"
+
+
+def _onnx_rows() -> Iterator[tuple[str, str]]:
+    from ..compiler.frontends.onnx.rules import RULES
+
+    for (domain, op_type), rules in sorted(RULES.items()):
+        name = f"{domain}::{op_type}" if domain else op_type
+        yield f"`{name}`", ", ".join(str(rule.since) for rule in rules)
+
+
+def _bullets(lines: Iterator[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
