@@ -56,9 +56,9 @@ class Step:
     op: str = ""
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     operands: tuple[int, ...] = ()
-    groups: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
+    groups: tuple[int, ...] = ()
     reason: str = ""
 
 

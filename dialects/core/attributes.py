@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .errors import Invalid
+from .errors import Invalid, Unsupported
 from .mlir import ir
 from .tensor import DTYPES, Array, Tensor, numpy_dtype
 
@@ -38,6 +38,8 @@ def tensor_of(type_: ir.Type) -> Tensor:
 
 def type_of(tensor: Tensor) -> ir.Type:
     """Return the MLIR type of a plain tensor type, in the current context."""
+    if max(tensor.shape, default=0) >= 1 << 63:
+        raise Unsupported(f"makes {tensor}, axes must have less than 2^63 elements")
     return ir.RankedTensorType.get(tensor.shape, ir.Type.parse(tensor.dtype))
 
 

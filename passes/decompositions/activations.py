@@ -3,7 +3,9 @@
 import math
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
+from ...dialects.core.tensor import is_float
 from ..building import (
     absolute,
     add,
@@ -23,6 +25,7 @@ from ..building import (
     tanh,
     where,
 )
+from ..rewriting import NoMatch
 from .registry import decomposes
 
 
@@ -117,6 +120,8 @@ def selu(op: tri.Selu) -> ir.Value:
 
 @decomposes(tri.Shrink)
 def shrink(op: tri.Shrink) -> ir.Value:
+    if not is_float(tensor_of(op.x.type).dtype):
+        raise NoMatch("moves integers by a fraction")
     inside = where(greater(op.x, op.threshold), sub(op.x, op.bias), 0)
     return where(less(op.x, -op.threshold), add(op.x, op.bias), inside)
 

@@ -7,13 +7,18 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
+from ...dialects.core.tensor import is_float
 from ..building import add, expand, mat_mul, mul, reshape, shape_of, transpose, where
+from ..rewriting import NoMatch
 from .norms import narrowed, widened
 from .registry import decomposes
 
 
 @decomposes(tri.Gemm)
 def gemm(op: tri.Gemm) -> ir.Value:
+    whole = op.alpha.is_integer() and op.beta.is_integer()
+    if not whole and not is_float(tensor_of(op.y.type).dtype):
+        raise NoMatch("scales integers by a fraction")
     a = transpose(op.a, 1, 0) if op.trans_a else op.a
     b = transpose(op.b, 1, 0) if op.trans_b else op.b
     y = _times(mat_mul(a, b), op.alpha)

@@ -1,5 +1,7 @@
 """What rules ask of values and of ONNX's type codes."""
 
+import math
+
 import numpy as np
 import onnx
 
@@ -39,7 +41,7 @@ def filled(shape: Shape, element: Array) -> Array | Op:
     """Make a tensor of equal elements: an array when small, an expanded scalar when not."""
     if min(shape, default=0) < 0:
         raise Invalid(f"has shape {list(shape)}, must not be negative")
-    small = Tensor(shape, dtype_of(element.dtype)).size <= SMALL
+    small = math.prod(shape) <= SMALL and max(shape, default=0) <= SMALL
     scalar = single(element)
     return np.full(shape, scalar) if small else tri.Expand.build(constant(scalar), shape=shape)
 

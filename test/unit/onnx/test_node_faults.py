@@ -133,6 +133,13 @@ FAULTS: list[Fault] = [
     ),
     (node("Expand", "x s"), {"s": [5, 1]}, 13, "shapes 2x3x4 and 5x1 do not broadcast"),
     (node("Gather", "x i", axis=3), {}, 13, "axis 3 is outside [-3, 3) of a rank-3 tensor"),
+    (
+        node("Pad", "x", pads=[(1 << 63) - 1, 0, 0, 1, 0, 0]),
+        {},
+        7,
+        "makes tensor<9223372036854775810x3x4xf32>, axes must have less than 2^63 elements",
+    ),
+    (node("OneHot", "i d v"), {"d": np.nan, "v": [0.0, 1.0]}, 11, "has depth nan, must be finite"),
     (node("And", "x x"), {}, 7, "element type is f32, must be i1"),
     (node("Sqrt", "i"), {}, 13, "element type is i64, must be a float"),
 ]

@@ -91,7 +91,9 @@ GELU: dict[str, Build] = {
 TANH_GELU: dict[str, Build] = {
     "power": tanh_gelu(lambda x: mul(add(x, mul(power(x, 3), 0.044715)), ROOT_2_PI)),
     "products": tanh_gelu(lambda x: mul(ROOT_2_PI, add(mul(mul(mul(x, x), x), 0.044715), x))),
-    "power of power": tanh_gelu(lambda x: mul(add(x, mul(mul(power(x, 2), x), 0.044715)), ROOT_2_PI)),
+    "power of power": tanh_gelu(
+        lambda x: mul(add(x, mul(mul(power(x, 2), x), 0.044715)), ROOT_2_PI)
+    ),
     "factored": tanh_gelu(lambda x: mul(mul(x, ROOT_2_PI), add(1, mul(mul(0.044715, x), x)))),
     "multiplied out": tanh_gelu(
         lambda x: add(mul(x, ROOT_2_PI), mul(power(x, 3), 0.044715 * ROOT_2_PI))
@@ -133,9 +135,7 @@ LAYER_NORM: dict[str, Build] = {
     "scale at the root": layer_norm(lambda d, v: mul(d, mul(tri.Rsqrt.build(v).y, vector(SCALE)))),
     "power": layer_norm(lambda d, v: mul(mul(d, power(v, -0.5)), vector(SCALE))),
     "centred twice": lambda x: add(
-        mul(
-            div(centered(x), sqrt(add(mean(mul(centered(x), centered(x))), 1e-5))), vector(SCALE)
-        ),
+        mul(div(centered(x), sqrt(add(mean(mul(centered(x), centered(x))), 1e-5))), vector(SCALE)),
         vector(BIAS),
     ),
 }

@@ -162,3 +162,20 @@ def test_outputs_that_live_elsewhere_are_copied():
         y = Session(replace(plain, manifest=manifest))(x)
         np.testing.assert_array_equal(y, expected)
         assert not np.may_share_memory(x, y)
+
+
+def test_groups_pass_neighbouring_operands_as_one_list():
+    def weigh(xs: list[Any], factor: Any) -> Any:
+        return sum(xs) * factor
+
+    grouped = replace(step("toy.weigh", (0, 2, 0, 2), (1,)), groups=(3, -1))
+    session = Session(package(grouped), ops(weigh=weigh))
+    w = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(session(np.ones(4, np.float32)), (2 + w) * w)
+
+
+@pytest.mark.parametrize("groups", [(2,), (4, -1), (-2, -1), (1, 1, 1, -1, -1)])
+def test_groups_that_do_not_divide_the_operands_are_refused(groups: tuple[int, ...]):
+    broken = replace(step("toy.weigh", (0, 2, 0, 2), (1,)), groups=groups)
+    with pytest.raises(PackageError, match=r"'steps\[0\].groups' is .* must divide 4 operands"):
+        package(broken)
