@@ -22,6 +22,7 @@ from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
+from .chains import Chain
 from .rewriting import NoMatch, Pattern, Rewriter, users
 
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2}
@@ -135,27 +136,41 @@ class _Either(Fragment):
 
 
 @dataclass(frozen=True)
-class _Product(Fragment):
+class _Chained(Fragment):
+    """Base of products and totals: their number, or the name for it, and what else they have."""
+
     number: float
     scalar: str
-    factors: tuple[tuple[Fragment, float], ...]
+    parts: tuple[tuple[Fragment, float], ...]
 
+    def find_parts(self, chain: Chain, value: ir.Value, found: Found) -> Iterator[Found]:
+        """Yield every way to match the parts of a chain, which ends in a value, with these."""
+        if len(chain.parts) != len(self.parts) or not chain.ops:
+            return
+        if self.scalar:
+            found = found.with_number(self.scalar, chain.number)
+        elif not _near(chain.number, self.number, _tolerance(value)):
+            return
+        fragments = [fragment for fragment, _ in self.parts]
+        wanted = [exponent for _, exponent in self.parts]
+        for order in itertools.permutations(chain.parts.items()):
+            if [exponent for _, exponent in order] == wanted:
+                values = [part for part, _ in order]
+                yield from _find_all(fragments, values, found.with_ops(*chain.ops), chain.rewriter)
+
+
+class _Product(_Chained):
     def find(self, value: ir.Value, found: Found, rewriter: Rewriter) -> Iterator[Found]:
-        chain = _Chain(rewriter, 1, _tolerance(value))
-        chain.add_factor(value, 1)
-        yield from _find_chain(chain, self.number, self.scalar, self.factors, found)
+        chain = Chain(rewriter, neutral=1)
+        chain.add_factor(value)
+        return self.find_parts(chain, value, found)
 
 
-@dataclass(frozen=True)
-class _Total(Fragment):
-    number: float
-    scalar: str
-    terms: tuple[tuple[Fragment, float], ...]
-
+class _Total(_Chained):
     def find(self, value: ir.Value, found: Found, rewriter: Rewriter) -> Iterator[Found]:
-        chain = _Chain(rewriter, 0, _tolerance(value))
-        chain.add_term(value, 1)
-        yield from _find_chain(chain, self.number, self.scalar, self.terms, found)
+        chain = Chain(rewriter, neutral=0)
+        chain.add_term(value)
+        return self.find_parts(chain, value, found)
 
 
 COMMUTATIVE = (tri.Add, tri.Mul, tri.Minimum, tri.Maximum, tri.And, tri.Or, tri.Equal)
@@ -265,99 +280,6 @@ class FuseFragment(Pattern):
         with rewriter.before(op):
             new = self.build(found, rewriter)
         rewriter.replace(op, new, *found.ops)
-
-
-class _Chain:
-    """Gather the factors of a product with their exponents, or the terms of a sum with signs."""
-
-    def __init__(self, rewriter: Rewriter, neutral: float, tolerance: float) -> None:
-        self.rewriter = rewriter
-        self.number = neutral
-        self.tolerance = tolerance
-        self.parts: dict[ir.Value, float] = {}
-        self.ops: list[Op] = []
-
-    def add_factor(self, value: ir.Value, exponent: float) -> None:
-        number = self.rewriter.find_scalar(value)
-        if number is not None and (number > 0 or float(exponent).is_integer()) and number:
-            self.number *= number**exponent
-            return
-        op = self._inner(value)
-        match op:
-            case tri.Mul():
-                self._go(op, (op.a, exponent), (op.b, exponent))
-            case tri.Div():
-                self._go(op, (op.a, exponent), (op.b, -exponent))
-            case tri.Reciprocal():
-                self._go(op, (op.x, -exponent))
-            case tri.Sqrt():
-                self._go(op, (op.x, exponent / 2))
-            case tri.Rsqrt():
-                self._go(op, (op.x, -exponent / 2))
-            case tri.Neg() if float(exponent).is_integer():
-                self.number *= (-1.0) ** exponent
-                self._go(op, (op.x, exponent))
-            case tri.Pow() if (by := self.rewriter.find_scalar(op.b)) is not None:
-                self._go(op, (op.a, exponent * by))
-            case _:
-                self.parts[value] = self.parts.get(value, 0) + exponent
-
-    def add_term(self, value: ir.Value, sign: float) -> None:
-        number = self.rewriter.find_scalar(value)
-        if number is not None:
-            self.number += number * sign
-            return
-        op = self._inner(value)
-        match op:
-            case tri.Add():
-                self._take(op)
-                self.add_term(op.a, sign)
-                self.add_term(op.b, sign)
-            case tri.Sub():
-                self._take(op)
-                self.add_term(op.a, sign)
-                self.add_term(op.b, -sign)
-            case tri.Neg():
-                self._take(op)
-                self.add_term(op.x, -sign)
-            case _:
-                self.parts[value] = self.parts.get(value, 0) + sign
-
-    def _inner(self, value: ir.Value) -> Op | None:
-        """Return the op to look through: the outermost, or one with a single use."""
-        first = not self.ops and not self.parts
-        single = first or len(list(itertools.islice(value.uses, 2))) == 1
-        return self.rewriter.find_producer(value) if single else None
-
-    def _go(self, op: Op, *factors: tuple[ir.Value, float]) -> None:
-        self._take(op)
-        for value, exponent in factors:
-            self.add_factor(value, exponent)
-
-    def _take(self, op: Op) -> None:
-        self.ops.append(op)
-
-
-def _find_chain(
-    chain: _Chain,
-    number: float,
-    scalar: str,
-    wanted: Sequence[tuple[Fragment, float]],
-    found: Found,
-) -> Iterator[Found]:
-    if len(chain.parts) != len(wanted) or not chain.ops:
-        return
-    if scalar:
-        found = found.with_number(scalar, chain.number)
-    elif not _near(chain.number, number, chain.tolerance):
-        return
-    found = found.with_ops(*chain.ops)
-    for order in itertools.permutations(chain.parts.items()):
-        exponents = zip(order, wanted, strict=True)
-        if all(have == want for (_, have), (_, want) in exponents):
-            fragments = [fragment for fragment, _ in wanted]
-            values = [value for value, _ in order]
-            yield from _find_all(fragments, values, found, chain.rewriter)
 
 
 def _find_all(

@@ -129,8 +129,9 @@ class ConvTranspose(TriOp):
         window = Window(w.shape[2:], strides, pads, dilations)
         batch, channels, *inputs = x.shape
         taps, outputs = math.prod(window.kernel), w.shape[1] * group
-        kernels = widen(w).reshape(group, channels // group, -1).swapaxes(1, 2)
-        columns = kernels @ widen(x).reshape(batch, group, channels // group, -1)
+        kernels = widen(w).reshape(group, channels // group, w.shape[1] * taps)
+        pixels = widen(x).reshape(batch, group, channels // group, math.prod(inputs))
+        columns = kernels.swapaxes(1, 2) @ pixels
         columns = columns.reshape(batch, outputs, taps, *inputs)
         sizes = _padded_outputs(window, tuple(inputs), output_padding)
         around = zip(sizes, window.begins, window.ends, strict=True)

@@ -84,8 +84,9 @@ class DeformConv(TriOp):
         columns = np.stack([_read(*each) for each in zip(parts, places, strict=True)])
         if mask is not None:
             columns = columns * widen(mask).reshape(batch, offset_group, 1, taps, *windows)
-        columns = columns.reshape(batch, group, channels // group * taps, -1)
-        kernels = widen(w).reshape(group, w.shape[0] // group, -1)
+        depth = channels // group * taps
+        columns = columns.reshape(batch, group, depth, math.prod(windows))
+        kernels = widen(w).reshape(group, w.shape[0] // group, depth)
         y = (kernels @ columns).reshape(batch, w.shape[0], *windows)
         return narrow(y if b is None else y + widen(b).reshape(-1, *[1] * window.rank), x)
 

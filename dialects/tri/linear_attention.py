@@ -69,9 +69,9 @@ class LinearAttention(TriOp):
         scale: float,
     ) -> tuple[Array, Array]:
         queries, keys, values = map(widen, (q, k, v))
-        batch, length, heads, _ = q.shape
+        batch, length, heads, size = q.shape
         shared = k.shape[2]
-        grouped = queries.reshape(batch, length, shared, heads // shared, -1)
+        grouped = queries.reshape(batch, length, shared, heads // shared, size)
         zeros = np.zeros((batch, shared, k.shape[3], v.shape[3]), keys.dtype)
         memory = zeros if state is None else widen(state)
         kept = np.exp(np.broadcast_to(0 if decay is None else widen(decay), k.shape))

@@ -48,6 +48,8 @@ class Resize(TriOp):
         extrapolation_value: float = 0.0,
         roi: tuple[float, ...] = (),
     ) -> Tensor:
+        if 0 in x.shape:
+            raise Invalid(f"input is {x}, must not be empty")
         need_one_of("mode", mode, MODES)
         need_one_of("coordinate_transform", coordinate_transform, TRANSFORMS)
         need_one_of("nearest_mode", nearest_mode, NEAREST_MODES)
@@ -127,6 +129,8 @@ class GridSample(TriOp):
     ) -> Tensor:
         need_one_of("mode", mode, MODES)
         need_one_of("padding_mode", padding_mode, ("zeros", "border", "reflection"))
+        if 0 in x.shape[2:]:
+            raise Invalid(f"input is {x}, must have pixels")
         if not is_float(grid.dtype):
             raise Invalid(f"grid has element type {grid.dtype}, must be a float")
         if x.rank < 3 or grid.rank != x.rank:

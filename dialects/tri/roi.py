@@ -71,6 +71,7 @@ class RoiAlign(TriOp):
         spatial_scale: float = 1.0,
         half_pixel: bool = True,
     ) -> Array:
+        _check_images(batch_indices, x)
         y = np.zeros((len(rois), x.shape[1], *sizes), widen(x).dtype)
         scaled = widen(rois) * spatial_scale - (0.5 if half_pixel else 0.0)
         at_least = 0.0 if half_pixel else 1.0
@@ -111,8 +112,9 @@ class MaxRoiPool(TriOp):
     def reference(
         x: Array, rois: Array, *, sizes: tuple[int, ...], spatial_scale: float = 1.0
     ) -> Array:
+        _check_images(rois[:, 0], x)
         y = np.zeros((len(rois), x.shape[1], *sizes), x.dtype)
-        for region, (image, *corners) in enumerate(widen(rois)):
+        for region, (image, *corners) in enumerate(np.nan_to_num(widen(rois))):
             x1, y1, x2, y2 = (_rounded(c * spatial_scale) for c in corners)
             rows = _cells(y1, y2, sizes[0], x.shape[2])
             columns = _cells(x1, x2, sizes[1], x.shape[3])
@@ -146,12 +148,12 @@ def _samples(
 ) -> Samples:
     """Place samples along one axis of a region, and find the two elements that each sees."""
     length = max(end - start, at_least)
-    count = ratio or math.ceil(length / cells)
+    count = ratio or (math.ceil(length / cells) if math.isfinite(length) else 0)
     steps = (np.arange(cells)[:, None] + (np.arange(count) + 0.5) / max(count, 1)) / cells
     at = start + steps * length
     # A point up to one element outside sees the border, one further out sees nothing.
     seen = (at >= -1) & (at <= size)
-    inside = at.clip(0, size - 1)
+    inside = np.where(seen, at, 0).clip(0, size - 1)
     low = np.floor(inside)
     high = np.minimum(low + 1, size - 1)
     weights = np.stack([1 - (inside - low), inside - low], -1) * seen[..., None]
@@ -174,3 +176,10 @@ def _pool(image: Array, rows: Samples, columns: Samples, mode: str) -> Array:
 def _check_sizes(sizes: tuple[int, ...]) -> None:
     if len(sizes) != 2 or min(sizes) < 1:
         raise Invalid(f"sizes is {sizes}, must be two numbers of at least 1")
+
+
+def _check_images(images: Array, x: Array) -> None:
+    """Raise Invalid for a region of an image that the batch does not have."""
+    for image in images:
+        if not 0 <= image < len(x):
+            raise Invalid(f"region is of image {image}, must be in [0, {len(x)})")

@@ -49,6 +49,8 @@ class Hardmax(Distribution):
     @staticmethod
     def reference(x: Array, *, axis: int = -1) -> Array:
         y = np.zeros_like(x)
+        if not y.size:
+            return y
         if x.size:
             np.put_along_axis(y, x.argmax(axis, keepdims=True), np.ones((), x.dtype), axis)
         return y

@@ -94,24 +94,28 @@ def expm1(x: Number) -> Number:
 
 
 def log(x: Number) -> Number:
-    """Compute the natural logarithm. f32: at most 1 ULP, of denormals too.
+    """Compute the natural logarithm. f32: at most 1 ULP, of denormals too."""
+    if x.dtype == "f64":
+        return x.apply(math.log)
+    tiny = x.less(2.0**-126)
+    result = _log_of_normal(tiny.select(x * 2.0**25, x), tiny.select(x.like(-25), 0))
+    result = x.equal(float("inf")).select(x, result)
+    result = x.equal(0).select(x.like(float("-inf")), result)
+    return x.greater_equal(0).select(result, float("nan"))
+
+
+def _log_of_normal(x: Number, power: Number | float = 0) -> Number:
+    """Compute log(2^power x) for a positive normal f32 x; anything of other numbers.
 
     x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and
     log(x) = e ln 2 + f - f^2 / 2 + f^3 P(f).
     """
-    if x.dtype == "f64":
-        return x.apply(math.log)
-    tiny = x.less(2.0**-126)
-    normal = tiny.select(x * 2.0**25, x)
-    exponent, f = _split(normal)
-    exponent = exponent - tiny.select(exponent.like(25), 0)
+    exponent, f = _split(x)
+    exponent = exponent + power
     square = f * f
     series = (square * f) * polynomial(f, _LOG)
     series = exponent.fma(_LN2_LOW, series)
-    result = exponent.fma(_LN2_HIGH, square.fma(-0.5, series) + f)
-    result = x.equal(float("inf")).select(x, result)
-    result = x.equal(0).select(x.like(float("-inf")), result)
-    return x.greater_equal(0).select(result, float("nan"))
+    return exponent.fma(_LN2_HIGH, square.fma(-0.5, series) + f)
 
 
 def _split(x: Number) -> tuple[Number, Number]:
@@ -163,4 +167,8 @@ def sigmoid(x: Number) -> Number:
 
 def softplus(x: Number) -> Number:
     """Compute log(1 + exp(x)) without overflow. f32: at most 2.5 ULP."""
-    return x.maximum(0) + log1p(exp(-x.abs()))
+    e = exp(-x.abs())
+    if x.dtype == "f64":
+        return x.maximum(0) + log1p(e)
+    rounded = e + 1  # in [1, 2]: normal, and none of the special cases of log1p
+    return x.maximum(0) + _log_of_normal(rounded) + (e - (rounded - 1)) / rounded

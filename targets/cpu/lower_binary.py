@@ -1,6 +1,10 @@
 """Lowerings of arithmetic on two tensors."""
 
+from collections.abc import Callable
+
 from ...dialects import tri
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import view
 from ...dialects.core.tensor import DTYPES
 from .conversion import convert
 from .index import carry
@@ -54,10 +58,35 @@ def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
 def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
     if not a.is_float and not b.is_float:
         return _integer_power(a, b)
+    known = _constant_exponent(op)
+    if a.is_float and known in _EASY_POWERS:
+        return _EASY_POWERS[known](a)
     if a.dtype == "f32" and b.dtype == "f32":
         return a.with_value(math.powf(a.value, b.value))
     wide = convert(a, "f64")
     return convert(wide.with_value(math.powf(wide.value, convert(b, "f64").value)), a.dtype)
+
+
+def _constant_exponent(op: tri.Pow) -> float | None:
+    made = view(op.b.owner) if isinstance(op.b, ir.OpResult) else None
+    if isinstance(made, tri.Constant) and made.value.size == 1:
+        return float(made.value.reshape(-1)[0])
+    return None
+
+
+def _root(a: Number) -> Number:
+    """Compute a to the power 1/2, which differs from the square root of -0 and -inf."""
+    root = (a + 0.0).apply(math.sqrt)
+    return a.equal(float("-inf")).select(a.like(float("inf")), root)
+
+
+_EASY_POWERS: dict[float, Callable[[Number], Number]] = {
+    -1.0: lambda a: 1 / a,
+    0.5: _root,
+    1.0: lambda a: a,
+    2.0: lambda a: a * a,
+    3.0: lambda a: a * a * a,
+}
 
 
 def _integer_power(a: Number, b: Number) -> Number:

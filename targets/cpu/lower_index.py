@@ -15,7 +15,7 @@ from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .sink import Sink
 from .target import template
-from .windows import neighbours
+from .windows import neighbours, repeated
 
 
 def place_in(index: Number, size: int) -> Number:
@@ -111,14 +111,31 @@ def lower_one_hot(
     axis = normalize_axis(op.axis, len(indices.shape) + 1)
     outer, inner = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
     names = indices.reshape((outer, inner))
+    off, on = (values.load([Index(i)]) for i in range(2))
 
-    def read(at: list[Index]) -> Number:
-        index = convert(names.load([at[0], at[2]]), "i64")
-        index = index.less(0).select(index + op.depth, index)
-        hit = index.equal(at[1].number("i64"))
-        return hit.select(values.load([Index(1)]), values.load([Index(0)]))
+    def choice(hit: Number, lanes: Lanes | None) -> Number:
+        return hit.select(repeated(on, lanes), repeated(off, lanes))
 
-    sink.over((outer, op.depth, inner)).fill(read)
+    def along_depth(at: list[Index], lanes: Lanes | None) -> Number:
+        hot = repeated(_hot(names.load([at[0], Index(0)]), op.depth), lanes)
+        return choice(neighbours(at[1], lanes).equal(hot), lanes)
+
+    def along_inner(at: list[Index], lanes: Lanes | None) -> Number:
+        hot = _hot(names.load([at[0], at[2]], lanes), op.depth)
+        return choice(hot.equal(repeated(at[1].number("i32"), lanes)), lanes)
+
+    if inner == 1:
+        sink.over((outer, op.depth)).fill_vectors(along_depth, values.dtype, "i32")
+    else:
+        sink.over((outer, op.depth, inner)).fill_vectors(along_inner, values.dtype, "i64")
+
+
+def _hot(index: Number, depth: int) -> Number:
+    """Return the place that an index makes hot, as i32; -1 when it is outside of the axis."""
+    wide = convert(index, "i64")
+    wide = wide.less(0).select(wide + depth, wide)
+    inside = wide.greater_equal(0).logical_and(wide.less(depth))
+    return convert(inside.select(wide, -1), "i32")
 
 
 @template(tri.ScatterElements)

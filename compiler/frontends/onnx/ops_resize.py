@@ -23,12 +23,12 @@ def upsample_by_attribute(x: Value, *, scales: Floats, mode: str = "nearest") ->
 
 @onnx_op("Upsample", since=9)
 def upsample(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
-    return _resize_by_position(x, tuple(map(float, scales)), mode)
+    return _resize_by_position(x, _floats(scales), mode)
 
 
 @onnx_op("Resize", since=10)
 def resize_by_scales(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
-    return _resize_by_position(x, tuple(map(float, scales)), mode)
+    return _resize_by_position(x, _floats(scales), mode)
 
 
 @onnx_op("Resize", since=11)
@@ -49,10 +49,12 @@ def resize(
     nearest_mode: str = "round_prefer_floor",
 ) -> tri.Resize:
     shape = tensor(x).shape
+    if 0 in shape:
+        raise Invalid(f"has an empty input {tensor(x)}")
     chosen = _axes(axes, shape)
     parts = _parts(roi, chosen, shape) if coordinate_transformation_mode == CROP else ()
     if scales is not None and scales.size:
-        new_scales = _spread(tuple(map(float, scales)), chosen, (1.0,) * len(shape), "scales")
+        new_scales = _spread(_floats(scales), chosen, (1.0,) * len(shape), "scales")
         new_sizes = _scaled_sizes(shape, new_scales, parts)
     elif sizes is not None and sizes.size:
         wanted = _spread(ints(sizes), chosen, shape, "sizes")
@@ -111,6 +113,10 @@ def _resize_by_position(x: Value, scales: Floats, mode: str) -> tri.Resize:
     )
 
 
+def _floats(array: Array) -> Floats:
+    return tuple(float(element) for element in array.reshape(-1))
+
+
 def _axes(axes: Ints | None, shape: Shape) -> Ints:
     if axes is None:
         return tuple(range(len(shape)))
@@ -132,7 +138,7 @@ def _spread(values: tuple[T, ...], axes: Ints, rest: tuple[T, ...], name: str) -
 
 def _parts(roi: Array | None, axes: Ints, shape: Shape) -> Floats:
     """Return the part of each axis that is resized: all starts, then all ends."""
-    given = () if roi is None else tuple(map(float, roi))
+    given = () if roi is None else _floats(roi)
     if len(given) != 2 * len(axes):
         raise Invalid(f"has {len(given)} entries in roi, must have {2 * len(axes)}")
     starts = _spread(given[: len(axes)], axes, (0.0,) * len(shape), "starts")
@@ -140,6 +146,8 @@ def _parts(roi: Array | None, axes: Ints, shape: Shape) -> Floats:
 
 
 def _scaled_sizes(shape: Shape, scales: Floats, parts: Floats) -> Shape:
+    if not all(0 < scale < math.inf for scale in scales):
+        raise Invalid(f"has scales {scales}, must be above 0")
     spans = [1.0] * len(shape)
     if parts:
         starts, ends = parts[: len(shape)], parts[len(shape) :]

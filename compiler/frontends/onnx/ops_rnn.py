@@ -29,7 +29,7 @@ def rnn(
         b,
         sequence_lens,
         initial_h,
-        hidden_size=hidden_size or tensor(r).shape[-1],
+        hidden_size=hidden_size or _hidden_size(r),
         direction=direction,
         activations=activations,
         alphas=activation_alpha,
@@ -64,7 +64,7 @@ def gru(
         b,
         sequence_lens,
         initial_h,
-        hidden_size=hidden_size or tensor(r).shape[-1],
+        hidden_size=hidden_size or _hidden_size(r),
         direction=direction,
         activations=activations,
         alphas=activation_alpha,
@@ -104,7 +104,7 @@ def lstm(
         initial_h,
         initial_c,
         p,
-        hidden_size=hidden_size or tensor(r).shape[-1],
+        hidden_size=hidden_size or _hidden_size(r),
         direction=direction,
         activations=activations,
         alphas=activation_alpha,
@@ -113,3 +113,8 @@ def lstm(
         layout=layout,
         input_forget=bool(input_forget),
     )
+
+
+def _hidden_size(r: Value) -> int:
+    """Return the size of the state by the weights that it has, 0 when they have no axes."""
+    return tensor(r).shape[-1] if tensor(r).rank else 0

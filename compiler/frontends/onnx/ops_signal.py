@@ -8,7 +8,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, normalize_axis, numpy_dtype
 from .rules import Value, onnx_op
-from .values import constant, element_type, tensor
+from .values import constant, element_type, single, tensor
 
 
 @onnx_op("DFT", since=17)
@@ -32,7 +32,7 @@ def dft(
     inverse: int = 0,
     onesided: int = 0,
 ) -> tri.Dft:
-    along = -2 if axis is None else int(axis.item())
+    along = -2 if axis is None else int(single(axis).item())
     return _dft(x, dft_length, along, bool(inverse), bool(onesided))
 
 
@@ -40,7 +40,7 @@ def _dft(x: Value, dft_length: Array | None, axis: int, inverse: bool, onesided:
     axis = normalize_axis(axis, tensor(x).rank)
     size = tensor(x).shape[axis]
     default = 2 * (size - 1) if inverse and onesided else size
-    length = default if dft_length is None else int(dft_length.item())
+    length = default if dft_length is None else int(single(dft_length).item())
     return tri.Dft.build(x, axis=axis, length=length, inverse=inverse, onesided=onesided)
 
 
@@ -56,9 +56,9 @@ def stft(
     """Cut the signal in frames that may overlap, and transform each."""
     if tensor(signal).rank != 3:
         raise Invalid(f"has signal {tensor(signal)}, must have rank 3")
-    whole, step = tensor(signal).shape[1], int(frame_step.item())
+    whole, step = tensor(signal).shape[1], int(single(frame_step).item())
     length = whole if window is None else tensor(window).size
-    length = length if frame_length is None else int(frame_length.item())
+    length = length if frame_length is None else int(single(frame_length).item())
     if step < 1 or not 1 <= length <= whole:
         raise Invalid(f"has frames of {length} at steps of {step} in a signal of {whole}")
     starts = constant(np.arange(0, whole - length + 1, step)[:, None])
@@ -80,12 +80,15 @@ def mel_weight_matrix(
     output_datatype: int = 1,
 ) -> Array:
     """Make triangles that are evenly spaced on the mel scale, their corners on DFT bins."""
-    bands, length = int(num_mel_bins.item()), int(dft_length.item())
-    lowest, highest = (_mel(float(edge.item())) for edge in (lower_edge_hertz, upper_edge_hertz))
+    bands, length = int(single(num_mel_bins).item()), int(single(dft_length).item())
+    lowest, highest = _mel(lower_edge_hertz), _mel(upper_edge_hertz)
+    rate = float(single(sample_rate).item())
+    if bands < 1 or length < 1 or not rate > 0:
+        raise Invalid(f"has {bands} bands of {length} at {rate} Hz, must all be above 0")
     # ONNX's steps end before the highest edge: the one that would reach it is number bands + 2.
     mels = lowest + (highest - lowest) / (bands + 2) * np.arange(bands + 2)
     hertz = 700 * (10 ** (mels / 2595) - 1)
-    corners = np.floor((length + 1) * hertz / sample_rate.item())[:, None]
+    corners = np.floor((length + 1) * hertz / rate)[:, None]
     low, center, high = corners[:-2], corners[1:-1], corners[2:]
     bins = np.arange(length // 2 + 1)
     rising = (bins - low) / np.maximum(center - low, 1)
@@ -94,5 +97,8 @@ def mel_weight_matrix(
     return bands_by_bin.astype(numpy_dtype(element_type(output_datatype)))
 
 
-def _mel(hertz: float) -> float:
+def _mel(edge: Array) -> float:
+    hertz = float(single(edge).item())
+    if not 0 <= hertz < math.inf:
+        raise Invalid(f"has an edge at {hertz} Hz, must be at least 0")
     return 2595 * math.log10(1 + hertz / 700)

@@ -35,6 +35,8 @@ def tf_idf_vectorizer(
     sequence = tensor(x)
     if sequence.rank not in (1, 2):
         raise Invalid(f"has input {sequence}, must have rank 1 or 2")
+    if not ngram_indexes or min(ngram_indexes) < 0 or len(weights) not in (0, len(ngram_indexes)):
+        raise Invalid(f"has {len(weights)} weights for n-grams at {ngram_indexes}")
     result = np.zeros((len(ngram_indexes), max(ngram_indexes) + 1), np.float32)
     total: Value = constant(np.zeros((*sequence.shape[:-1], result.shape[1]), np.float32))
     for first, grams in _pool(pool_int64s, ngram_counts):
@@ -54,6 +56,8 @@ def _pool(pool: Ints, starts: Ints) -> Iterator[tuple[int, Array]]:
     """Yield the n-grams of each length, and the number of the first of them."""
     number = 0
     for length, (start, end) in enumerate(zip(starts, (*starts[1:], len(pool)), strict=True), 1):
+        if not 0 <= start <= end <= len(pool) or (end - start) % length:
+            raise Invalid(f"has ngram_counts {starts}, which do not split a pool of {len(pool)}")
         if end > start:
             grams = np.array(pool[start:end]).reshape(-1, length)
             yield number, grams

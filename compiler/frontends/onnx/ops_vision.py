@@ -10,13 +10,15 @@ from ....dialects.core.tensor import Array, numpy_dtype
 from .boxes import suppress
 from .ops_conv import kernel_of
 from .rules import Value, onnx_op
-from .values import constant, ints, tensor
+from .values import constant, ints, single, tensor
 from .windows import Ints, window
 
 
 @onnx_op("AffineGrid", since=20)
 def affine_grid(theta: Value, size: Array, *, align_corners: int = 0) -> Value:
     """Transform the points of a regular grid: a sum over axes of coordinate times column."""
+    if size.size < 3 or min(ints(size)) < 1:
+        raise Invalid(f"has size {ints(size)}, must be batch, channels and pixels above 0")
     batch, _, *pixels = ints(size)
     count, dtype = len(pixels), numpy_dtype(tensor(theta).dtype)
     if tensor(theta).shape != (batch, count, count + 1):
@@ -24,7 +26,7 @@ def affine_grid(theta: Value, size: Array, *, align_corners: int = 0) -> Value:
     grid = _column(theta, count)
     for axis, number in enumerate(pixels):
         end = 1.0 if align_corners else 1 - 1 / number
-        shape = [1] * axis + [number] + [1] * (count - axis)
+        shape = (1,) * axis + (number,) + (1,) * (count - axis)
         places = np.linspace(-end, end, number) if number > 1 else np.zeros(1)
         at = constant(places.astype(dtype).reshape(shape))
         # The last spatial axis is the first coordinate.
@@ -53,6 +55,8 @@ def col2im(
     image, block = ints(image_shape), ints(block_shape)
     seen = window(image, block, strides, pads, dilations, "NOTSET")
     windows, taps = seen.output_sizes(image), math.prod(block)
+    if tensor(x).rank != 3:
+        raise Invalid(f"has input {tensor(x)}, must have rank 3")
     batch, rows, count = tensor(x).shape
     if count != math.prod(windows) or rows % taps:
         raise Invalid(f"has input {tensor(x)}, must have blocks of {taps} at {windows} places")
@@ -85,6 +89,9 @@ def max_unpool(
     shape = tensor(x).shape
     seen = window(shape[2:], kernel_shape, strides, pads, None, "NOTSET")
     inner = (*shape[:2], *seen.input_sizes(shape[2:]))
+    wanted = inner if output_shape is None else ints(output_shape)
+    if min(inner) < 1 or len(wanted) != len(inner):
+        raise Invalid(f"makes an output of shape {inner}, must be above 0 and fit {wanted}")
     zeros = tri.Expand.build(
         constant(np.zeros((), numpy_dtype(tensor(x).dtype))), shape=(math.prod(inner),)
     ).y
@@ -92,7 +99,6 @@ def max_unpool(
     places, values = (tri.Reshape.build(v, shape=flat).y for v in (indices, x))
     filled = tri.ScatterElements.build(zeros, places, values).y
     y = tri.Reshape.build(filled, shape=inner).y
-    wanted = inner if output_shape is None else ints(output_shape)
     if wanted == inner:
         return y
     ends = tuple(want - have for want, have in zip(wanted, inner, strict=True))
@@ -110,10 +116,15 @@ def non_max_suppression(
     center_point_box: int = 0,
 ) -> Array:
     """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
-    count = 0 if max_output_boxes_per_class is None else int(max_output_boxes_per_class.item())
-    overlap = 0.0 if iou_threshold is None else float(iou_threshold.item())
-    score = -math.inf if score_threshold is None else float(score_threshold.item())
+    count = int(_number(max_output_boxes_per_class, 0))
+    overlap, score = _number(iou_threshold, 0.0), _number(score_threshold, -math.inf)
+    if boxes.ndim != 3 or scores.ndim != 3 or boxes.shape != (len(scores), scores.shape[2], 4):
+        raise Invalid(f"has boxes {boxes.shape} and scores {scores.shape}, which do not fit")
     return suppress(boxes, scores, count, overlap, score, centered=bool(center_point_box))
+
+
+def _number(array: Array | None, default: float) -> float:
+    return default if array is None else float(single(array).item())
 
 
 @onnx_op("RoiAlign", since=10)

@@ -41,7 +41,7 @@ def filled(shape: Shape, element: Array) -> Array | Op:
     """Make a tensor of equal elements: an array when small, an expanded scalar when not."""
     if min(shape, default=0) < 0:
         raise Invalid(f"has shape {list(shape)}, must not be negative")
-    small = math.prod(shape) <= SMALL and max(shape, default=0) <= SMALL
+    small = math.prod(max(size, 1) for size in shape) <= SMALL
     scalar = single(element)
     return np.full(shape, scalar) if small else tri.Expand.build(constant(scalar), shape=shape)
 

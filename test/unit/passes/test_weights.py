@@ -7,7 +7,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import node_location, value_names
 from trivium.dialects.core.mlir import ir
-from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.cse import Cse
 from trivium.passes.eliminate import Eliminate
@@ -97,22 +97,17 @@ def test_weights_that_differ_in_one_number_are_two(place: tuple[int, int]) -> No
 
 
 def test_equal_nan_are_equal_and_zeros_of_two_signs_are_not() -> None:
-    module = Module(ir.Module.create())
     nan = np.full(300, np.nan, np.float32)
     zero = np.zeros(300, np.float32)
-    with ir.InsertionPoint(module.ir.body):
-        for name in "abcd":
-            weight(name, zero)
-    del module
 
     def build(x: ir.Value) -> ir.Value:
         pairs = [tri.Add.build(weight(a, zero), weight(b, zero)).y for a, b in ("ab", "cd")]
         return tri.Concat.build([*pairs, x], axis=0).y
 
-    other = module_of(build, Tensor((1,), "f32"))
-    other.weights.update(a=nan, b=nan.copy(), c=zero, d=-zero)
-    Cse().run(other)
-    made = [op for op in ops(other.operation) if isinstance(op, tri.Weight)]
+    module = module_of(build, Tensor((1,), "f32"))
+    module.weights.update(a=nan, b=nan.copy(), c=zero, d=-zero)
+    Cse().run(module)
+    made = [op for op in ops(module.operation) if isinstance(op, tri.Weight)]
     assert [op.name for op in made] == ["a", "c", "d"]
 
 

@@ -155,7 +155,7 @@ def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, __import__('dataclasses').replace(host_machine(), vector_bytes=16)))
+                kernels.append(lower_group(group, host_machine()))
             _KEEP.clear()
     return Compiled(load_objects({"kernels": memoryview(object_of(kernels))}), kernels)
 

@@ -1,11 +1,13 @@
 """What kernels make of numbers that trap, overflow, are NaN, or name places that are not there."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from kernels import Case, compile_cases
+from kernels import Case, build_group, compile_cases, compile_groups
 from trivium.dialects import tri
+from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 
@@ -69,6 +71,35 @@ def test_numbers_at_the_edges(
     arrays = tuple(np.array(values, taken) for values in operands)
     (got,) = run(Case("", op, arrays, attributes), want)
     np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("exponent", [-1.0, 0.5, 1.0, 2.0, 3.0, 1.5])
+def test_constant_exponents_need_no_library(exponent: float) -> None:
+    x = np.array([0.0, -0.0, 1.5, -2.0, 7.0, INF, -INF, NAN], np.float32)
+    power = np.array([exponent], np.float32)
+
+    def build() -> tri.Group:
+        def then(values: Sequence[ir.Value]) -> list[Op]:
+            return [tri.Pow.build(values[0], tri.Constant.build(value=power).y)]
+
+        return build_group(Case("", tri.Abs, (np.abs(x),)), (), then)
+
+    (got,) = compile_groups([build]).run(0, [np.abs(x)], [Tensor.of(x)])
+    np.testing.assert_allclose(got, np.abs(x) ** power, rtol=1e-6)
+
+
+def test_the_root_of_negative_zero_and_infinity_is_that_of_a_power() -> None:
+    x = np.array([-0.0, -INF], np.float32)
+
+    def build() -> tri.Group:
+        def then(values: Sequence[ir.Value]) -> list[Op]:
+            return [tri.Pow.build(values[0], tri.Constant.build(value=np.float32([0.5])).y)]
+
+        return build_group(Case("", tri.Neg, (-x,)), (), then)
+
+    (got,) = compile_groups([build]).run(0, [-x], [Tensor.of(x)])
+    np.testing.assert_array_equal(got, np.power(x.astype(np.float64), 0.5))
+    assert not np.signbit(got).any()
 
 
 def test_logical_results_are_zero_or_one_whatever_byte_true_is() -> None:
