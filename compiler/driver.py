@@ -6,14 +6,12 @@ from pathlib import Path
 
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
-from ..runtime.package import Package
+from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from .build import Progress, build_module
 from .frontends.onnx import Bindings, Source, import_onnx
 from .rebuild import rebuild
 from .stages import pipeline_for
-
-PACKAGE_SUFFIX = ".trv"
 
 
 def compile(
@@ -48,7 +46,7 @@ def build(
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
-    if isinstance(model, (str, os.PathLike)) and Path(model).suffix == PACKAGE_SUFFIX:
+    if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), report)
     pipeline = pipeline_for(target, opt_level)
     with new_context():

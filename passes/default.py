@@ -2,6 +2,7 @@
 
 from .core import Pass
 from .cse import Cse
+from .decompose import Decompose
 from .eliminate import Eliminate
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
@@ -28,6 +29,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     FoldConstants(),
     Eliminate(),
     Cse(),
+    Decompose(ops=("einsum",)),
     FoldCasts(),
     UnflattenGemm(),
     FoldShapes(),

@@ -6,7 +6,6 @@ from ..dialects import tri
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
-from ..dialects.tri.dialect import TriOp
 from ..dialects.tri.reduce import Reduction
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
@@ -24,7 +23,7 @@ class Eliminate(Pass):
 
 
 class _Identity(Pattern):
-    root = TriOp
+    root = Op
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
         operand = _equal_operand(op, rewriter)

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
@@ -10,11 +12,14 @@ from ..dialects.core.tensor import Shape
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite
 
+MOST_PLACES = 1 << 16
+"""How large a gather may be to be computed, to see whether it takes all elements in order."""
+
 
 class FoldSlices(Pass):
     """Merge slices, splits and concatenations that undo or continue one another.
 
-    A gather of one constant index becomes a slice.
+    A gather of constant indices that are evenly apart becomes a slice.
 
         %a = tri.slice %x; %b = tri.slice %a                     =>   %b = tri.slice %x
         %a, %b = tri.split %x; %y = tri.concat %a, %b            =>   uses of %y use %x
@@ -24,7 +29,8 @@ class FoldSlices(Pass):
     def run(self, module: Module) -> None:
         rewrite(
             module,
-            _GatherOfOne(),
+            _GatherInOrder(),
+            _GatherOfRange(),
             _SliceOfSlice(),
             _SliceOfConcat(),
             _SliceOfSplit(),
@@ -34,18 +40,42 @@ class FoldSlices(Pass):
         )
 
 
-class _GatherOfOne(Pattern):
+class _GatherInOrder(Pattern):
+    """Reshape instead of gathering every element once, in order."""
+
+    root = (tri.Gather, tri.GatherElements, tri.GatherNd)
+
+    def rewrite(
+        self, op: tri.Gather | tri.GatherElements | tri.GatherNd, rewriter: Rewriter
+    ) -> None:
+        x, y = tensor_of(op.x.type), tensor_of(op.y.type)
+        if x.size != y.size or x.size > MOST_PLACES:
+            raise NoMatch(f"takes {y.size} of {x.size} elements")
+        places = np.arange(x.size).reshape(x.shape)
+        taken = op.reference(places, rewriter.constant(op.indices), **op.attributes)
+        if not np.array_equal(np.ravel(taken), places.ravel()):
+            raise NoMatch("takes elements in another order, or some of them twice")
+        with rewriter.before(op):
+            new = tri.Reshape.build(op.x, shape=y.shape)
+        rewriter.replace(op, new)
+
+
+class _GatherOfRange(Pattern):
+    """Slice instead of gathering one place of an axis, or some that are evenly apart."""
+
     root = tri.Gather
 
     def rewrite(self, op: tri.Gather, rewriter: Rewriter) -> None:
-        indices = rewriter.constant(op.indices)
-        if indices.size != 1:
-            raise NoMatch(f"takes {indices.size} indices, not one")
         shape = tensor_of(op.x.type).shape
         axis = op.axis % len(shape)
-        start = int(indices.flat[0]) % shape[axis]
+        indices = rewriter.constant(op.indices).reshape(-1).astype(np.int64)
+        indices = np.where(indices < 0, indices + shape[axis], indices)
+        steps = set(np.diff(indices).tolist()) or {1}
+        if indices.size == 0 or len(steps) > 1 or steps == {0}:
+            raise NoMatch("indices are not evenly apart")
+        start, step = int(indices[0]), int(steps.pop())
         with rewriter.before(op):
-            part = build_slice(op.x, axis, start, 1)
+            part = build_slice(op.x, axis, start, indices.size, step)
             new = tri.Reshape.build(part.y, shape=tensor_of(op.y.type).shape)
         rewriter.replace(op, new)
 
@@ -172,14 +202,14 @@ class _SplitOfConcat(Pattern):
         rewriter.replace(op, inner.xs, inner)
 
 
-def build_slice(x: ir.Value, axis: int, start: int, size: int) -> tri.Slice:
+def build_slice(x: ir.Value, axis: int, start: int, size: int, step: int = 1) -> tri.Slice:
     """Build the slice of `size` elements of one axis, from `start` on, and all of the others."""
     shape = tensor_of(x.type).shape
     return tri.Slice.build(
         x,
         starts=tuple(start if a == axis else 0 for a in range(len(shape))),
         sizes=tuple(size if a == axis else n for a, n in enumerate(shape)),
-        steps=(1,) * len(shape),
+        steps=tuple(step if a == axis else 1 for a in range(len(shape))),
     )
 
 

@@ -8,7 +8,6 @@ from ..dialects.core.location import fuse_locations
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
-from ..dialects.tri.dialect import TriOp
 from .rewriting import identity, users
 
 OUTSIDE = -1
@@ -23,7 +22,7 @@ class Graph:
 
     def __init__(self, function: ir.Operation) -> None:
         found = [view(operation) for operation in function.regions[0].blocks[0].operations]
-        self.ops = [op for op in found if isinstance(op, TriOp) and len(op.results) == 1]
+        self.ops = [op for op in found if op is not None and len(op.results) == 1]
         self.shapes = [tensor_of(op.results[0].type).shape for op in self.ops]
         values = {op.results[0]: number for number, op in enumerate(self.ops)}
         self.users: list[set[int]] = [set() for _ in self.ops]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..dialects.core.interpret import ConstantEvaluator
-from ..dialects.core.location import fuse_locations, inner_location
+from ..dialects.core.location import fuse_locations, inner_location, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import OPS, Op, view
@@ -14,6 +14,9 @@ from ..dialects.core.tensor import Array
 AnyOp = TypeVar("AnyOp", bound=Op)
 
 MAX_SWEEPS = 100
+
+MOST_ELEMENTS = 1 << 20
+"""How large a constant may be to be looked at, to see whether it is one number throughout."""
 
 
 class NoMatch(Exception):
@@ -88,7 +91,7 @@ class Rewriter:
     def find_scalar(self, value: ir.Value) -> float | None:
         """Return the one number that a constant consists of, or None."""
         array = self.find_constant(value)
-        if array is None or array.size == 0:
+        if array is None or not 0 < array.size <= MOST_ELEMENTS:
             return None
         first = array.flat[0]
         if array.size > 1 and not (array.flat[-1] == first and (array == first).all()):
@@ -112,15 +115,25 @@ class Rewriter:
         they are erased when nothing uses them any more.
         """
         replaced = in_order(other for other in others if other != op)
+        parts = [*(other.location for other in replaced), op.location]
         if isinstance(new, Op):
-            parts = [*(other.location for other in replaced), op.location]
             new.operation.location = fuse_locations(parts)
+        elif len(new) == 1:
+            self._hand_on(parts, new[0])
         values = new.results if isinstance(new, Op) else new
         for old, value in zip(op.results, values, strict=True):
             old.replace_all_uses_with(value)
         self.erase(op)
         for other in reversed(replaced):
             self.erase_unused(other)
+
+    def _hand_on(self, parts: Sequence[ir.Location], value: ir.Value) -> None:
+        """Give the op that makes a value a source value's name, unless it has one already."""
+        maker = self.find_producer(value)
+        if maker is None or len(maker.results) != 1 or value_names(maker.location):
+            return
+        if value_names(parts[-1]):
+            maker.operation.location = fuse_locations([maker.location, *parts])
 
     def set_operand(self, op: Op, index: int, value: ir.Value) -> None:
         """Let `op` use another value that holds the same; erase the old one's op if unused."""

@@ -15,6 +15,8 @@ from .errors import PackageError
 from .manifest import Entry, Manifest
 
 MANIFEST_ENTRY = "manifest.json"
+SUFFIX = ".trv"
+"""How the name of a package ends, by which tools tell it from a model."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-PACKAGE_SUFFIX = ".trv"
+from ..runtime.package import SUFFIX
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -63,13 +63,13 @@ def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
 
 def is_package(path: str) -> bool:
     """Say whether a path is that of a package, by its suffix."""
-    return Path(path).suffix == PACKAGE_SUFFIX
+    return Path(path).suffix == SUFFIX
 
 
 def package_path(text: str) -> str:
     """Read the path of a package to be written."""
     if not is_package(text):
-        raise argparse.ArgumentTypeError(f"'{text}' must end in {PACKAGE_SUFFIX}")
+        raise argparse.ArgumentTypeError(f"'{text}' must end in {SUFFIX}")
     return text
 
 

@@ -42,6 +42,10 @@ class Op:
     - `reference` takes numpy arrays and returns the result(s): the meaning of the op.
 
     The class name gives the op's name: `LayerNorm` of dialect `tri` is `tri.layer_norm`.
+
+    Two properties tell fusion what an op is. `elementwise`: each element of the result depends
+    only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
+    a kernel by itself, and elementwise ops that follow may join it.
     """
 
     dialect: ClassVar[Dialect]
@@ -49,6 +53,8 @@ class Op:
     fields: ClassVar[Fields]
     pure: ClassVar[bool] = True
     terminator: ClassVar[bool] = False
+    elementwise: ClassVar[bool] = False
+    anchor: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:
         if dialect is not None:

@@ -30,6 +30,8 @@ class ReverseSequence(TriOp):
     @staticmethod
     def reference(x: Array, sequence_lens: Array, *, batch_axis: int, time_axis: int) -> Array:
         lengths = sequence_lens.astype(np.int64)
+        if lengths.size and not 0 <= lengths.min() <= lengths.max() <= x.shape[time_axis]:
+            raise Invalid(f"sequence_lens is {lengths}, must be in [0, {x.shape[time_axis]}]")
         time = span(x.shape[time_axis])
         steps = np.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
         order = steps if batch_axis % x.ndim < time_axis % x.ndim else steps.T

@@ -79,12 +79,6 @@ class Buffer:
         tensor = Tensor(self.shape[count:], self.dtype)
         return Buffer(self.memory, tensor, self.strides[count:], at)
 
-    def transposed(self, permutation: Sequence[int]) -> "Buffer":
-        """View the tensor with its dimensions in another order."""
-        shape = tuple(self.shape[axis] for axis in permutation)
-        strides = [self.strides[axis] for axis in permutation]
-        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
-
     def transpose(self, permutation: Sequence[int]) -> "Buffer":
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         shape = tuple(self.shape[axis] for axis in permutation)

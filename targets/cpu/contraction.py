@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import Shape
+from ...dialects.core.tensor import DTYPES, Shape
+from ...dialects.cpu.packing import even_split
 from .buffer import Buffer, Lanes, tail_mask, vector
 from .index import Index, carry_nest, for_each
 from .kernel import KernelBuilder
@@ -31,13 +33,25 @@ class Tile:
         return self.vectors * self.lanes
 
 
-def choose_tile(kernel: KernelBuilder, dtype: str, rows: int, columns: int) -> Tile:
+def choose_tile(machine: Machine, dtype: str, rows: int, columns: int) -> Tile:
     """Fill the registers: accumulators, one row of the panel, one broadcast and one spare."""
-    registers = 32 if kernel.machine.vector_bytes == 64 else 16
-    lanes = kernel.lanes(dtype)
-    wide = 8 if rows == 1 else 4 if rows <= 4 else 2
+    registers = 32 if machine.vector_bytes == 64 else 16
+    lanes = machine.lanes(DTYPES[dtype].bits)
+    wide = registers // 4 if rows == 1 else 4 if rows <= 4 and registers == 32 else 2
     vectors = max(1, min(wide, -(-columns // lanes)))
     return Tile(min(rows, (registers - vectors - 2) // vectors), vectors, lanes)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Name the rows of one register tile: `count` of them, from `first` on."""
+
+    first: Index
+    count: int
+
+
+Left = Callable[[Rows, int, Sequence[Index]], Number]
+"""Load the element of a row of a tile, by its number in the tile, at a depth."""
 
 
 class Panel(Protocol):
@@ -56,14 +70,15 @@ class Panel(Protocol):
 class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
-    `initial` gives what a row's sums start from, `finish` takes them.
+    `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
+    row's sums start from, `finish` takes them.
     """
 
     rows: int
     columns: int
     depth: Shape
     dtype: str
-    left: Callable[[Index, Sequence[Index]], Number]
+    left: Left
     panel: Panel
     finish: Callable[[Index, Index, Number, Lanes], None]
     initial: Callable[[Index], Number] | None = None
@@ -84,7 +99,7 @@ class Contraction:
 
     def _panel(self, tile: Tile, start: Index, masks: Sequence[Lanes]) -> None:
         self.panel.prepare(start, masks)
-        large, small, many, few = _even_split(self.rows, tile.rows)
+        large, small, many, few = even_split(self.rows, tile.rows)
         for_each(many, lambda i: self._tile(large, i * large, start, masks))
         offset = many * large
         for_each(few, lambda i: self._tile(small, i * small + offset, start, masks))
@@ -96,7 +111,7 @@ class Contraction:
             row = self.panel.load(depth, start, masks)
             out: list[Number] = []
             for r in range(rows):
-                factor = splat(self.left(first + r, depth), masks[0].width)
+                factor = splat(self.left(Rows(first, rows), r, depth), masks[0].width)
                 now = sums[r * len(masks) : (r + 1) * len(masks)]
                 out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
             return out
@@ -170,16 +185,16 @@ def copy_columns(matrix: Buffer) -> Fill:
     return fill
 
 
+def packed_rows(weights: Buffer, depth: int) -> Left:
+    """Return the `left` of weights that `pack_rows` packed; for a depth of one index."""
+
+    def left(rows: Rows, r: int, at: Sequence[Index]) -> Number:
+        return weights.load([rows.first * depth + at[0] * rows.count + r])
+
+    return left
+
+
 def splat(number: Number, width: int) -> Number:
     """Repeat a scalar in all lanes of a vector."""
     type_ = ir.VectorType.get([width], number.value.type)
     return number.with_value(vector.broadcast(type_, number.value))
-
-
-def _even_split(total: int, most: int) -> tuple[int, int, int, int]:
-    """Cut a length into pieces of at most two sizes, none above `most`: large, small, counts."""
-    pieces = -(-total // most) if total else 0
-    if not pieces:
-        return most, most, 0, 0
-    small, many = divmod(total, pieces)
-    return small + 1, small, many, pieces - many

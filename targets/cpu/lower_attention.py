@@ -96,10 +96,10 @@ class _Attention:
             self.keys,
             (self.columns.shape[0],),
             self.dtype,
-            lambda i, d: self.q.load([*at, first + i, *d]),
+            lambda rows, i, d: self.q.load([*at, first + rows.first + i, *d]),
             DirectPanel(self.columns),
             finish,
-        ).emit(choose_tile(self.kernel, self.dtype, count, self.keys))
+        ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
     def _masked(
         self, number: Number, at: Sequence[Index], query: Index, key: Index, lanes: Lanes
@@ -130,7 +130,7 @@ class _Attention:
             values.shape[-1],
             (self.keys,),
             self.dtype,
-            lambda i, s: self.scores.load([i, *s]),
+            lambda rows, i, s: self.scores.load([rows.first + i, *s]),
             DirectPanel(values),
             lambda i, j, number, lanes: self.y.store(number, [*at, first + i, j], lanes),
-        ).emit(choose_tile(self.kernel, self.dtype, count, values.shape[-1]))
+        ).emit(choose_tile(self.kernel.machine, self.dtype, count, values.shape[-1]))

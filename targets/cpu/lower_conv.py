@@ -11,6 +11,7 @@ from .contraction import (
     Contraction,
     DirectPanel,
     Fill,
+    Left,
     PackedPanel,
     Panel,
     Tile,
@@ -45,27 +46,40 @@ def lower_conv(
     if w.shape[1] == 1 and w.shape[0] == op.group:
         _depthwise(kernel, x, w, b, y, axes)
     else:
-        _implicit_product(kernel, x, w, b, y, axes, op.group)
+        depth = math.prod(w.shape[1:])
+        kernels = w.reshape((op.group, w.shape[0] // op.group, depth))
+        tile = choose_tile(
+            kernel.machine, compute_dtype(x.dtype), kernels.shape[1], math.prod(y.shape[2:])
+        )
+
+        def left(group: Index) -> Left:
+            return lambda rows, r, k: kernels.load([group, rows.first + r, *k])
+
+        emit_convolution(
+            kernel, x, (op.group, *kernels.shape[1:]), left, w.shape[2:], b, y, axes, tile
+        )
 
 
-def _implicit_product(
+def emit_convolution(
     kernel: KernelBuilder,
     x: Buffer,
-    w: Buffer,
+    kernels: tuple[int, int, int],
+    left: Callable[[Index], Left],
+    taps: Shape,
     b: Buffer | None,
     y: Sink,
     axes: Sequence[Axis],
-    group: int,
+    tile: Tile,
 ) -> None:
-    """Contract [outputs, depth] kernels with [depth, windows] columns, never stored as a whole."""
-    batch, outputs, *_ = y.shape
-    windows = y.shape[2:]
-    rows, channels = outputs // group, w.shape[1]
-    depth = channels * math.prod(w.shape[2:])
+    """Contract kernels with columns of windows, which are never stored as a whole.
+
+    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group.
+    """
+    batch, _, *windows = y.shape
+    group, rows, depth = kernels
+    channels = depth // math.prod(taps)
     columns = math.prod(windows)
     dtype = compute_dtype(x.dtype)
-    tile = choose_tile(kernel, dtype, rows, columns)
-    kernels = w.reshape((group, rows, depth))
     sink = y.over((batch, group, rows, columns))
     bias = None if b is None else b.reshape((group, rows))
     images = x.reshape((batch, group, channels, *x.shape[2:]))
@@ -77,8 +91,8 @@ def _implicit_product(
             columns,
             (depth,),
             dtype,
-            lambda r, k: kernels.load([at[1], r, *k]),
-            _window_panel(kernel, part, axes, w.shape[2:], windows, rows, tile),
+            left(at[1]),
+            _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
         ).emit(tile)
@@ -234,7 +248,7 @@ def lower_conv_transpose(
     taps = w.shape[2:]
     columns = math.prod(spatial)
     dtype = compute_dtype(x.dtype)
-    tile = choose_tile(kernel, dtype, rows, columns)
+    tile = choose_tile(kernel.machine, dtype, rows, columns)
     kernels = w.reshape((op.group, channels, rows, math.prod(taps)))
     sink = y.over((batch, op.group, rows, columns))
     bias = None if b is None else b.reshape((op.group, rows))
@@ -248,7 +262,7 @@ def lower_conv_transpose(
             columns,
             (channels, math.prod(taps)),
             dtype,
-            lambda r, k: kernels.load([at[1], k[0], r, k[1]]),
+            lambda rows_, r, k: kernels.load([at[1], k[0], rows_.first + r, k[1]]),
             PackedPanel(memory, fill),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),

@@ -59,13 +59,13 @@ def emit_matrix_product(
     """Emit the product of two matrices in memory, with any strides."""
     rows, depth = left.shape
     dtype = compute_dtype(left.dtype)
-    tile = choose_tile(kernel, dtype, rows, right.shape[1])
+    tile = choose_tile(kernel.machine, dtype, rows, right.shape[1])
     Contraction(
         rows,
         right.shape[1],
         (depth,),
         dtype,
-        lambda i, k: left.load([i, *k]),
+        lambda rows, i, k: left.load([rows.first + i, *k]),
         matrix_panel(kernel, right, dtype, rows, tile),
         finish,
     ).emit(tile)
@@ -73,7 +73,7 @@ def emit_matrix_product(
 
 @CPU.accepts(tri.Gemm)
 def whole_scales_for_integers(op: tri.Gemm) -> bool:
-    """scales products of integers only by whole numbers"""
+    """Scales products of integers only by whole numbers"""
     whole = op.alpha.is_integer() and op.beta.is_integer()
     return whole or is_float(tensor_of(op.y.type).dtype)
 
@@ -82,8 +82,8 @@ def whole_scales_for_integers(op: tri.Gemm) -> bool:
 def lower_gemm(
     op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Sink
 ) -> None:
-    left = a.transposed((1, 0)) if op.trans_a else a
-    right = b.transposed((1, 0)) if op.trans_b else b
+    left = a.transpose((1, 0)) if op.trans_a else a
+    right = b.transpose((1, 0)) if op.trans_b else b
     alpha, beta = op.alpha, op.beta
     bias = None if c is None else c.broadcast_to(y.shape)
 

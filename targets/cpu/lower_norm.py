@@ -114,18 +114,14 @@ def _per_channel_norm(
 
         def channel(at: list[Index]) -> None:
             number = (s.outer % groups) * each + at[0]
-            factor = scale.load([number]) * slope
-            term = bias.load([number]) - mean * factor
-            wide, shift = s.spread(factor), s.spread(term)
-            each_vector(
-                (pixels,),
-                width,
-                lambda p, lanes: sink.store(
-                    images.load([s.outer, at[0], *p], lanes).fma(wide, shift),
-                    [s.outer, at[0], *p],
-                    lanes,
-                ),
-            )
+            factor, term = s.spread(scale.load([number]) * slope), s.spread(bias.load([number]))
+
+            def apply(p: list[Index], lanes: Lanes | None) -> None:
+                place = [s.outer, at[0], *p]
+                away = images.load(place, lanes) - middle
+                sink.store(away.fma(factor, term), place, lanes)
+
+            each_vector((pixels,), width, apply)
 
         nest((each,), channel)
 

@@ -288,7 +288,7 @@ class _Recurrent:
     def _prepare(self, layer: _Layer, direction: Index, recurrent_bias: int) -> None:
         """Multiply all inputs, and transpose the state's weights once."""
         rows = self.x.reshape((self.length * self.batch, self.x.shape[2]))
-        weights = self.w.part([direction]).transposed((1, 0))
+        weights = self.w.part([direction]).transpose((1, 0))
         width = self.gates * self.hidden
         bias = self._bias(direction, recurrent_bias)
 

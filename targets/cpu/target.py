@@ -9,6 +9,7 @@ from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ..core import Target
+from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 
 
@@ -18,7 +19,9 @@ class CpuTarget(Target):
     def passes(self, opt_level: int) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         decompose = Decompose(tuple(c.op_name.partition(".")[2] for c in lacking))
-        return (decompose, PackWeights(), Eliminate()) if opt_level else (decompose,)
+        if not opt_level:
+            return (decompose,)
+        return (decompose, ChooseWinograd(), PackWeights(), Eliminate())
 
 
 CPU = CpuTarget("cpu")

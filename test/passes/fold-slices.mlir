@@ -67,6 +67,28 @@ func.func @merges_concatenations(%a: tensor<1xf32>, %b: tensor<2xf32>) -> tensor
   return %y : tensor<5xf32>
 }
 
+// Every second row, from the last one up.
+// CHECK-LABEL: func.func @slices_instead_of_gathering_range
+// CHECK-SAME:    (%[[X:.*]]: tensor<5x2xf32>)
+// CHECK:         %[[A:.*]] = "tri.slice"(%[[X]]) {sizes = array<i64: 3, 2>, starts = array<i64: 4, 0>, steps = array<i64: -2, 1>}
+// CHECK-NEXT:    return %[[A]]
+func.func @slices_instead_of_gathering_range(%x: tensor<5x2xf32>) -> tensor<3x2xf32> {
+  %i = "tri.constant"() {value = dense<[-1, 2, 0]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %y = "tri.gather"(%x, %i) {axis = 0} : (tensor<5x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
+
+// Exporters spell the insertion of axes as taking each element by all of its indices.
+// CHECK-LABEL: func.func @reshapes_instead_of_gathering_all
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x3xf32>)
+// CHECK:         %[[Y:.*]] = "tri.reshape"(%[[X]]) {shape = array<i64: 1, 1, 3>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @reshapes_instead_of_gathering_all(%x: tensor<1x3xf32>) -> tensor<1x1x3xf32> {
+  %i = "tri.constant"() {value = dense<[[[[0, 0], [0, 1], [0, 2]]]]> : tensor<1x1x3x2xi64>} : () -> tensor<1x1x3x2xi64>
+  %y = "tri.gather_nd"(%x, %i) {batch_dims = 0} : (tensor<1x3xf32>, tensor<1x1x3x2xi64>) -> tensor<1x1x3xf32>
+  return %y : tensor<1x1x3xf32>
+}
+
 // One index, counted from the end: the second row.
 // CHECK-LABEL: func.func @slices_instead_of_gathering_one
 // CHECK-SAME:    (%[[X:.*]]: tensor<3x2xf32>)
@@ -106,10 +128,27 @@ func.func @keeps_split_into_other_parts(%a: tensor<2xf32>, %b: tensor<3xf32>) ->
   return %d, %e : tensor<3xf32>, tensor<2xf32>
 }
 
-// CHECK-LABEL: func.func @keeps_gather_of_several
+// CHECK-LABEL: func.func @keeps_gather_of_uneven_indices
 // CHECK:         "tri.gather"
-func.func @keeps_gather_of_several(%x: tensor<3xf32>) -> tensor<2xf32> {
-  %i = "tri.constant"() {value = dense<[2, 0]> : tensor<2xi64>} : () -> tensor<2xi64>
-  %y = "tri.gather"(%x, %i) {axis = 0} : (tensor<3xf32>, tensor<2xi64>) -> tensor<2xf32>
+func.func @keeps_gather_of_uneven_indices(%x: tensor<4xf32>) -> tensor<3xf32> {
+  %i = "tri.constant"() {value = dense<[2, 0, 1]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %y = "tri.gather"(%x, %i) {axis = 0} : (tensor<4xf32>, tensor<3xi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_gather_of_one_index_twice
+// CHECK:         "tri.gather"
+func.func @keeps_gather_of_one_index_twice(%x: tensor<4xf32>) -> tensor<2xf32> {
+  %i = "tri.constant"() {value = dense<2> : tensor<2xi64>} : () -> tensor<2xi64>
+  %y = "tri.gather"(%x, %i) {axis = 0} : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>
   return %y : tensor<2xf32>
+}
+
+// Every element once, but in another order.
+// CHECK-LABEL: func.func @keeps_gather_that_permutes
+// CHECK:         "tri.gather_elements"
+func.func @keeps_gather_that_permutes(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %i = "tri.constant"() {value = dense<[2, 0, 1]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %y = "tri.gather_elements"(%x, %i) {axis = 0} : (tensor<3xf32>, tensor<3xi64>) -> tensor<3xf32>
+  return %y : tensor<3xf32>
 }

@@ -36,7 +36,7 @@ def input_types(
         except CompileError as error:
             faults += error.diagnostics
         except Unsupported as error:
-            faults.append(Diagnostic(value.name, f"input's {error}"))
+            faults.append(Diagnostic(value.name, f"input {error}"))
     if faults:
         raise CompileError(faults)
     return types

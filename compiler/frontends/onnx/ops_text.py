@@ -37,22 +37,24 @@ def tf_idf_vectorizer(
         raise Invalid(f"has input {sequence}, must have rank 1 or 2")
     if not ngram_indexes or min(ngram_indexes) < 0 or len(weights) not in (0, len(ngram_indexes)):
         raise Invalid(f"has {len(weights)} weights for n-grams at {ngram_indexes}")
-    result = np.zeros((len(ngram_indexes), max(ngram_indexes) + 1), np.float32)
-    total: Value = constant(np.zeros((*sequence.shape[:-1], result.shape[1]), np.float32))
-    for first, grams in _pool(pool_int64s, ngram_counts):
-        chosen = ngram_indexes[first : first + len(grams)]
-        into = result[first : first + len(grams)]
-        into[np.arange(len(grams)), chosen] = weights[first : first + len(grams)] or 1
-        if min_gram_length <= grams.shape[1] <= max_gram_length:
-            counts = _counts(x, grams, max_skip_count)
-            if mode == "IDF":
-                counts = tri.Minimum.build(counts, constant(np.array(1, np.float32))).y
-            into = np.array(into if mode != "TF" else into != 0, np.float32)
-            total = tri.Add.build(total, tri.MatMul.build(counts, constant(into)).y).y
+    outer = sequence.shape[:-1]
+    total: Value = constant(np.zeros((*outer, max(ngram_indexes) + 1), np.float32))
+    for first, grams in _pool(pool_int64s, ngram_counts, len(ngram_indexes)):
+        if not min_gram_length <= grams.shape[1] <= max_gram_length:
+            continue
+        part = slice(first, first + len(grams))
+        counts = _counts(x, grams, max_skip_count)
+        if mode == "IDF":
+            counts = tri.Minimum.build(counts, constant(np.array(1, np.float32))).y
+        if mode != "TF" and weights:
+            counts = tri.Mul.build(counts, constant(np.array(weights[part], np.float32))).y
+        places = constant(np.array(ngram_indexes[part]))
+        places = tri.Expand.build(places, shape=(*outer, len(grams))).y
+        total = tri.ScatterElements.build(total, places, counts, axis=len(outer), reduction="add").y
     return total
 
 
-def _pool(pool: Ints, starts: Ints) -> Iterator[tuple[int, Array]]:
+def _pool(pool: Ints, starts: Ints, count: int) -> Iterator[tuple[int, Array]]:
     """Yield the n-grams of each length, and the number of the first of them."""
     number = 0
     for length, (start, end) in enumerate(zip(starts, (*starts[1:], len(pool)), strict=True), 1):
@@ -62,6 +64,8 @@ def _pool(pool: Ints, starts: Ints) -> Iterator[tuple[int, Array]]:
             grams = np.array(pool[start:end]).reshape(-1, length)
             yield number, grams
             number += len(grams)
+    if number != count:
+        raise Invalid(f"has a pool of {number} n-grams, must have {count}")
 
 
 def _counts(x: Value, grams: Array, max_skip_count: int) -> Value:

@@ -75,3 +75,8 @@ def test_initializers_are_no_inputs() -> None:
     weight = helper.make_tensor("w", F32, [1], [0.0])
     graph = helper.make_graph([], "g", [info("x", [1]), info("w", [1])], [], [weight])
     assert [value.name for value in model_inputs(graph)] == ["x"]
+
+
+def test_a_type_that_trivium_does_not_have() -> None:
+    with pytest.raises(CompileError, match="x: error: input uses element type FLOAT8E5M2, must be"):
+        input_types([info("x", [1], TensorProto.FLOAT8E5M2)], {}, {})

@@ -102,3 +102,15 @@ def test_what_runs_packages_needs_no_compiler(package: Path) -> None:
     )
     for arguments in (["run", package, "--random"], ["info", package]):
         subprocess.run([sys.executable, "-c", program, *arguments], check=True)
+
+
+@pytest.mark.parametrize("missing", ["onnx", "torch_mlir"])
+def test_a_missing_package_is_said_in_a_line(missing: str) -> None:
+    program = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        "from trivium.tools.main import main; sys.exit(main(['check', 'm.onnx']))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == tool.REPORTED
+    (line,) = done.stderr.splitlines()
+    assert missing.replace("_", "-") in line

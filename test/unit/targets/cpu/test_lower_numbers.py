@@ -1,5 +1,6 @@
 """What kernels make of numbers that trap, overflow, are NaN, or name places that are not there."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,6 +74,7 @@ def test_numbers_at_the_edges(
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("exponent", [-1.0, 0.5, 1.0, 2.0, 3.0, 1.5])
 def test_constant_exponents_need_no_library(exponent: float) -> None:
     x = np.array([0.0, -0.0, 1.5, -2.0, 7.0, INF, -INF, NAN], np.float32)
@@ -98,7 +100,7 @@ def test_the_root_of_negative_zero_and_infinity_is_that_of_a_power() -> None:
         return build_group(Case("", tri.Neg, (-x,)), (), then)
 
     (got,) = compile_groups([build]).run(0, [-x], [Tensor.of(x)])
-    np.testing.assert_array_equal(got, np.power(x.astype(np.float64), 0.5))
+    np.testing.assert_array_equal(got, [math.pow(v, 0.5) for v in x.tolist()])
     assert not np.signbit(got).any()
 
 

@@ -1,0 +1,6 @@
+"""What only CPU kernels compute: ops of `tri` on weights that were packed at compile time."""
+
+from ..core.op import OPS as OPS
+from .conv import *
+from .dialect import CPU as CPU
+from .winograd import *

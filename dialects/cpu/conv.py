@@ -1,0 +1,87 @@
+"""Convolution with packed kernels."""
+
+import math
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.tensor import Array, Shape, Tensor
+from ..tri.conv import Conv
+from .dialect import CpuOp
+from .packing import pack_rows, unpack_rows
+
+
+class PackedConv(CpuOp):
+    """Convolve as `tri.conv` does, with kernels in the order in which code reads them.
+
+    `w` is [group, outputs / group * channels / group * taps], each group packed by `pack_rows`
+    with `block`: a row is one output. `kernel` is the shape of a window, `outputs` counts the
+    outputs of all groups.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    outputs: int
+    block: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor | None = None,
+        *,
+        outputs: int,
+        block: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Tensor:
+        plain = Tensor(_plain_shape(w, outputs, block, kernel), w.dtype)
+        return Conv.infer(
+            x, plain, b, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array | None = None,
+        *,
+        outputs: int,
+        block: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Array:
+        shape = _plain_shape(Tensor.of(w), outputs, block, kernel)
+        plain = unpack_rows(w, outputs // w.shape[0], block).reshape(shape)
+        return Conv.reference(
+            x, plain, b, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
+        )
+
+
+def pack_kernels(w: Array, group: int, block: int) -> Array:
+    """Bring the kernels of a `tri.conv` into the order of a `cpu.packed_conv`."""
+    return pack_rows(w.reshape(group, w.shape[0] // group, -1), block)
+
+
+def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -> Shape:
+    """Return the shape of the kernels before they were packed."""
+    if w.rank != 2:
+        raise Invalid(f"weight has rank {w.rank}, must have 2: groups, packed kernels")
+    if block < 1:
+        raise Invalid(f"block is {block}, must be at least 1")
+    group, size = w.shape
+    taps = outputs * math.prod(kernel)
+    if not group or outputs % group or not taps or group * size % taps:
+        raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {group} groups")
+    return (outputs, group * size // taps, *kernel)

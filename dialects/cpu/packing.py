@@ -1,0 +1,44 @@
+"""The order of packed weights: blocks of rows, in each of which a column lies side by side."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from ..core.tensor import Array
+
+
+def even_split(total: int, most: int) -> tuple[int, int, int, int]:
+    """Cut a length into pieces of at most two sizes, none above `most`: large, small, counts."""
+    pieces = -(-total // most) if total else 0
+    if not pieces:
+        return most, most, 0, 0
+    small, many = divmod(total, pieces)
+    return small + 1, small, many, pieces - many
+
+
+def block_starts(rows: int, block: int) -> list[int]:
+    """Return where blocks of at most `block` rows start, and where the last one ends."""
+    large, small, many, few = even_split(rows, block)
+    starts = [i * large for i in range(many)]
+    return [*starts, *(many * large + i * small for i in range(few + 1))]
+
+
+def pack_rows(matrices: Array, block: int) -> Array:
+    """Pack [count, rows, depth] to [count, rows * depth]: block after block, depth by depth."""
+    starts = block_starts(matrices.shape[1], block)
+    blocks = [
+        matrices[:, first:last].swapaxes(1, 2).reshape(len(matrices), -1)
+        for first, last in pairwise(starts)
+    ]
+    return np.concatenate(blocks, axis=1)
+
+
+def unpack_rows(packed: Array, rows: int, block: int) -> Array:
+    """Undo `pack_rows`."""
+    count, depth = len(packed), packed.shape[1] // rows
+    starts = block_starts(rows, block)
+    blocks = [
+        packed[:, first * depth : last * depth].reshape(count, depth, last - first).swapaxes(1, 2)
+        for first, last in pairwise(starts)
+    ]
+    return np.concatenate(blocks, axis=1)

@@ -1,0 +1,201 @@
+"""Lowering of Winograd convolution: transform tiles, multiply point by point, transform back.
+
+Vectors lie across tiles. A panel of tile rows is transformed at a time, for all channels; a block
+of outputs is then multiplied for each point of the transform, and transformed back from cache.
+"""
+
+from collections.abc import Sequence
+
+from ...dialects import cpu
+from ...dialects.cpu.packing import even_split
+from ...dialects.cpu.winograd import TRANSFORMS, Transforms
+from .buffer import Buffer, Lanes, constant_vector, vector
+from .contraction import Contraction, DirectPanel, Left, Rows, Tile, splat
+from .index import Index, for_each, nest, when
+from .kernel import KernelBuilder
+from .number import Number
+from .sink import Sink, each_vector
+from .target import template
+from .windows import Axis, WindowReader, splat_index
+from .winograd_layout import Layout, winograd_layout
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+@template(cpu.WinogradConv)
+def lower_winograd_conv(
+    op: cpu.WinogradConv, kernel: KernelBuilder, x: Buffer, u: Buffer, b: Buffer | None, y: Sink
+) -> None:
+    height, width = y.shape[2:]
+    tile = op.tile
+    lanes = kernel.lanes(x.dtype)
+    layout = winograd_layout(tile, -(-height // tile), -(-width // tile), lanes)
+    work = _Winograd(kernel, TRANSFORMS[tile], layout, x, u, b, y, op.pads, op.block)
+
+    def image(at: list[Index]) -> None:
+        for_each(layout.rows, lambda row: work.panel(at[0], row), step=layout.panel)
+
+    nest(y.shape[:1], image)
+
+
+class _Winograd:
+    def __init__(
+        self,
+        kernel: KernelBuilder,
+        transforms: Transforms,
+        layout: Layout,
+        x: Buffer,
+        u: Buffer,
+        b: Buffer | None,
+        y: Sink,
+        pads: Sequence[int],
+        block: int,
+    ) -> None:
+        self.kernel, self.transforms, self.layout = kernel, transforms, layout
+        self.x, self.u, self.b, self.y = x, u, b, y
+        points = u.shape[0]
+        self.channels, self.outputs = x.shape[1], y.shape[1]
+        tiles = layout.vectors * layout.lanes
+        self.tile = Tile(block, layout.vectors, layout.lanes)
+        self.v = kernel.scratch((points, self.channels, tiles), x.dtype)
+        self.m = kernel.scratch((points, block, tiles), x.dtype)
+        self.lines = kernel.scratch((layout.tile, tiles * layout.tile), x.dtype)
+        height, width = x.shape[2:]
+        self.axes = (
+            Axis(height, 1, pads[0], 1, True),
+            Axis(width, 1, pads[1], 1, True),
+        )
+
+    def panel(self, image: Index, row: Index) -> None:
+        """Emit the outputs of the tile rows of one panel."""
+        for_each(self.channels, lambda channel: self._transform(image, row, channel))
+        large, small, many, few = even_split(self.outputs, self.tile.rows)
+        for_each(many, lambda i: self._block(image, row, i * large, large))
+        for_each(few, lambda i: self._block(image, row, i * small + many * large, small))
+
+    def _transform(self, image: Index, row: Index, channel: Index) -> None:
+        """Load the tiles of one channel and store their transforms."""
+        points = self.transforms.points
+        reader = WindowReader(self.x, self.axes)
+        for number in range(self.layout.vectors):
+            corners = self._corners(row, number)
+            lanes = Lanes(self.layout.lanes)
+            taps = [
+                [
+                    reader.load([image, channel], corners, [Index(i), Index(j)], lanes)
+                    for j in range(points)
+                ]
+                for i in range(points)
+            ]
+            for point, value in enumerate(_both_sides(self.transforms.input, taps)):
+                at = [Index(point), channel, Index(number * self.layout.lanes)]
+                self.v.store(value, at, lanes)
+
+    def _corners(self, row: Index, number: int) -> list[Number]:
+        """Return where the tiles of a vector begin in the input."""
+        rows, columns = self.layout.place(number)
+        tile, lanes = self.layout.tile, self.layout.lanes
+        down = [r * tile - self.axes[0].begin for r in rows]
+        right = [c * tile - self.axes[1].begin for c in columns]
+        first = splat_index(row * tile, lanes)
+        return [first + Number(constant_vector(down), "i32"), Number(constant_vector(right), "i32")]
+
+    def _block(self, image: Index, row: Index, first: Index, rows: int) -> None:
+        """Multiply the transforms by the kernels of some outputs, and finish those."""
+
+        def point(at: Index) -> None:
+            Contraction(
+                rows,
+                self.tile.columns,
+                (self.channels,),
+                self.x.dtype,
+                self._kernels(at, first),
+                DirectPanel(self.v.part([at])),
+                lambda r, j, number, lanes: self.m.store(number, [at, r, j], lanes),
+            ).emit(Tile(rows, self.tile.vectors, self.tile.lanes))
+
+        for_each(self.u.shape[0], point)
+        for_each(rows, lambda r: self._finish(image, row, first, r))
+
+    def _kernels(self, point: Index, first: Index) -> Left:
+        """Read the kernels of one block at a point: [channels, outputs of the block]."""
+        matrix = self.u.part([point])
+
+        def left(rows: Rows, r: int, at: Sequence[Index]) -> Number:
+            return matrix.load([first * self.channels + at[0] * rows.count + r])
+
+        return left
+
+    def _finish(self, image: Index, row: Index, first: Index, number: Index) -> None:
+        """Transform one output back into lines, and store the lines."""
+        points, lanes = self.transforms.points, Lanes(self.layout.lanes)
+        for v in range(self.layout.vectors):
+            at = Index(v * lanes.width)
+            products = [
+                [self.m.load([Index(i * points + j), number, at], lanes) for j in range(points)]
+                for i in range(points)
+            ]
+            values = _both_sides(self.transforms.output, products)
+            tile = self.layout.tile
+            for line in range(tile):
+                joined = _interleave(values[line * tile : (line + 1) * tile])
+                wide = Lanes(lanes.width * tile)
+                self.lines.store(joined, [Index(line), Index(v * wide.width)], wide)
+        output = first + number
+        for_each(self.layout.panel, lambda r: self._store(image, row, r, output))
+
+    def _store(self, image: Index, row: Index, inside: Index, output: Index) -> None:
+        """Store the lines of one tile row of the panel, as far as the image goes."""
+        height, width = self.y.shape[2:]
+        lanes = self.kernel.lanes(self.x.dtype)
+        start = self.layout.start(inside)
+        bias = None if self.b is None else self.b.load([output])
+
+        def line(i: Index) -> None:
+            down = (row + inside) * self.layout.tile + i
+
+            def write(at: list[Index], taken: Lanes | None) -> None:
+                number = self.lines.load([i, start + at[0]], taken)
+                if bias is not None:
+                    number = number + (bias if taken is None else splat(bias, taken.width))
+                self.y.store(number, [image, output, down, at[0]], taken)
+
+            when(down.less(height), lambda: each_vector((width,), lanes, write))
+
+        for_each(self.layout.tile, line)
+
+
+def _both_sides(matrix: Matrix, values: Sequence[Sequence[Number]]) -> list[Number]:
+    """Return matrix @ values @ matrixᵀ, row by row, as sums that skip zeros."""
+    half = [_combine(matrix, [row[j] for row in values]) for j in range(len(values[0]))]
+    whole = [_combine(matrix, [column[i] for column in half]) for i in range(len(matrix))]
+    return [value for row in whole for value in row]
+
+
+def _combine(matrix: Matrix, values: Sequence[Number]) -> list[Number]:
+    return [_sum_of(row, values) for row in matrix]
+
+
+def _sum_of(factors: Sequence[float], values: Sequence[Number]) -> Number:
+    """Add up multiples of values."""
+    # Terms without a multiplication first: each of the others is then one fused instruction.
+    terms = sorted(
+        ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda t: abs(t[0]) != 1
+    )
+    (factor, total), *rest = terms
+    if factor != 1:
+        total = -total if factor == -1 else total * factor
+    for factor, value in rest:
+        if abs(factor) == 1:
+            total = total + value if factor == 1 else total - value
+        else:
+            total = value.fma(factor, total)
+    return total
+
+
+def _interleave(values: Sequence[Number]) -> Number:
+    """Return the first elements of all values, then the second ones, and so on."""
+    if len(values) == 1:
+        return values[0]
+    even, odd = _interleave(values[::2]), _interleave(values[1::2])
+    return even.with_value(vector.interleave(even.value, odd.value))
