@@ -1,4 +1,4 @@
-"""Change what a linear op with constant weights computes, channel by channel of its result."""
+"""Change what an op with constant weights computes, channel by channel of its result."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,8 @@ from ..dialects.core.tensor import Array, numpy_dtype
 from .constants import build_constant, hint
 from .rewriting import NoMatch, Rewriter
 
-Linear = tri.Conv | tri.ConvTranspose | tri.Gemm | tri.MatMul
+Linear = tri.Conv | tri.ConvTranspose | tri.Gemm | tri.MatMul | tri.GroupNorm | tri.InstanceNorm
+"""The ops whose result is linear in weights and a bias, of which each channel has its own."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Affine:
 
 def need_linear(op: Op | None) -> Linear:
     """Return an op whose weights make the channels of its result; raise NoMatch for others."""
-    if isinstance(op, (tri.Conv, tri.ConvTranspose, tri.Gemm)):
+    if isinstance(op, (tri.Conv, tri.ConvTranspose, tri.Gemm, tri.GroupNorm, tri.InstanceNorm)):
         return op
     if isinstance(op, tri.MatMul) and tensor_of(op.b.type).rank == 2:
         return op
@@ -38,8 +39,8 @@ def need_linear(op: Op | None) -> Linear:
 
 def channel_axis(op: Linear) -> int:
     """Return the axis of the result in which the channels lie."""
-    is_conv = isinstance(op, (tri.Conv, tri.ConvTranspose))
-    return 1 if is_conv else tensor_of(op.y.type).rank - 1
+    is_product = isinstance(op, (tri.Gemm, tri.MatMul))
+    return tensor_of(op.y.type).rank - 1 if is_product else 1
 
 
 def fold_affine(op: Linear, affine: Affine, rewriter: Rewriter, place: Op) -> Op:
@@ -51,17 +52,25 @@ def fold_affine(op: Linear, affine: Affine, rewriter: Rewriter, place: Op) -> Op
     w = None if affine.factor is None else _scaled_weights(op, affine.factor, rewriter)
     b = _changed_bias(op, affine, rewriter)
     with rewriter.before(place):
-        weights = _weights(op) if w is None else _constant(w, _weights(op), rewriter)
-        bias = None if b is None else _constant(b, _weights(op), rewriter)
+        old = weights_of(op)
+        weights = old if w is None else _constant(w, old, rewriter)
+        bias = None if b is None else _constant(b, old, rewriter)
         return _rebuilt(op, weights, bias)
 
 
-def _weights(op: Linear) -> ir.Value:
-    return op.w if isinstance(op, (tri.Conv, tri.ConvTranspose)) else op.b
+def weights_of(op: Linear) -> ir.Value:
+    """Return the operand that a factor of the result can be put into."""
+    match op:
+        case tri.Conv() | tri.ConvTranspose():
+            return op.w
+        case tri.Gemm() | tri.MatMul():
+            return op.b
+        case tri.GroupNorm() | tri.InstanceNorm():
+            return op.scale
 
 
 def _scaled_weights(op: Linear, factor: Array, rewriter: Rewriter) -> Array:
-    w = rewriter.constant(_weights(op)).astype(np.float64)
+    w = rewriter.constant(weights_of(op)).astype(np.float64)
     match op:
         case tri.Conv():
             return w * factor.reshape(-1, *[1] * (w.ndim - 1))
@@ -70,7 +79,7 @@ def _scaled_weights(op: Linear, factor: Array, rewriter: Rewriter) -> Array:
             return (parts * factor.reshape(op.group, 1, w.shape[1], 1)).reshape(w.shape)
         case tri.Gemm():
             return w * (factor[:, None] if op.trans_b else factor)
-        case tri.MatMul():
+        case tri.MatMul() | tri.GroupNorm() | tri.InstanceNorm():
             return w * factor
 
 
@@ -80,7 +89,9 @@ def _changed_bias(op: Linear, affine: Affine, rewriter: Rewriter) -> Array | Non
             return affine.term
         case tri.Gemm():
             old, beta = op.c, op.beta
-        case _:
+        case tri.GroupNorm() | tri.InstanceNorm():
+            old, beta = op.bias, 1.0
+        case tri.Conv() | tri.ConvTranspose():
             old, beta = op.b, 1.0
     if old is None:
         return affine.term
@@ -109,3 +120,7 @@ def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:
         case tri.MatMul():
             product = tri.MatMul.build(op.a, w)
             return product if b is None else tri.Add.build(product.y, b)
+        case tri.GroupNorm():
+            return tri.GroupNorm.build(op.x, w, b, **op.attributes)
+        case tri.InstanceNorm():
+            return tri.InstanceNorm.build(op.x, w, b, **op.attributes)

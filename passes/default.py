@@ -7,6 +7,7 @@ from .eliminate import Eliminate
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
 from .fold_constants import FoldConstants
+from .fold_pad import FoldPad
 from .fold_repeated_heads import FoldRepeatedHeads
 from .fold_scale import FoldScale
 from .fold_shapes import FoldShapes
@@ -15,6 +16,7 @@ from .fuse_attention import FuseAttention
 from .fuse_elementwise import FuseElementwise
 from .fuse_epilogues import FuseEpilogues
 from .fuse_gelu import FuseGelu
+from .fuse_group_norm import FuseGroupNorm
 from .fuse_hardswish import FuseHardswish
 from .fuse_layer_norm import FuseLayerNorm
 from .fuse_mish import FuseMish
@@ -36,6 +38,7 @@ SIMPLIFY: tuple[Pass, ...] = (
     FoldSlices(),
     FoldConstants(),
     Eliminate(),
+    FoldPad(),
     FoldBatchNorm(),
     FoldScale(),
     FoldShapes(),
@@ -50,6 +53,8 @@ RECOGNISE: tuple[Pass, ...] = (
     FuseHardswish(),
     FuseLayerNorm(),
     FuseRmsNorm(),
+    FuseGroupNorm(),
+    FoldScale(),
     FuseAttention(),
     FoldShapes(),  # the keys of an attention come transposed
     FoldRepeatedHeads(),

@@ -7,7 +7,8 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
-from .channels import Affine, Linear, channel_axis, fold_affine, need_linear
+from .channels import Affine, Linear, channel_axis, fold_affine, need_linear, weights_of
+from .constants import INLINE_BYTES
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 
@@ -15,8 +16,8 @@ from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 class FoldScale(Pass):
     """Fold a constant factor or term for each channel into the weights and bias before it.
 
-    The op before is a Conv, ConvTranspose, Gemm or MatMul of whose result and weights this is the
-    only use. Terms are not folded into a MatMul, which has no bias.
+    The op before is a Conv, ConvTranspose, Gemm, MatMul, GroupNorm or InstanceNorm of whose result
+    this is the only use. Terms are not folded into a MatMul, which has no bias.
 
         %c = tri.conv %x, %w; %y = tri.add %c, %t   (%t is 1xCx1x1)   =>   %y = tri.conv %x, %w, %t'
         %m = tri.mat_mul %x, %w; %y = tri.mul %m, %s                  =>   %y = tri.mat_mul %x, %w'
@@ -35,8 +36,8 @@ class _Factor(Pattern):
             raise NoMatch("divides a constant")
         factor = _per_channel(rewriter.constant(other), linear)
         affine = Affine(factor=factor if isinstance(op, tri.Mul) else 1 / factor)
-        weights = linear.w if isinstance(linear, (tri.Conv, tri.ConvTranspose)) else linear.b
-        if uses(weights) != 1:
+        weights = weights_of(linear)
+        if uses(weights) != 1 and tensor_of(weights.type).size_bytes > INLINE_BYTES:
             raise NoMatch("weights have other uses, and would be there twice")
         rewriter.replace(op, fold_affine(linear, affine, rewriter, op), linear)
 

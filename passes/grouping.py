@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.location import fuse_locations
+from ..dialects.core.location import fuse_locations, inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
@@ -84,7 +84,9 @@ def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     """Clone an op at the insertion point, with operands and results mapped by `values`."""
     for operand in operation.operands:
         if operand not in values:
-            values[operand] = operand.owner.operation.clone().results[0]
+            number = operand.owner.operation.clone()
+            number.location = inner_location(number.location)  # the name stays with the original
+            values[operand] = number.results[0]
     copy = operation.clone()
     for index, operand in enumerate(operation.operands):
         copy.operands[index] = values[operand]

@@ -70,6 +70,7 @@ def record_values(module: Module, inputs: Sequence[Array]) -> dict[str, Array]:
 
     def observe(op: Op, results: tuple[Array, ...]) -> None:
         values.update(zip(value_names(op.location), results, strict=False))
+        values.pop("", None)
 
     results = run(module, inputs, observe)
     names = declared(module.main, "outputs", len(results))
@@ -105,7 +106,7 @@ def _claimed_twice(module: Module) -> list[Diagnostic]:
     first: dict[str, Op] = {}
     faults: list[Diagnostic] = []
     for op in ops(module.operation):
-        for name in value_names(op.location):
+        for name in filter(None, value_names(op.location)):  # outputs nobody wants have no name
             other = first.setdefault(name, op)
             if other is not op and not _yields(other, op):
                 message = f"'{op.op_name}' op claims value '{name}', as '{other.op_name}' does"

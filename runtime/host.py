@@ -77,9 +77,7 @@ def _run(step: Step, reference: Reference, bases: Bases) -> None:
         _store(step, bases.view(i), np.asarray(value))
 
 
-def _grouped(
-    operands: list[NDArray[Any] | None], groups: tuple[int, ...]
-) -> list[Any]:
+def _grouped(operands: list[NDArray[Any] | None], groups: tuple[int, ...]) -> list[Any]:
     if not groups:
         return list(operands)
     rest = iter(operands)

@@ -49,7 +49,7 @@ def announce_dialect(name: str) -> None:
 
 
 def execution_engine():
-    """Return MLIR's `ExecutionEngine` class; imported late because only code generation needs it."""
+    """Return MLIR's `ExecutionEngine` class; imported late: only code generation needs it."""
     from torch_mlir.execution_engine import ExecutionEngine
 
     return ExecutionEngine

@@ -46,18 +46,15 @@ def lower_conv(
     if w.shape[1] == 1 and w.shape[0] == op.group:
         _depthwise(kernel, x, w, b, y, axes)
     else:
-        depth = math.prod(w.shape[1:])
-        kernels = w.reshape((op.group, w.shape[0] // op.group, depth))
-        tile = choose_tile(
-            kernel.machine, compute_dtype(x.dtype), kernels.shape[1], math.prod(y.shape[2:])
-        )
+        shape = (op.group, w.shape[0] // op.group, math.prod(w.shape[1:]))
+        kernels = w.reshape(shape)
+        columns = math.prod(y.shape[2:])
+        tile = choose_tile(kernel.machine, compute_dtype(x.dtype), shape[1], columns)
 
         def left(group: Index) -> Left:
             return lambda rows, r, k: kernels.load([group, rows.first + r, *k])
 
-        emit_convolution(
-            kernel, x, (op.group, *kernels.shape[1:]), left, w.shape[2:], b, y, axes, tile
-        )
+        emit_convolution(kernel, x, shape, left, w.shape[2:], b, y, axes, tile)
 
 
 def emit_convolution(

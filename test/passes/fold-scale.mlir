@@ -77,14 +77,31 @@ func.func @keeps_conv_with_two_users(%x: tensor<1x1x2xf32>) -> (tensor<1x1x2xf32
 // Scaled weights would be there twice.
 // CHECK-LABEL: func.func @keeps_shared_weights
 // CHECK:         "tri.mul"
-func.func @keeps_shared_weights(%x: tensor<4x3xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
-  %w = "tri.constant"() {value = dense<1.0> : tensor<3x2xf32>} : () -> tensor<3x2xf32>
+func.func @keeps_shared_weights(%x: tensor<4x20xf32>) -> (tensor<4x20xf32>, tensor<4x20xf32>) {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<20x20xf32>} : () -> tensor<20x20xf32>
   %s = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
-  %m = "tri.mat_mul"(%x, %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
-  %y = "tri.mul"(%m, %s) : (tensor<4x2xf32>, tensor<f32>) -> tensor<4x2xf32>
-  %r = "tri.relu"(%x) : (tensor<4x3xf32>) -> tensor<4x3xf32>
-  %n = "tri.mat_mul"(%r, %w) : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
-  return %y, %n : tensor<4x2xf32>, tensor<4x2xf32>
+  %m = "tri.mat_mul"(%x, %w) : (tensor<4x20xf32>, tensor<20x20xf32>) -> tensor<4x20xf32>
+  %y = "tri.mul"(%m, %s) : (tensor<4x20xf32>, tensor<f32>) -> tensor<4x20xf32>
+  %r = "tri.relu"(%x) : (tensor<4x20xf32>) -> tensor<4x20xf32>
+  %n = "tri.mat_mul"(%r, %w) : (tensor<4x20xf32>, tensor<20x20xf32>) -> tensor<4x20xf32>
+  return %y, %n : tensor<4x20xf32>, tensor<4x20xf32>
+}
+
+// A norm has a scale and a bias of its own.
+// CHECK-LABEL: func.func @folds_into_group_norm
+// CHECK-DAG:     %[[S:.*]] = "tri.constant"() {value = dense<6.000000e+00> : tensor<2xf32>}
+// CHECK-DAG:     %[[B:.*]] = "tri.constant"() {value = dense<5.000000e+00> : tensor<2xf32>}
+// CHECK:         %[[Y:.*]] = "tri.group_norm"(%{{.*}}, %[[S]], %[[B]])
+// CHECK-NEXT:    return %[[Y]]
+func.func @folds_into_group_norm(%x: tensor<1x2x4xf32>) -> tensor<1x2x4xf32> {
+  %s = "tri.constant"() {value = dense<3.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %b = "tri.constant"() {value = dense<2.0> : tensor<2xf32>} : () -> tensor<2xf32>
+  %two = "tri.constant"() {value = dense<2.0> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %one = "tri.constant"() {value = dense<1.0> : tensor<2x1xf32>} : () -> tensor<2x1xf32>
+  %n = "tri.group_norm"(%x, %s, %b) {groups = 1} : (tensor<1x2x4xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<1x2x4xf32>
+  %m = "tri.mul"(%n, %two) : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  %y = "tri.add"(%m, %one) : (tensor<1x2x4xf32>, tensor<2x1xf32>) -> tensor<1x2x4xf32>
+  return %y : tensor<1x2x4xf32>
 }
 
 // Two divided by x is not x divided by two.

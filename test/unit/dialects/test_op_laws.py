@@ -6,20 +6,21 @@ from typing import Any
 import numpy as np
 import pytest
 from examples import Example, examples
+from examples_cpu import CPU
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from trivium.dialects import tri
+from trivium.dialects import cpu, tri
 from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 
-EXAMPLES = MATH | MOVES | NETWORKS | NN
+EXAMPLES = MATH | MOVES | NETWORKS | NN | CPU
 OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",
@@ -38,7 +39,7 @@ def context() -> Iterator[ir.Context]:
 
 
 def test_every_op_has_an_example() -> None:
-    assert {*EXAMPLES, *OTHERS} == set(tri.TRI.ops.values())
+    assert {*EXAMPLES, *OTHERS} == {*tri.TRI.ops.values(), *cpu.CPU.ops.values()}
     assert not set(EXAMPLES) & set(OTHERS)
 
 

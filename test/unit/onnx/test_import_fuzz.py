@@ -39,9 +39,7 @@ def model() -> bytes:
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3, 4, 4])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 5])
     graph = helper.make_graph(nodes, "g", [x], [y], constants)
-    return helper.make_model(
-        graph, opset_imports=[helper.make_opsetid("", 17)]
-    ).SerializeToString()
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
 
 
 def mutations(data: bytes, seed: int, count: int) -> Iterator[bytes]:

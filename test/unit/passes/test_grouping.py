@@ -11,6 +11,7 @@ from trivium.dialects.core.location import node_location, node_names, value_name
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Tensor
+from trivium.dialects.tri.dialect import TriOp
 from trivium.passes.fuse_elementwise import FuseElementwise
 from trivium.passes.fuse_epilogues import FuseEpilogues
 from trivium.passes.verify_values import VerifyValues, difference
@@ -84,7 +85,7 @@ def _groups(module: Module) -> list[tri.Group]:
 
 
 def _check(group: tri.Group) -> None:
-    members = [op for op in ops(group.block) if isinstance(op, tri.dialect.TriOp)]
+    members = [op for op in ops(group.block) if isinstance(op, TriOp)]
     working = [op for op in members if not isinstance(op, (tri.Constant, tri.Yield))]
     assert len(working) > 1
     assert len([op for op in working if not op.elementwise]) <= 1
@@ -117,3 +118,35 @@ def test_groups_are_not_grouped_again() -> None:
         FuseElementwise().run(module)
         FuseEpilogues().run(module)
         assert names(module) == ["group", "tanh", "relu"]
+
+
+@pytest.mark.usefixtures("context")
+def test_copies_of_a_number_do_not_claim_its_value() -> None:
+    def build(x: ir.Value) -> ir.Value:
+        place = node_location("Constant_0", ["half"])
+        half = tri.Constant.build(value=np.array(0.5, np.float32), loc=place).y
+        first = tri.Mul.build(tri.Tanh.build(x).y, half)
+        product = tri.MatMul.build(first.y, x)
+        return tri.Mul.build(tri.Tanh.build(product.y).y, half).y
+
+    module = module_of(build, X)
+    FuseEpilogues().run(module)
+    FuseElementwise().run(module)
+    assert len(_groups(module)) == 2
+    VerifyValues().run(module)
+
+
+def test_no_op_is_both_elementwise_and_an_anchor() -> None:
+    kinds = [(op.elementwise, op.anchor) for op in tri.TRI.ops.values() if issubclass(op, TriOp)]
+    assert (True, True) not in kinds
+    assert {(True, False), (False, True), (False, False)} == set(kinds)
+
+
+@pytest.mark.parametrize("op", [tri.Softmax, tri.ReduceSum, tri.Attention, tri.MaxPool, tri.Conv])
+def test_heavy_ops_are_anchors(op: type[TriOp]) -> None:
+    assert op.anchor
+
+
+@pytest.mark.parametrize("op", [tri.Add, tri.Less, tri.Relu, tri.Prelu, tri.Where, tri.Cast])
+def test_ops_on_elements_are_elementwise(op: type[TriOp]) -> None:
+    assert op.elementwise

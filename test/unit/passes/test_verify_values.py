@@ -117,6 +117,19 @@ def test_value_of_another_type_differs() -> None:
         check_values(expected, module(), [INPUT])
 
 
+def test_outputs_that_the_source_does_not_name_are_nobodys() -> None:
+    def build(x: ir.Value) -> ir.Value:
+        parts = [
+            tri.Split.build(x, axis=1, sizes=(1, 2), loc=node_location(name, [f"{name}_first", ""]))
+            for name in ("Split_0", "Split_1")
+        ]
+        return tri.Concat.build([part.ys[1] for part in parts], axis=1).y
+
+    checked = module_of(build, X)
+    VerifyValues().run(checked)
+    assert set(record_values(checked, [INPUT])) == {"Split_0_first", "Split_1_first", "output 'o0'"}
+
+
 def test_verifying_changes_nothing() -> None:
     checked = module()
     before = str(checked)

@@ -34,9 +34,7 @@ def placed(text: str, *targets: str) -> list[tuple[str, list[str]]]:
         module.verify()
         np.testing.assert_array_equal(run(module, [x])[0], before[0])
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
-        return [
-            (g.target, [o.op_name for o in ops(g.block) if not o.terminator]) for g in groups
-        ]
+        return [(g.target, [o.op_name for o in ops(g.block) if not o.terminator]) for g in groups]
 
 
 def test_a_group_goes_as_a_whole_where_it_is_accepted() -> None:

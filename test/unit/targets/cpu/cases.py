@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from examples import Maker, Pick
+from examples_cpu import CPU
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
@@ -16,7 +17,7 @@ from trivium.dialects.core.tensor import Array, Shape, dtype_of, is_float
 from trivium.targets.cpu import TARGET
 
 EXAMPLES: dict[type[Op], Maker] = {
-    op: maker for op, maker in (MATH | MOVES | NETWORKS).items() if op in TARGET.lowerings
+    op: maker for op, maker in (MATH | MOVES | NETWORKS | CPU).items() if op in TARGET.lowerings
 }
 
 _SIZES = (1, 1, 2, 3, 5, 7, 15, 16, 17, 32, 33)
@@ -73,7 +74,7 @@ def cases_of(op: type[Op], count: int) -> list[Case]:
 
 def _cases(op: type[Op], count: int) -> Iterator[Case]:
     for seed in range(count):
-        example = EXAMPLES[op](RandomPick(seed, op not in NETWORKS))
+        example = EXAMPLES[op](RandomPick(seed, op not in NETWORKS | CPU))
         yield Case(str(seed), op, example.operands, example.attributes)
 
 

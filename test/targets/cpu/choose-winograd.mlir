@@ -1,0 +1,43 @@
+// RUN: trivium-opt %s --choose-winograd | FileCheck %s
+// RUN: trivium-opt %s --choose-winograd=error=2e-5 | FileCheck %s --check-prefix=LOOSE
+// RUN: trivium-opt %s --choose-winograd=error=0 | FileCheck %s --check-prefix=STRICT
+
+// Enough channels, stride one: small tiles by default, large ones where the error is allowed.
+// CHECK-LABEL: func.func @transforms_3x3
+// CHECK:         "cpu.winograd_conv"{{.*}}tile = 2
+// LOOSE-LABEL: func.func @transforms_3x3
+// LOOSE:         "cpu.winograd_conv"{{.*}}tile = 4
+// STRICT-LABEL: func.func @transforms_3x3
+// STRICT:        "tri.conv"
+func.func @transforms_3x3(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_strided
+// CHECK:         "tri.conv"
+func.func @keeps_strided(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x4x4xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 2>}
+      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x4x4xf32>
+  return %y : tensor<1x16x4x4xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_variable_kernels
+// CHECK:         "tri.conv"
+func.func @keeps_variable_kernels(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32> {
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_few_channels
+// CHECK:         "tri.conv"
+func.func @keeps_few_channels(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x3x3x3xf32>} : () -> tensor<16x3x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}
