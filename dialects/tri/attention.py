@@ -28,6 +28,8 @@ class Attention(TriOp):
     causal: bool = False
     y: Result
 
+    anchor = True
+
     @staticmethod
     def infer(
         q: Tensor,

@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from graphs import LIT, lit_modules, outputs, with_weights
+from ir_graphs import LIT, lit_modules, outputs, with_weights
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.passes.core import PASSES, Pass

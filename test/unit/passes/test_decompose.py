@@ -9,9 +9,9 @@ from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
-from graphs import names
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from ir_graphs import names
 from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import run

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from graphs import module_of, names, run_all
+from ir_graphs import module_of, names, run_all
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir

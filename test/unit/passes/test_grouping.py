@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from graphs import module_of, names
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from ir_graphs import module_of, names
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import node_location, node_names, value_names

@@ -1,7 +1,7 @@
 """The rewriter keeps value identity: who claims which source value after a rewrite."""
 
 import pytest
-from graphs import module_of, names
+from ir_graphs import module_of, names
 from trivium.dialects import tri
 from trivium.dialects.core.location import node_location, node_names, value_names
 from trivium.dialects.core.mlir import ir

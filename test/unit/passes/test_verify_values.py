@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from graphs import module_of
+from ir_graphs import module_of
 from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.location import node_location

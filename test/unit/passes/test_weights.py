@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from graphs import module_of, names
+from ir_graphs import module_of, names
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import node_location, value_names
