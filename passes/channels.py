@@ -10,7 +10,7 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Array, numpy_dtype
-from .constants import build_constant, hint
+from .constants import hint
 from .rewriting import NoMatch, Rewriter
 
 Linear = tri.Conv | tri.ConvTranspose | tri.Gemm | tri.MatMul | tri.GroupNorm | tri.InstanceNorm
@@ -105,7 +105,7 @@ def _constant(array: Array, like: ir.Value, rewriter: Rewriter) -> ir.Value:
     owner = rewriter.find_producer(like)
     name = hint(owner) if owner else "weight"
     dtype = numpy_dtype(tensor_of(like.type).dtype)
-    return build_constant(rewriter.module, array.astype(dtype), name).results[0]
+    return tri.build_constant(rewriter.module, array.astype(dtype), name).results[0]
 
 
 def _rebuilt(op: Linear, w: ir.Value, b: ir.Value | None) -> Op:

@@ -9,7 +9,7 @@ from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Array, numpy_dtype
 from .channels import Affine, channel_axis, fold_affine, need_linear
-from .constants import build_constant, hint
+from .constants import hint
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 
@@ -79,7 +79,7 @@ class _Alone(Pattern):
 
 
 def _constant(array: Array, op: Op, rewriter: Rewriter) -> ir.Value:
-    return build_constant(rewriter.module, array, hint(op)).results[0]
+    return tri.build_constant(rewriter.module, array, hint(op)).results[0]
 
 
 def _affine(op: tri.BatchNorm, rewriter: Rewriter) -> Affine:

@@ -10,7 +10,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Array
-from .constants import build_constant, hint
+from .constants import hint
 from .core import Pass
 from .rewriting import uses
 
@@ -69,6 +69,6 @@ def _replace(op: Op, known: Known, module: Module) -> None:
     location = op.location if len(op.results) == 1 else inner_location(op.location)
     for index, value in used:
         with ir.InsertionPoint(op.operation), location:
-            constant = build_constant(module, known[value], hint(op, index))
+            constant = tri.build_constant(module, known[value], hint(op, index))
         value.replace_all_uses_with(constant.results[0])
     op.operation.erase()

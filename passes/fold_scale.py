@@ -7,8 +7,8 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
+from ..dialects.tri.constant import INLINE_BYTES
 from .channels import Affine, Linear, channel_axis, fold_affine, need_linear, weights_of
-from .constants import INLINE_BYTES
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 

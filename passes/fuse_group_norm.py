@@ -5,7 +5,7 @@ import numpy as np
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.module import Module
-from .constants import build_constant, hint
+from .constants import hint
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite
 
@@ -38,7 +38,9 @@ class _GroupNorm(Pattern):
         repeats = shape[1] // groups
         scale, bias = (np.repeat(rewriter.constant(v), repeats) for v in (norm.scale, norm.bias))
         with rewriter.before(op):
-            scale, bias = (build_constant(rewriter.module, v, hint(norm)) for v in (scale, bias))
+            scale, bias = (
+                tri.build_constant(rewriter.module, v, hint(norm)) for v in (scale, bias)
+            )
             new = tri.GroupNorm.build(
                 grouping.x, scale.results[0], bias.results[0], groups=groups, epsilon=norm.epsilon
             )

@@ -8,7 +8,7 @@ from ..dialects.core.location import fuse_locations, inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
-from .rewriting import identity, users
+from .rewriting import users
 
 OUTSIDE = -1
 """Stands for every op that cannot be in a group, such as the function's return."""
@@ -59,7 +59,7 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     Constants of one element are copied into the body; all other operands become its inputs.
     """
     last = members[-1]
-    inside = {identity(op) for op in members}
+    inside = {hash(op) for op in members}
     outer = [value for op in members for value in op.operation.operands]
     inputs = [v for v in dict.fromkeys(outer) if hash(v) not in inside and not _is_number(v)]
     location = fuse_locations([op.location for op in members])

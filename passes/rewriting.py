@@ -152,7 +152,7 @@ class Rewriter:
         """Erase an op; its results must be unused."""
         self.changed = True
         self.constants.forget()
-        self.erased.add(identity(op))
+        self.erased.add(hash(op))
         op.operation.erase()
 
 
@@ -169,14 +169,6 @@ class _Insertion:
     def __exit__(self, *error: Any) -> None:
         for part in reversed(self.parts):
             part.__exit__(*error)
-
-
-def identity(op: Op) -> int:
-    """Return a number that is the op's own as long as it lives; zero when it has no results.
-
-    The hash of an operation will not do: it depends on what the operation says at the moment.
-    """
-    return hash(op.operation.results[0]) if len(op.operation.results) else 0
 
 
 def uses(value: ir.Value) -> int:
@@ -228,7 +220,7 @@ def rewrite(module: Module, *patterns: Pattern) -> bool:
 def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:
     rewriter = Rewriter(module)
     # Handles of erased ops must not be touched: their identity is taken while all are alive.
-    keyed = [(identity(op), op) for op in ops(module.operation) if fitting[type(op)]]
+    keyed = [(hash(op), op) for op in ops(module.operation) if fitting[type(op)]]
     for key, op in keyed:
         for pattern in fitting[type(op)]:
             if key in rewriter.erased:

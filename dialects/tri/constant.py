@@ -1,8 +1,15 @@
 """Values that do not depend on any input."""
 
+import numpy as np
+
 from ..core.fields import Result
+from ..core.mlir import ir
+from ..core.module import Module
 from ..core.tensor import Array, Tensor
 from .dialect import TriOp
+
+INLINE_BYTES = 1024
+"""Constants up to this size are written in the IR; larger ones become weights beside it."""
 
 
 class Constant(TriOp):
@@ -30,3 +37,18 @@ class Weight(TriOp):
     @staticmethod
     def infer(*, name: str, type: Tensor) -> Tensor:
         return type
+
+
+def build_constant(
+    module: Module, array: Array, name: str, loc: ir.Location | None = None
+) -> Constant | Weight:
+    """Make a constant at the insertion point, in the IR or beside it by its size.
+
+    `name` is a hint for the name of a weight. Raises Unsupported for an element type that Trivium
+    does not have.
+    """
+    if array.nbytes <= INLINE_BYTES:
+        return Constant.build(value=array, loc=loc)
+    tensor = Tensor.of(array)
+    key = module.add_weight(name, np.ascontiguousarray(array))
+    return Weight.build(name=key, type=tensor, loc=loc)

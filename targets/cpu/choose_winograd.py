@@ -5,7 +5,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import host_machine
 from ...dialects.core.module import Module
 from ...dialects.cpu.winograd import TAPS, TRANSFORMS
-from ...passes.constants import build_constant, hint
+from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .contraction import choose_tile
@@ -50,7 +50,7 @@ class _Winograd(Pattern):
         block = _block(op, self.tile)
         kernels = cpu.transform_kernels(rewriter.constant(op.w), self.tile, block)
         with rewriter.before(op):
-            u = build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
+            u = tri.build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
             new = cpu.WinogradConv.build(
                 op.x, u, op.b, tile=self.tile, outputs=outputs, block=block, pads=op.pads
             )

@@ -8,7 +8,7 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import host_machine
 from ...dialects.core.module import Module
-from ...passes.constants import build_constant, hint
+from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .contraction import choose_tile
@@ -37,7 +37,7 @@ class _TransposeGemm(Pattern):
             raise NoMatch("b is not transposed")
         array = np.ascontiguousarray(rewriter.constant(op.b).T)
         with rewriter.before(op):
-            b = build_constant(rewriter.module, array, f"{hint(op)}.weight").results[0]
+            b = tri.build_constant(rewriter.module, array, f"{hint(op)}.weight").results[0]
             new = tri.Gemm.build(
                 op.a, b, op.c, alpha=op.alpha, beta=op.beta, trans_a=op.trans_a, trans_b=False
             )
@@ -56,7 +56,7 @@ class _PackConv(Pattern):
         block = choose_tile(host_machine(), compute_dtype(y.dtype), rows, columns).rows
         packed = cpu.pack_kernels(rewriter.constant(op.w), op.group, block)
         with rewriter.before(op):
-            w = build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
+            w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
             new = cpu.PackedConv.build(
                 op.x,
                 w,

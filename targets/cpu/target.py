@@ -18,10 +18,11 @@ class CpuTarget(Target):
 
     def passes(self, opt_level: int) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
-        decompose = Decompose(tuple(c.op_name.partition(".")[2] for c in lacking))
-        if not opt_level:
-            return (decompose,)
-        return (decompose, ChooseWinograd(), PackWeights(), Eliminate())
+        names = tuple(c.op_name.partition(".")[2] for c in lacking)
+        decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
+        return (
+            (*decompose, ChooseWinograd(), PackWeights(), Eliminate()) if opt_level else decompose
+        )
 
 
 CPU = CpuTarget("cpu")

@@ -15,15 +15,12 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import Array, Tensor, dtype_of
+from ....dialects.core.tensor import Array, Tensor
 from .functions import expand_function
 from .inputs import Bindings, input_types, model_inputs
 from .model import Source, attribute_value, read_model, tensor_value
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
-
-INLINE_BYTES = 1024
-"""Constants up to this size are written in the IR; larger ones become weights beside it."""
 
 
 def import_onnx(
@@ -229,12 +226,8 @@ class _Importer:
 
     def _constant(self, name: str, array: Array, node: str = "") -> ir.Value:
         """Make a constant op: small ones hold their numbers, large ones name a weight."""
-        dtype_of(array.dtype)
         location = node_location(node or name, [name])
-        if array.nbytes <= INLINE_BYTES:
-            return tri.Constant.build(value=array, loc=location).y
-        key = self.module.add_weight(name, np.ascontiguousarray(array))
-        return tri.Weight.build(name=key, type=Tensor.of(array), loc=location).y
+        return tri.build_constant(self.module, array, name, location).y
 
 
 def _diagnostic(name: str, proto: onnx.NodeProto, fault: Invalid | Unsupported) -> Diagnostic:

@@ -1,5 +1,6 @@
 """The default pipelines on ONNX models: one run settles, and every named value stays."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.default import LEVELS, default_pipeline, grouping_pipeline
 from trivium.passes.verify_values import difference, run_checked
 
-ZOO = Path("/tmp/zoo")
+ZOO = Path(os.environ.get("TRIVIUM_ZOO", "zoo"))
+"""A folder of exported models with data beside them: `in:<name>` and `out:<name>` in an .npz."""
 RANDOM = np.random.default_rng(11)
 ALL = (*default_pipeline(2), *grouping_pipeline(2))
 ZOO_MODELS = ("squeezenet1_1.dynamo", "lstm_net.legacy", "llama_tiny.dynamo")
