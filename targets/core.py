@@ -1,6 +1,6 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ..dialects.core.op import Op
@@ -28,9 +28,8 @@ class Target:
     and in the support table of the docs.
     """
 
-    def __init__(self, name: str, *, fuses: bool = True) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.fuses = fuses  # whether a kernel may consist of several ops
         self.lowerings: dict[type[Op], Any] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
 
@@ -59,6 +58,10 @@ class Target:
     def passes(self, opt_level: int) -> tuple[Pass, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
+
+    def kernel_refusal(self, members: Sequence[Op]) -> str | None:
+        """Say why ops that the target takes one by one do not make one kernel, or None."""
+        return None
 
     def refusal(self, op: Op) -> str | None:
         """Say why the target does not take an op, or None when it does."""

@@ -90,10 +90,18 @@ def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
 def _refusals(op: Op, target: Target) -> list[str]:
     if not isinstance(op, tri.Group):
         return [r for r in [target.refusal(op)] if r]
-    members = [m for m in ops(op.block) if not m.terminator and not isinstance(m, tri.Constant)]
-    if len(members) > 1 and not target.fuses:
-        return [f"{target.name} runs one op at a time"]
-    return [r for m in members if (r := target.refusal(m))]
+    members = [m for m in ops(op.block) if not m.terminator]
+    if refusals := [r for m in members if (r := _member_refusal(m, target))]:
+        return refusals
+    refusal = target.kernel_refusal(members) if len(members) > 1 else None
+    return [refusal] if refusal else []
+
+
+def _member_refusal(op: Op, target: Target) -> str | None:
+    """Say why a target does not take an op in a kernel of its own."""
+    if not isinstance(op, tri.Constant):
+        return target.refusal(op)
+    return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"
 
 
 def enclose(op: Op) -> tri.Group:

@@ -87,15 +87,12 @@ class _Body:
     def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
         made = [v for op in epilogue for v in op.results] + ([value] if value else [])
         used = dict.fromkeys(v for op in epilogue for v in op.operation.operands if v not in made)
-        shape = tensor_of(made[0].type if value is None else value.type).shape
-        if value is None:
-            shape = tensor_of(epilogue[-1].results[0].type).shape
+        shape = tensor_of((value or epilogue[-1].results[0]).type).shape
         leaves = {v: self.inputs[v].broadcast_to(shape) for v in used if v in self.inputs}
         constants = {v: self.constants[v] for v in used if v in self.constants}
         outputs = {v: out for v, out in self.outputs.items() if v in made}
-        if (
-            not outputs and value is not None
-        ):  # a result that nothing uses still has to go somewhere
+        if not outputs and value is not None:
+            # A result that nothing uses still has to go somewhere.
             outputs = {value: self.kernel.scratch(shape, tensor_of(value.type).dtype)}
         return Sink(self.kernel, shape, value, epilogue, constants, leaves, outputs)
 

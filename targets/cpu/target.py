@@ -1,10 +1,13 @@
 """The CPU target: what it accepts, and the three roads by which an op becomes code."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
+from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
@@ -23,6 +26,23 @@ class CpuTarget(Target):
         return (
             (*decompose, ChooseWinograd(), PackWeights(), Eliminate()) if opt_level else decompose
         )
+
+    def kernel_refusal(self, members: Sequence[Op]) -> str | None:
+        work = [op for op in members if not isinstance(op, tri.Constant)]
+        if not work:
+            return f"{self.name} takes no kernel that only returns constants"
+        first, *rest = work
+        if any(lowering_of(op).road != "elementwise" for op in rest):
+            return f"{self.name} takes only elementwise ops behind the first one of a kernel"
+        # What the first one makes is finished in place; elementwise ops alone may broadcast.
+        fixed = lowering_of(first).road != "elementwise"
+        if fixed and any(_shape(op) != _shape(first) for op in rest):
+            return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
+        return None
+
+
+def _shape(op: Op) -> Shape:
+    return tensor_of(op.results[0].type).shape
 
 
 CPU = CpuTarget("cpu")

@@ -89,3 +89,53 @@ def test_the_report_says_why_the_first_choice_refused() -> None:
     assert report.nodes == "h"
     if report.target == "host":
         assert report.refusals == ("cpu has no kernel for tri.hardmax",)
+
+
+LARGE = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2x3xf32>):
+    %c = "tri.constant"() {value = dense<[1.0, 2.0, 3.0]> : tensor<3xf32>} : () -> tensor<3xf32>
+    %1 = "tri.add"(%a, %c) : (tensor<2x3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+    "tri.yield"(%1) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("targets", [("cpu", "host"), ("host",)])
+def test_a_large_constant_is_taken_out_of_its_group(targets: tuple[str, ...]) -> None:
+    assert placed(LARGE, *targets) == [(targets[0], ["tri.add"])]
+
+
+TWO_SHAPES = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2x3xf32>):
+    %1 = "tri.reduce_max"(%a) {axes = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+    %2 = "tri.sub"(%a, %1) : (tensor<2x3xf32>, tensor<2x1xf32>) -> tensor<2x3xf32>
+    "tri.yield"(%2) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+"""
+
+TWO_ANCHORS = """
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2x3xf32>):
+    %1 = "tri.exp"(%a) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    %2 = "tri.softmax"(%1) {axis = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "tri.yield"(%2) : (tensor<2x3xf32>) -> ()
+  }) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("text", [TWO_SHAPES, TWO_ANCHORS])
+def test_ops_that_make_no_kernel_are_taken_apart(text: str) -> None:
+    targets = placed(text, "cpu", "host")
+    assert [len(names) for _, names in targets] == [1, 1]
+    assert {target for target, _ in targets} == {"cpu"}
