@@ -84,7 +84,8 @@ def test_defaults_may_be_left_out_of_the_text(op: type[Op], data: st.DataObject)
     for field in op.fields.attributes:
         if not field.required and made.attributes[field.name] == field.default:
             del made.operation.attributes[field.name]
-    (parsed,) = ops(Module.parse(str(module)).operation)
+    again = Module.parse(str(module))  # stays alive as long as its ops are looked at
+    (parsed,) = ops(again.operation)
     assert frozen(parsed.attributes) == frozen(completed(op, example.attributes))
 
 
