@@ -1,4 +1,4 @@
-"""Einsum of one or two operands, in terms of MatMul, ReduceSum, Transpose and Reshape."""
+"""Einsum, in terms of MatMul, ReduceSum, Transpose and Reshape."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,10 @@ from .registry import decomposes
 
 @decomposes(tri.Einsum)
 def einsum(op: tri.Einsum) -> ir.Value:
-    """Sort each operand's axes into batch, own and shared ones: then it is a matrix product."""
+    """Multiply from left to right; each step keeps the indices that are still asked for.
+
+    Sort the axes of two operands into batch, own and shared ones: then it is a matrix product.
+    """
     equation = Equation.parse(op.equation)
     sizes = _sizes(equation, op.xs)
     terms = list(equation.inputs)
@@ -21,9 +24,14 @@ def einsum(op: tri.Einsum) -> ir.Value:
         value = _reduced(op.xs[0], terms[0], equation.output)
         kept = [i for i in terms[0] if i in equation.output]
         return _arranged(value, kept, equation.output)
-    if len(terms) != 2:
-        raise NoMatch(f"equation has {len(terms)} inputs, must have 1 or 2")
-    return _product(op.xs, terms, equation.output, sizes)
+    value, term = op.xs[0], terms[0]
+    for position in range(1, len(terms)):
+        asked = equation.output + "".join(terms[position + 1 :])
+        made = "".join(i for i in dict.fromkeys(term + terms[position]) if i in asked)
+        made = equation.output if position == len(terms) - 1 else made
+        value = _product([value, op.xs[position]], [term, terms[position]], made, sizes)
+        term = made
+    return value
 
 
 def _sizes(equation: Equation, xs: Sequence[ir.Value]) -> dict[str, int]:
