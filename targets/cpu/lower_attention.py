@@ -17,6 +17,7 @@ from .number import Number, compute_dtype
 from .sink import Sink
 from .strips import Strip
 from .target import template
+from .transposition import store_transposed
 from .windows import lane_numbers, splat_index
 
 BLOCK = 32
@@ -76,7 +77,7 @@ class _Attention:
     def head(self, at: Sequence[Index], source: Sequence[Index]) -> None:
         """Emit one head; keys and values come from the head `source`, which may be shared."""
         keys, values = self.k.part(source), self.v.part(source)
-        nest(keys.shape, lambda i: self.columns.store(keys.load(i), [i[1], i[0]]))
+        store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
         full = self.queries - self.queries % self.block
         for_each(full, lambda i: self._rows(at, values, i, self.block), step=self.block)
         if rest := self.queries - full:

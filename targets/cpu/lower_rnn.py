@@ -7,12 +7,13 @@ from ...dialects import tri
 from ...dialects.core.tensor import Tensor
 from .approximation import sigmoid, tanh
 from .buffer import Buffer, Lanes, zero
-from .index import Index, for_each, nest
+from .index import Index, for_each
 from .kernel import KernelBuilder
 from .lower_matmul import emit_matrix_product
 from .number import Number, compute_dtype
 from .sink import Sink, each_vector
 from .target import CPU, template
+from .transposition import store_transposed
 
 _ACTIVATIONS: dict[str, Callable[[Number], Number]] = {
     "Relu": lambda x: x.maximum(0),
@@ -289,7 +290,6 @@ class _Recurrent:
         """Multiply all inputs, and transpose the state's weights once."""
         rows = self.x.reshape((self.length * self.batch, self.x.shape[2]))
         weights = self.w.part([direction]).transpose((1, 0))
-        width = self.gates * self.hidden
         bias = self._bias(direction, recurrent_bias)
 
         def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
@@ -298,7 +298,7 @@ class _Recurrent:
 
         emit_matrix_product(self.kernel, rows, weights, finish)
         recurrent = self.r.part([direction])
-        nest((width, self.hidden), lambda i: layer.recurrent.store(recurrent.load(i), [i[1], i[0]]))
+        store_transposed(recurrent, layer.recurrent, self.kernel.lanes(self.dtype))
 
     def _bias(self, direction: Index, recurrent_bias: int) -> Buffer | None:
         """Add the state's bias to that of the inputs, for the first gates."""

@@ -66,6 +66,16 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
     nest(tuple(source.shape[d] for d in others), plane)
 
 
+def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
+    """Write the transpose of a contiguous matrix to memory."""
+    turned = matrix.transpose((1, 0))
+    axis = contiguous_axis(turned)
+    if axis is None:
+        nest(turned.shape, lambda i: target.store(turned.load(i), i))
+    else:
+        copy_transposed(turned, axis, width, target.store)
+
+
 def _each_block(size: int, width: int, body: Callable[[Block], None]) -> None:
     full = size - size % width
     if full:
