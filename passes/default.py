@@ -7,6 +7,7 @@ from .eliminate import Eliminate
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
 from .fold_constants import FoldConstants
+from .fold_dead_taps import FoldDeadTaps
 from .fold_pad import FoldPad
 from .fold_repeated_heads import FoldRepeatedHeads
 from .fold_scale import FoldScale
@@ -36,9 +37,10 @@ SIMPLIFY: tuple[Pass, ...] = (
     UnflattenGemm(),
     FoldShapes(),
     FoldSlices(),
+    FoldPad(),
+    FoldDeadTaps(),
     FoldConstants(),
     Eliminate(),
-    FoldPad(),
     FoldBatchNorm(),
     FoldScale(),
     FoldShapes(),
