@@ -1,0 +1,94 @@
+"""Counts of floating-point operations, against counts by hand."""
+
+import numpy as np
+import onnx.parser
+import pytest
+from trivium.compiler.frontends.onnx import import_onnx
+from trivium.compiler.stages import pipeline_for
+from trivium.dialects import tri
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.tools.bench import flops as counts
+from trivium.tools.bench.flops import flops, is_missing
+
+# The inputs, the node, the count.
+CASES = {
+    "conv": (
+        "float[1,4,8,8] x, float[6,4,3,3] w",
+        "y = Conv <pads=[1,1,1,1]> (x, w)",
+        2 * 8 * 8 * 6 * 4 * 9,
+    ),
+    "strided conv": (
+        "float[2,4,8,8] x, float[6,4,2,2] w",
+        "y = Conv <strides=[2,2]> (x, w)",
+        2 * 2 * 4 * 4 * 6 * 4 * 4,
+    ),
+    "depthwise conv": (
+        "float[1,4,8,8] x, float[4,1,3,3] w",
+        "y = Conv <pads=[1,1,1,1], group=4> (x, w)",
+        2 * 8 * 8 * 4 * 9,
+    ),
+    "transposed conv": (
+        "float[1,3,4,4] x, float[3,2,2,2] w",
+        "y = ConvTranspose <strides=[2,2]> (x, w)",
+        2 * 4 * 4 * 3 * 2 * 4,
+    ),
+    "matmul": ("float[2,3,4] a, float[4,5] b", "y = MatMul (a, b)", 2 * 2 * 3 * 5 * 4),
+    "dot": ("float[7] a, float[7] b", "y = MatMul (a, b)", 2 * 7),
+    "gemm": ("float[4,3] a, float[4,5] b", "y = Gemm <transA=1> (a, b)", 2 * 3 * 5 * 4),
+    "einsum": (
+        "float[2,3,4] a, float[2,4,5] b",
+        'y = Einsum <equation="bij,bjk->bk"> (a, b)',
+        2 * 2 * 3 * 4 * 5,
+    ),
+    "einsum of one": ("float[3,4] a", 'y = Einsum <equation="ij->ji"> (a)', 0),
+    "attention": (
+        "float[1,2,3,4] q, float[1,2,5,4] k, float[1,2,5,6] v",
+        "y = Attention (q, k, v)",
+        2 * 2 * 3 * 5 * 4 + 2 * 2 * 3 * 5 * 6,
+    ),
+    "lstm": (
+        "float[5,2,3] x, float[1,16,3] w, float[1,16,4] r",
+        "y = LSTM <hidden_size=4> (x, w, r)",
+        5 * 2 * 2 * (16 * 3 + 16 * 4),
+    ),
+    "relu": ("float[5] x", "y = Relu (x)", 0),
+}
+
+
+def model(inputs: str, node: str) -> onnx.ModelProto:
+    header = '<ir_version: 10, opset_import: ["" : 23]>'
+    return onnx.parser.parse_model(f"{header} g ({inputs}) => (float y) {{ {node} }}")
+
+
+def count(module: Module) -> int:
+    groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
+    bodies = [ops(group.block) for group in groups] or [ops(module.operation)]
+    return sum(flops(op) for body in bodies for op in body)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_counts(case: str) -> None:
+    inputs, node, expected = CASES[case]
+    with new_context():
+        assert count(import_onnx(model(inputs, node))) == expected
+
+
+@pytest.mark.parametrize(
+    ("weight", "attributes"),
+    [("64,64,3,3", "pads=[1,1,1,1]"), ("64,64,1,1", "group=1"), ("64,32,3,3", "group=2")],
+)
+def test_packing_weights_changes_no_count(weight: str, attributes: str) -> None:
+    w = np.ones([int(size) for size in weight.split(",")], np.float32)
+    source = model(f"float[1,64,28,28] x, float[{weight}] w", f"y = Conv <{attributes}> (x, w)")
+    with new_context():
+        plain = import_onnx(source, constants={"w": w})
+        expected = count(plain)
+        pipeline_for("cpu", 2).run(plain)
+        assert count(plain) == expected > 0
+
+
+def test_kernels_that_nobody_counts_are_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not any(map(is_missing, ("cpu.winograd_conv", "tri.add", "tri.softmax", "cpu.nothing")))
+    monkeypatch.delitem(counts._COUNTS, "cpu.winograd_conv")
+    assert is_missing("cpu.winograd_conv")

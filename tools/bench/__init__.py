@@ -1,0 +1,1 @@
+"""Measure compiled models beside other runtimes, and their kernels beside the machine's limits."""

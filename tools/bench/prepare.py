@@ -1,0 +1,95 @@
+"""Compile a model to be measured, and make up inputs that it can take."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...compiler.build import Progress, build_module
+from ...compiler.frontends.onnx import Bindings, import_onnx
+from ...compiler.stages import pipeline_for
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir, new_context
+from ...dialects.core.module import Module, ops
+from ...dialects.core.op import Op
+from ...runtime.package import Package
+from .. import feeds
+from ..feeds import Arrays
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Hold a compiled model, and for inputs that index something: how many indices there are."""
+
+    package: Package
+    index_bounds: dict[str, int]
+
+    def inputs(self, seed: int) -> Arrays:
+        """Make up inputs as `feeds.complete` does; those that index are spread over all indices."""
+        ports = self.package.manifest.inputs
+        generator = np.random.default_rng(seed)
+        indices: Arrays = {
+            port.name: generator.integers(0, self.index_bounds[port.name], port.shape, port.dtype)
+            for port in ports
+            if port.name in self.index_bounds
+        }
+        return feeds.complete(indices, ports, seed)
+
+
+def prepare(
+    path: str,
+    progress: Progress | None = None,
+    *,
+    target: str = "cpu",
+    shapes: Bindings | None = None,
+    opt_level: int = 2,
+) -> Prepared:
+    """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
+    pipeline = pipeline_for(target, opt_level)
+    report = progress or ignore
+    with new_context():
+        report("import")
+        module = import_onnx(path, shapes=shapes)
+        bounds = index_bounds(module)
+        package = build_module(module, pipeline, target, report, Path(path).name)
+    names = [port.name for port in package.manifest.inputs]
+    return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
+
+
+def index_bounds(module: Module) -> dict[int, int]:
+    """Return by the number of an input how many indices there are, for inputs that index an axis.
+
+    An input counts when nothing but constants meets it on its way to the indices of `tri.gather`.
+    """
+    block = module.main.regions[0].blocks[0]
+    makers = {v: op for op in ops(module.operation) for v in op.results}
+    arguments: dict[ir.Value, int] = {v: number for number, v in enumerate(block.arguments)}
+    bounds: dict[int, int] = {}
+    for op in ops(module.operation):
+        if not isinstance(op, tri.Gather):
+            continue
+        origin = _origin(op.indices, makers)
+        size = tensor_of(op.x.type).shape[op.axis]
+        if origin in arguments and size:
+            number = arguments[origin]
+            bounds[number] = min(size, bounds.get(number, size))
+    return bounds
+
+
+def _origin(value: ir.Value, makers: dict[ir.Value, Op]) -> ir.Value:
+    """Follow a value back over ops with one operand that is no constant."""
+    while (maker := makers.get(value)) is not None:
+        varying = [v for v in maker.operation.operands if not _is_constant(makers.get(v))]
+        if len(set(varying)) != 1:
+            break
+        value = varying[0]
+    return value
+
+
+def _is_constant(op: Op | None) -> bool:
+    return isinstance(op, (tri.Constant, tri.Weight))
+
+
+def ignore(line: str) -> None:
+    """Stand in for whoever wants to hear of progress."""
