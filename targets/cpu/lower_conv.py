@@ -195,13 +195,14 @@ def _row_of_taps(
         p * axis.stride + t * axis.dilation - axis.begin
         for p, t, axis in zip(place, tap, axes, strict=True)
     ]
-    for index, axis in zip(at[:-1], axes[:-1], strict=True):
-        if axis.padded:
-            inside = splat(index.within(0, axis.size), lanes.width).value
-            mask = inside if mask is None else arith.andi(mask, inside)
+    padded = [(i, axis) for i, axis in zip(at[:-1], axes[:-1], strict=True) if axis.padded]
+    rows = [index.within(0, axis.size) for index, axis in padded]
     last, column = axes[-1], at[-1]
     if last.stride == 2:
-        return _every_other(x, last, [*leading, *at], Lanes(lanes.width, mask))
+        return _every_other(x, last, rows, [*leading, *at], lanes)
+    for row in rows:
+        inside = splat(row, lanes.width).value
+        mask = inside if mask is None else arith.andi(mask, inside)
     steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
     if last.padded:
         inside = _inside(column, Number(steps, "i32"), last)
@@ -218,12 +219,19 @@ def _inside(column: Index, steps: Number, axis: Axis) -> Any:
     return Number(columns.value, "ui32").less(axis.size).value
 
 
-def _every_other(x: Buffer, axis: Axis, at: Sequence[Index], lanes: Lanes) -> Number:
+def _every_other(
+    x: Buffer, axis: Axis, rows: Sequence[Number], at: Sequence[Index], lanes: Lanes
+) -> Number:
     """Load every other element of a row: two vectors, of which one half is kept.
 
-    Several times faster than a gather; no element outside of the row is touched.
+    Several times faster than a gather. No element outside of the row is touched, and none at all
+    unless all `rows` hold: then the row is one of the input.
     """
-    twice = Lanes(2 * lanes.width, _inside(at[-1], lane_numbers(2 * lanes.width), axis))
+    wide = 2 * lanes.width
+    mask = _inside(at[-1], lane_numbers(wide), axis)
+    for row in rows:
+        mask = arith.andi(mask, splat(row, wide).value)
+    twice = Lanes(wide, mask)
     both = x.load(at, twice)
     kept = both.with_value(vector.deinterleave(both.value)[0])
     if lanes.mask is None:
