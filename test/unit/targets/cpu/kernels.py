@@ -1,6 +1,7 @@
 """Build groups of one op, compile many of them into one object, and run them on numpy arrays."""
 
 import ctypes
+import mmap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,8 +19,9 @@ from trivium.targets.cpu.kernel import Kernel
 from trivium.targets.cpu.lower_group import lower_group
 from trivium.targets.cpu.to_llvm import to_object
 
-GUARD = 192  # bytes before and after every buffer that a kernel must leave alone
 GUARD_BYTE = 0xA5
+PAGE = mmap.PAGESIZE
+LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
@@ -106,12 +108,21 @@ class Compiled:
     kernels: list[Kernel]
 
     def run(self, index: int, inputs: Sequence[Array], outputs: Sequence[Tensor]) -> list[Array]:
-        """Run one kernel; raises AssertionError when it writes outside of its buffers."""
+        """Run one kernel with pages out of bounds behind its buffers, then before them.
+
+        Raises AssertionError when it writes outside of its buffers or to its inputs.
+        """
+        self._run(index, inputs, outputs, low=True)
+        return self._run(index, inputs, outputs, low=False)
+
+    def _run(
+        self, index: int, inputs: Sequence[Array], outputs: Sequence[Tensor], low: bool
+    ) -> list[Array]:
         kernel = self.kernels[index]
-        memory = [_Guarded(Tensor.of(np.asarray(x))) for x in inputs]
+        memory = [_Guarded(Tensor.of(np.asarray(x)), low) for x in inputs]
         for guarded, array in zip(memory, inputs, strict=True):
             guarded.array[...] = array
-        memory += [_Guarded(t) for t in [*outputs, *kernel.scratch]]
+        memory += [_Guarded(t, low) for t in [*outputs, *kernel.scratch]]
         address = self.library.address(kernel.symbol)
         ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(memory))(address)(
             *[m.address for m in memory]
@@ -126,13 +137,22 @@ class Compiled:
 
 
 class _Guarded:
-    """Own an array between two stretches of bytes that nobody may write."""
+    """Own an array between bytes that nobody may write and pages that nobody may touch.
 
-    def __init__(self, tensor: Tensor) -> None:
+    The array lies against the page after it, or, with `low`, against the page before it; a read
+    beyond that end ends the process.
+    """
+
+    def __init__(self, tensor: Tensor, low: bool) -> None:
         dtype = numpy_dtype(tensor.dtype)
         self.size = tensor.size * dtype.itemsize
-        self.raw = np.full(self.size + 2 * GUARD + 64, GUARD_BYTE, np.uint8)
-        self.start = GUARD + (-self.raw.ctypes.data - GUARD) % 64
+        room = -(-max(self.size, 1) // PAGE) * PAGE
+        self.memory = mmap.mmap(-1, room + 2 * PAGE)
+        self.raw = np.frombuffer(self.memory, np.uint8)[PAGE : PAGE + room]
+        self.raw[:] = GUARD_BYTE
+        for page in (self.raw.ctypes.data - PAGE, self.raw.ctypes.data + room):
+            assert LIBC.mprotect(ctypes.c_void_p(page), PAGE, 0) == 0
+        self.start = 0 if low else room - self.size
         self.array = self.bytes().view(dtype).reshape(tensor.shape)
 
     def bytes(self) -> Array:
