@@ -3,4 +3,5 @@
 from ..core.op import OPS as OPS
 from .conv import *
 from .dialect import CPU as CPU
+from .matmul import *
 from .winograd import *

@@ -7,7 +7,7 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.conv import Conv
 from .dialect import CpuOp
-from .packing import pack_rows, unpack_rows
+from .packing import pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
 
 
 class PackedConv(CpuOp):
@@ -69,6 +69,57 @@ class PackedConv(CpuOp):
         )
 
 
+class PanelConv(CpuOp):
+    """Convolve as `tri.conv` does, in one group, with vectors across outputs.
+
+    `w` is [panels, channels * taps, outputs of a panel], packed by `pack_columns`: a column is one
+    output. `kernel` is the shape of a window, `outputs` counts the outputs that are not filling.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    outputs: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor | None = None,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Tensor:
+        plain = Tensor(_panel_shape(w, outputs, kernel), w.dtype)
+        return Conv.infer(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array | None = None,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Array:
+        shape = _panel_shape(Tensor.of(w), outputs, kernel)
+        plain = unpack_columns(w, outputs).T.reshape(shape)
+        return Conv.reference(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
+
+
 def pack_kernels(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv` into the order of a `cpu.packed_conv`."""
     return pack_rows(w.reshape(group, w.shape[0] // group, -1), block)
@@ -85,3 +136,17 @@ def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -
     if not group or outputs % group or not taps or group * size % taps:
         raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {group} groups")
     return (outputs, group * size // taps, *kernel)
+
+
+def pack_kernel_columns(w: Array, block: int) -> Array:
+    """Bring the kernels of a `tri.conv` of one group into the order of a `cpu.panel_conv`."""
+    return pack_columns(w.reshape(w.shape[0], -1).T, block)
+
+
+def _panel_shape(w: Tensor, outputs: int, kernel: tuple[int, ...]) -> Shape:
+    """Return the shape of the kernels before they were packed in panels."""
+    depth, columns = plain_columns(w, outputs)
+    taps = math.prod(kernel)
+    if not taps or depth % taps:
+        raise Invalid(f"weight {w} does not hold windows of {kernel}")
+    return (columns, depth // taps, *kernel)

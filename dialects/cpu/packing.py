@@ -1,10 +1,14 @@
-"""The order of packed weights: blocks of rows, in each of which a column lies side by side."""
+"""The order of packed weights: blocks of rows or of columns that are read together.
+
+In a block of rows a column lies side by side, in a block of columns (a panel) a row does.
+"""
 
 from itertools import pairwise
 
 import numpy as np
 
-from ..core.tensor import Array
+from ..core.errors import Invalid
+from ..core.tensor import Array, Shape, Tensor
 
 
 def even_split(total: int, most: int) -> tuple[int, int, int, int]:
@@ -42,3 +46,27 @@ def unpack_rows(packed: Array, rows: int, block: int) -> Array:
         for first, last in pairwise(starts)
     ]
     return np.concatenate(blocks, axis=1)
+
+
+def pack_columns(matrix: Array, block: int) -> Array:
+    """Pack [depth, columns] to [panels, depth, block]; zeros fill up the last panel."""
+    depth, columns = matrix.shape
+    panels = -(-columns // block)
+    filled = np.pad(matrix, ((0, 0), (0, panels * block - columns)))
+    return np.ascontiguousarray(filled.reshape(depth, panels, block).swapaxes(0, 1))
+
+
+def unpack_columns(packed: Array, columns: int) -> Array:
+    """Undo `pack_columns`."""
+    panels, depth, block = packed.shape
+    return packed.swapaxes(0, 1).reshape(depth, panels * block)[:, :columns]
+
+
+def plain_columns(packed: Tensor, columns: int) -> Shape:
+    """Return the shape of a matrix before `pack_columns`; raise Invalid where it cannot be one."""
+    if packed.rank != 3:
+        raise Invalid(f"weight has rank {packed.rank}, must have 3: panels, depth, columns of one")
+    panels, depth, block = packed.shape
+    if columns < 1 or not (panels - 1) * block < columns <= panels * block:
+        raise Invalid(f"weight {packed} does not hold {columns} columns")
+    return depth, columns

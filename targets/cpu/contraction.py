@@ -8,6 +8,7 @@ products a panel of columns.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Protocol
 
 from ...dialects.core.machine import Machine
@@ -18,6 +19,7 @@ from .buffer import Buffer, Lanes, tail_mask, vector
 from .index import Index, carry_nest, for_each
 from .kernel import KernelBuilder
 from .number import Number, constant_of, element_type
+from .strides import row_major
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,8 @@ class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them.
+    row's sums start from, `finish` takes them. Tiles never cut `unit` rows apart. The depth goes on
+    through `taps`, without a loop.
     """
 
     rows: int
@@ -82,6 +85,8 @@ class Contraction:
     panel: Panel
     finish: Callable[[Index, Index, Number, Lanes], None]
     initial: Callable[[Index], Number] | None = None
+    unit: int = 1
+    taps: Shape = ()
 
     def emit(self, tile: Tile) -> None:
         """Emit the loops over panels and tiles."""
@@ -99,7 +104,8 @@ class Contraction:
 
     def _panel(self, tile: Tile, start: Index, masks: Sequence[Lanes]) -> None:
         self.panel.prepare(start, masks)
-        large, small, many, few = even_split(self.rows, tile.rows)
+        pieces = even_split(self.rows // self.unit, max(1, tile.rows // self.unit))
+        large, small, many, few = pieces[0] * self.unit, pieces[1] * self.unit, *pieces[2:]
         for_each(many, lambda i: self._tile(large, i * large, start, masks))
         offset = many * large
         for_each(few, lambda i: self._tile(small, i * small + offset, start, masks))
@@ -116,7 +122,12 @@ class Contraction:
                 out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        sums = carry_nest(self.depth, sums, step)
+        def steps(depth: list[Index], sums: list[Number]) -> list[Number]:
+            for tap in product(*map(range, self.taps)):
+                sums = step([*depth, *map(Index, tap)], sums)
+            return sums
+
+        sums = carry_nest(self.depth, sums, steps)
         for r in range(rows):
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width
@@ -162,6 +173,30 @@ class DirectPanel:
             self.matrix.load([*depth, start + v * lanes.width], lanes)
             for v, lanes in enumerate(masks)
         ]
+
+
+@dataclass(frozen=True)
+class StoredPanel:
+    """Read panels that were packed at compile time: [panels, depth, columns of a tile].
+
+    `depth` is the shape of what the depth of the panels runs through.
+    """
+
+    panels: Buffer
+    depth: Shape
+
+    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+        pass
+
+    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+        _, size, columns = self.panels.shape
+        row = start * size
+        for index, stride in zip(depth, row_major(self.depth), strict=True):
+            row = row + index * (stride * columns)
+        flat = self.panels.reshape((self.panels.tensor.size,))
+        # Whole vectors, also where the result ends: the last panel is filled up.
+        plain = Lanes(masks[0].width)
+        return [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
 
 
 def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, tile: Tile) -> Panel:

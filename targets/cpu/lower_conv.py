@@ -1,4 +1,4 @@
-"""Lowerings of convolution: an implicit matrix product, or sliding windows for depthwise ones."""
+"""Lowerings of convolution: implicit matrix products, and the choice of a depthwise template."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -6,7 +6,8 @@ from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.tensor import Shape
-from .buffer import Buffer, Lanes, all_lanes, constant_vector, vector
+from . import depthwise, window_rows
+from .buffer import Buffer, Lanes
 from .contraction import (
     Contraction,
     DirectPanel,
@@ -17,19 +18,20 @@ from .contraction import (
     Tile,
     choose_tile,
     copy_columns,
-    splat,
 )
-from .index import Index, carry_nest, nest, unravel
+from .depthwise import Depthwise
+from .index import Index, nest, unravel
 from .kernel import KernelBuilder
-from .number import Number, arith, compute_dtype, constant_of
-from .sink import Sink, each_vector
+from .number import Number, arith, compute_dtype
+from .sink import Sink
+from .sliding import slide_windows
 from .strides import row_major
 from .target import template
+from .window_rows import RowWindows
 from .windows import (
     Axis,
     WindowReader,
     divide_unsigned,
-    lane_numbers,
     positions,
     splat_index,
     window_axes,
@@ -43,8 +45,11 @@ def lower_conv(
     axes = window_axes(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
-    if w.shape[1] == 1 and w.shape[0] == op.group:
-        _depthwise(kernel, x, w, b, y, axes)
+    if w.shape[1] == 1 and w.shape[0] == op.group == x.shape[1]:
+        if depthwise.suits(axes):
+            Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
+        else:
+            slide_windows(kernel, x, w, b, y, axes)
     else:
         shape = (op.group, w.shape[0] // op.group, math.prod(w.shape[1:]))
         kernels = w.reshape(shape)
@@ -122,6 +127,8 @@ def _window_panel(
             _panel_memory(kernel, matrix.shape[0], tile, image.dtype), copy_columns(matrix)
         )
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
+    if window_rows.suits(axes, windows, tile.lanes):
+        return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
     return PackedPanel(memory, _gather_windows(WindowReader(image, axes), taps, windows, channels))
 
 
@@ -148,98 +155,6 @@ def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels:
         nest((channels, *taps), element)
 
     return fill
-
-
-# -- depthwise ------------------------------------------------------------------------------------
-
-
-def _depthwise(
-    kernel: KernelBuilder,
-    x: Buffer,
-    w: Buffer,
-    b: Buffer | None,
-    y: Sink,
-    axes: Sequence[Axis],
-) -> None:
-    """Slide each kernel over its own channel, a vector of neighbouring windows at a time."""
-    dtype = compute_dtype(x.dtype)
-    width = kernel.lanes(dtype)
-
-    def windows(at: list[Index], lanes: Lanes | None) -> None:
-        lanes = lanes or Lanes(1)
-        batch, channel, *place = at
-        start = [b.load([channel])] if b is not None else [Number(constant_of(0, dtype), dtype)]
-
-        def tap(index: list[Index], sums: list[Number]) -> list[Number]:
-            taken = _row_of_taps(x, axes, [batch, channel], place, index, lanes)
-            weight = splat(w.load([channel, Index(0), *index]), lanes.width)
-            return [taken.fma(weight, sums[0])]
-
-        total = carry_nest(w.shape[2:], [splat(start[0], lanes.width)], tap)[0]
-        y.store(total, at, lanes)
-
-    each_vector(y.shape, width, windows)
-
-
-def _row_of_taps(
-    x: Buffer,
-    axes: Sequence[Axis],
-    leading: Sequence[Index],
-    place: Sequence[Index],
-    tap: Sequence[Index],
-    lanes: Lanes,
-) -> Number:
-    """Load one tap of neighbouring windows in one row: contiguous or strided, zero outside."""
-    mask = lanes.mask
-    at = [
-        p * axis.stride + t * axis.dilation - axis.begin
-        for p, t, axis in zip(place, tap, axes, strict=True)
-    ]
-    padded = [(i, axis) for i, axis in zip(at[:-1], axes[:-1], strict=True) if axis.padded]
-    rows = [index.within(0, axis.size) for index, axis in padded]
-    last, column = axes[-1], at[-1]
-    if last.stride == 2:
-        return _every_other(x, last, rows, [*leading, *at], lanes)
-    for row in rows:
-        inside = splat(row, lanes.width).value
-        mask = inside if mask is None else arith.andi(mask, inside)
-    steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
-    if last.padded:
-        inside = _inside(column, Number(steps, "i32"), last)
-        mask = inside if mask is None else arith.andi(mask, inside)
-    if last.stride == 1:
-        return x.load([*leading, *at], Lanes(lanes.width, mask))
-    position = x.position([*leading, *at])
-    return x.gather(position, steps, Lanes(lanes.width, mask or all_lanes(lanes.width)))
-
-
-def _inside(column: Index, steps: Number, axis: Axis) -> Any:
-    """Return the mask of the columns, counted from one on, that lie inside the input."""
-    columns = splat(column.number("i32"), steps.value.type.shape[0]) + steps
-    return Number(columns.value, "ui32").less(axis.size).value
-
-
-def _every_other(
-    x: Buffer, axis: Axis, rows: Sequence[Number], at: Sequence[Index], lanes: Lanes
-) -> Number:
-    """Load every other element of a row: two vectors, of which one half is kept.
-
-    Several times faster than a gather. No element outside of the row is touched, and none at all
-    unless all `rows` hold: then the row is one of the input.
-    """
-    wide = 2 * lanes.width
-    mask = _inside(at[-1], lane_numbers(wide), axis)
-    for row in rows:
-        mask = arith.andi(mask, splat(row, wide).value)
-    twice = Lanes(wide, mask)
-    both = x.load(at, twice)
-    kept = both.with_value(vector.deinterleave(both.value)[0])
-    if lanes.mask is None:
-        return kept
-    return Number(lanes.mask, "i1").select(kept, 0)
-
-
-# -- transposed -----------------------------------------------------------------------------------
 
 
 @template(tri.ConvTranspose)

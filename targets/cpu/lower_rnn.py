@@ -48,6 +48,7 @@ class _Layer:
     kernel: KernelBuilder
     hidden: int
     batch: int
+    weights: Buffer  # [elements of an input, gates * hidden]: transposed weights of the inputs
     inputs: Buffer  # [steps * batch, gates * hidden]: all inputs, already multiplied
     recurrent: Buffer  # [hidden, gates * hidden]: transposed weights of the state
     totals: Buffer  # [batch, gates * hidden]: the state, multiplied, at one step
@@ -280,6 +281,7 @@ class _Recurrent:
             self.kernel,
             self.hidden,
             self.batch,
+            self.kernel.scratch((self.x.shape[2], width), self.dtype),
             self.kernel.scratch((self.length * self.batch, width), self.dtype),
             self.kernel.scratch((self.hidden, width), self.dtype),
             self.kernel.scratch((self.batch, width), self.dtype),
@@ -287,18 +289,18 @@ class _Recurrent:
         )
 
     def _prepare(self, layer: _Layer, direction: Index, recurrent_bias: int) -> None:
-        """Multiply all inputs, and transpose the state's weights once."""
+        """Multiply all inputs; transposes the weights first, as they are read along the gates."""
+        lanes = self.kernel.lanes(self.dtype)
         rows = self.x.reshape((self.length * self.batch, self.x.shape[2]))
-        weights = self.w.part([direction]).transpose((1, 0))
+        store_transposed(self.w.part([direction]), layer.weights, lanes)
         bias = self._bias(direction, recurrent_bias)
 
         def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
             total = number if bias is None else number + bias.load([j], lanes)
             layer.inputs.store(total, [i, j], lanes)
 
-        emit_matrix_product(self.kernel, rows, weights, finish)
-        recurrent = self.r.part([direction])
-        store_transposed(recurrent, layer.recurrent, self.kernel.lanes(self.dtype))
+        emit_matrix_product(self.kernel, rows, layer.weights, finish)
+        store_transposed(self.r.part([direction]), layer.recurrent, lanes)
 
     def _bias(self, direction: Index, recurrent_bias: int) -> Buffer | None:
         """Add the state's bias to that of the inputs, for the first gates."""

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.cpu.packing import even_split
 from ...dialects.cpu.winograd import TRANSFORMS, Transforms
-from .buffer import Buffer, Lanes, constant_vector, vector
+from .buffer import Buffer, Lanes, vector
 from .contraction import Contraction, DirectPanel, Left, Rows, Tile, splat
 from .index import Index, for_each, nest, when
 from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink, each_vector
 from .target import template
-from .windows import Axis, WindowReader, splat_index
+from .windows import Axis
 from .winograd_layout import Layout, winograd_layout
+from .winograd_tiles import TileReader
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -57,14 +58,13 @@ class _Winograd:
         self.channels, self.outputs = x.shape[1], y.shape[1]
         tiles = layout.vectors * layout.lanes
         self.tile = Tile(block, layout.vectors, layout.lanes)
-        self.v = kernel.scratch((points, self.channels, tiles), x.dtype)
+        # One row more: all points of a tile are stored at once, and must not fall into one set.
+        self.v = kernel.scratch((points, self.channels + 1, tiles), x.dtype)
         self.m = kernel.scratch((points, block, tiles), x.dtype)
         self.lines = kernel.scratch((layout.tile, tiles * layout.tile), x.dtype)
         height, width = x.shape[2:]
-        self.axes = (
-            Axis(height, 1, pads[0], 1, True),
-            Axis(width, 1, pads[1], 1, True),
-        )
+        axes = (Axis(height, 1, pads[0], 1, True), Axis(width, 1, pads[1], 1, True))
+        self.tiles = TileReader(x, axes, layout, transforms.points)
 
     def panel(self, image: Index, row: Index) -> None:
         """Emit the outputs of the tile rows of one panel."""
@@ -75,30 +75,12 @@ class _Winograd:
 
     def _transform(self, image: Index, row: Index, channel: Index) -> None:
         """Load the tiles of one channel and store their transforms."""
-        points = self.transforms.points
-        reader = WindowReader(self.x, self.axes)
+        lanes = Lanes(self.layout.lanes)
         for number in range(self.layout.vectors):
-            corners = self._corners(row, number)
-            lanes = Lanes(self.layout.lanes)
-            taps = [
-                [
-                    reader.load([image, channel], corners, [Index(i), Index(j)], lanes)
-                    for j in range(points)
-                ]
-                for i in range(points)
-            ]
+            taps = self.tiles.load([image, channel], row, number)
             for point, value in enumerate(_both_sides(self.transforms.input, taps)):
                 at = [Index(point), channel, Index(number * self.layout.lanes)]
                 self.v.store(value, at, lanes)
-
-    def _corners(self, row: Index, number: int) -> list[Number]:
-        """Return where the tiles of a vector begin in the input."""
-        rows, columns = self.layout.place(number)
-        tile, lanes = self.layout.tile, self.layout.lanes
-        down = [r * tile - self.axes[0].begin for r in rows]
-        right = [c * tile - self.axes[1].begin for c in columns]
-        first = splat_index(row * tile, lanes)
-        return [first + Number(constant_vector(down), "i32"), Number(constant_vector(right), "i32")]
 
     def _block(self, image: Index, row: Index, first: Index, rows: int) -> None:
         """Multiply the transforms by the kernels of some outputs, and finish those."""

@@ -23,9 +23,9 @@ class CpuTarget(Target):
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
-        return (
-            (*decompose, ChooseWinograd(), PackWeights(), Eliminate()) if opt_level else decompose
-        )
+        if not opt_level:
+            return decompose
+        return (*decompose, ChooseWinograd(), PackWeights(), Eliminate())
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -119,6 +119,12 @@ class WindowReader:
         return all_lanes(lanes.width) if mask is None else mask
 
 
+def inside_axis(first: Index, steps: Number, axis: Axis) -> Any:
+    """Return the mask of the places, steps from the first one on, that lie inside the input."""
+    places = splat(first.number("i32"), steps.value.type.shape[0]) + steps
+    return Number(places.value, "ui32").less(axis.size).value
+
+
 def window_axes(
     sizes: Shape,
     outputs: Shape,

@@ -27,6 +27,24 @@ func.func @packed_weight_is_short(%x: tensor<1x4x8x8xf32>, %w: tensor<1x35xf32>)
 
 // -----
 
+func.func @panels_hold_too_many_outputs(%x: tensor<1x2x7xf32>, %w: tensor<2x6x4xf32>) {
+  // expected-error @below {{'cpu.panel_conv' op weight tensor<2x6x4xf32> does not hold 9 columns}}
+  %0 = "cpu.panel_conv"(%x, %w) {dilations = array<i64: 1>, kernel = array<i64: 3>, outputs = 9, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x7xf32>, tensor<2x6x4xf32>) -> tensor<1x9x5xf32>
+  return
+}
+
+// -----
+
+func.func @panels_do_not_hold_the_windows(%x: tensor<1x2x7xf32>, %w: tensor<2x5x4xf32>) {
+  // expected-error @below {{'cpu.panel_conv' op weight tensor<2x5x4xf32> does not hold windows of (3,)}}
+  %0 = "cpu.panel_conv"(%x, %w) {dilations = array<i64: 1>, kernel = array<i64: 3>, outputs = 5, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x7xf32>, tensor<2x5x4xf32>) -> tensor<1x5x5xf32>
+  return
+}
+
+// -----
+
 func.func @there_is_no_tile_of_three(%x: tensor<1x4x8x8xf32>, %u: tensor<16x4xf32>) {
   // expected-error @below {{'cpu.winograd_conv' op tile is 3, must be 2 or 4}}
   %0 = "cpu.winograd_conv"(%x, %u) {block = 1, outputs = 1, pads = array<i64: 0, 0, 0, 0>, tile = 3}

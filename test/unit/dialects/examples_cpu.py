@@ -4,6 +4,7 @@ from examples import Example, Maker, Pick
 from examples_networks import conv
 from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
+from trivium.dialects.cpu.packing import pack_columns
 
 
 def packed_conv(pick: Pick) -> Example:
@@ -15,6 +16,29 @@ def packed_conv(pick: Pick) -> Example:
     return Example(
         (x, cpu.pack_kernels(w, plain.attributes["group"], block), bias), window | packed
     )
+
+
+def panel_conv(pick: Pick) -> Example:
+    channels, outputs, rank = pick.between(1, 3), pick.between(1, 40), pick.between(1, 2)
+    kernel = pick.ints(rank, 1, 3)
+    x = pick.array((pick.between(1, 2), channels, *pick.ints(rank, 5, 7)), "f32")
+    w = cpu.pack_kernel_columns(
+        pick.array((outputs, channels, *kernel), "f32"), pick.between(1, 2) * 16
+    )
+    bias = pick.maybe(pick.array((outputs,), "f32"))
+    window = {
+        "strides": pick.ints(rank, 1, 3),
+        "pads": pick.ints(2 * rank, 0, 2),
+        "dilations": pick.ints(rank, 1, 2),
+    }
+    return Example((x, w, bias), {"outputs": outputs, "kernel": kernel} | window)
+
+
+def packed_mat_mul(pick: Pick) -> Example:
+    depth, columns, block = pick.between(1, 9), pick.between(1, 40), pick.between(1, 2) * 16
+    a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), "f32")
+    w = pack_columns(pick.array((depth, columns), "f32"), block)
+    return Example((a, w), {"columns": columns})
 
 
 def winograd_conv(pick: Pick) -> Example:
@@ -32,4 +56,9 @@ def winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), attributes)
 
 
-CPU: dict[type[Op], Maker] = {cpu.PackedConv: packed_conv, cpu.WinogradConv: winograd_conv}
+CPU: dict[type[Op], Maker] = {
+    cpu.PackedConv: packed_conv,
+    cpu.PackedMatMul: packed_mat_mul,
+    cpu.PanelConv: panel_conv,
+    cpu.WinogradConv: winograd_conv,
+}

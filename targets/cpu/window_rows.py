@@ -1,0 +1,73 @@
+"""Packing windows of two axes by loads of neighbours, where rows of outputs fill a vector.
+
+A vector of windows then lies in one row, or in the end of one and the start of the next. Both
+parts are loads of neighbours: the second is as if its row began that much further left.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects.core.tensor import Shape
+from .buffer import Buffer, Lanes, tail_mask
+from .contraction import splat
+from .index import Index, nest
+from .number import Number, arith
+from .strides import row_major
+from .windows import Axis, inside_axis, lane_numbers
+from .winograd_tiles import deal
+
+
+def suits(axes: Sequence[Axis], windows: Shape, lanes: int) -> bool:
+    """Say whether a vector of windows touches two rows at most, and is a load or two of each."""
+    return len(axes) == 2 and axes[1].stride in (1, 2) and windows[1] >= lanes
+
+
+@dataclass(frozen=True)
+class RowWindows:
+    """Fill panels with the windows of an image [channels, height, width]; zero outside of it."""
+
+    image: Buffer
+    axes: Sequence[Axis]
+    taps: Shape
+    windows: Shape
+
+    def fill(self, memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+        """Pack the panel that starts at a window: [channels * taps, columns of a tile]."""
+        strides = row_major((self.image.shape[0], *self.taps))
+        width = masks[0].width
+
+        def element(at: list[Index]) -> None:
+            # Channels go round fastest: they share all masks.
+            *tap, channel = at
+            k = Index(0)
+            for index, stride in zip((channel, *tap), strides, strict=True):
+                k = k + index * stride
+            for v, lanes in enumerate(masks):
+                loaded = self._load(channel, start + v * width, tap, lanes)
+                memory.store(loaded, [k, Index(v * width)], Lanes(width))
+
+        nest((*self.taps, self.image.shape[0]), element)
+
+    def _load(self, channel: Index, first: Index, tap: Sequence[Index], lanes: Lanes) -> Number:
+        """Load one tap of neighbouring windows, of which `lanes` leaves out those past the end."""
+        across = self.windows[1]
+        row, column = first // across, first % across
+        one = self._row(channel, row, column, tap, lanes.width)
+        if across % lanes.width == 0:
+            return one
+        left = Index(across) - column
+        two = self._row(channel, row + 1, Index(0) - left, tap, lanes.width)
+        return Number(tail_mask(lanes.width, left), "i1").select(one, two)
+
+    def _row(
+        self, channel: Index, row: Index, column: Index, tap: Sequence[Index], lanes: int
+    ) -> Number:
+        """Load one tap of windows in one row; what lies outside of the row of inputs is zero."""
+        down, across = self.axes
+        line = row * down.stride + tap[0] * down.dilation - down.begin
+        place = column * across.stride + tap[1] * across.dilation - across.begin
+        width = lanes * across.stride
+        inside = splat(line.within(0, down.size), width).value
+        mask = arith.andi(inside, inside_axis(place, lane_numbers(width), across))
+        loaded = self.image.load([channel, line, place], Lanes(width, mask))
+        return deal(loaded, across.stride)[0]

@@ -1,0 +1,101 @@
+"""Convolutions and products in all their schedules: tails, tiles that hang over, padding."""
+
+import numpy as np
+import pytest
+from closeness import assert_close
+from kernels import Case, compile_cases
+from trivium.dialects import cpu, tri
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array, Tensor
+from trivium.dialects.cpu.packing import pack_columns
+
+RANDOM = np.random.default_rng(11)
+
+
+def normal(*shape: int, dtype: object = np.float32) -> Array:
+    return (RANDOM.standard_normal(shape) * 3).astype(dtype)
+
+
+def case(op: type[Op], *operands: object, **attributes: object) -> Case:
+    return Case(str(len(attributes)), op, operands, attributes)
+
+
+def window(kernel: tuple[int, ...], stride: int, pad: int, **more: object) -> dict[str, object]:
+    rank = len(kernel)
+    common = {"strides": (stride,) * rank, "pads": (pad,) * rank * 2, "dilations": (1,) * rank}
+    return {"kernel": kernel} | common | more
+
+
+def sliding(x: Array, w: Array, stride: int, pad: int, **more: object) -> Case:
+    attributes = window(w.shape[2:], stride, pad, **more)
+    del attributes["kernel"]
+    return case(tri.Conv, x, w, normal(w.shape[0]), **attributes)
+
+
+def convolutions() -> list[Case]:
+    """Rows of outputs that fill vectors, end within one, and are shorter; maps that do not."""
+    made: list[Case] = []
+    for width in (7, 17, 32, 33, 39, 70):
+        for stride, pad in ((1, 1), (2, 1), (2, 0), (3, 2)):
+            image = normal(2, 3, 9, width)
+            made += [
+                sliding(image, normal(5, 3, 3, 3), stride, pad),
+                sliding(image, normal(3, 1, 3, 3), stride, pad, group=3),
+                sliding(image, normal(3, 1, 5, 2), stride, pad, group=3, dilations=(1, 3)),
+                sliding(image, normal(33, 3, 2, 3), stride, pad, dilations=(2, 1)),
+            ]
+    return made
+
+
+def packed(x: Array, outputs: int, size: int, stride: int, pad: int) -> Case:
+    w = cpu.pack_kernel_columns(normal(outputs, x.shape[1], size, size), 32)
+    attributes = window((size, size), stride, pad, outputs=outputs)
+    return case(cpu.PanelConv, x, w, normal(outputs), **attributes)
+
+
+def panels() -> list[Case]:
+    """Columns that leave tails, several tiles of rows, rows that lie a power of two apart."""
+    image = normal(2, 5, 14, 14)
+    made = [
+        packed(image, outputs, size, stride, pad)
+        for outputs in (16, 33, 70)
+        for size, stride, pad in ((1, 1, 0), (1, 2, 0), (3, 1, 1), (3, 2, 1), (5, 1, 2), (4, 3, 0))
+    ]
+    for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):
+        # Small numbers: long sums then stay as exact as the tolerance asks.
+        a, b = normal(rows, depth) / 16, normal(depth, columns) / 16
+        made.append(case(cpu.PackedMatMul, a, pack_columns(b, 32), columns=columns))
+    return made
+
+
+def winograd() -> list[Case]:
+    """Tile rows that share a vector, fill one and take several; tiles that hang over the end."""
+    made: list[Case] = []
+    for height, width in ((9, 9), (14, 14), (8, 28), (7, 33), (6, 70)):
+        for tile in (2, 4):
+            u = cpu.transform_kernels(normal(5, 3, 3, 3), tile, 3)
+            made.append(
+                case(
+                    cpu.WinogradConv,
+                    normal(2, 3, height, width),
+                    u,
+                    normal(5),
+                    tile=tile,
+                    outputs=5,
+                    block=3,
+                    pads=(1, 1, 1, 1),
+                )
+            )
+    return made
+
+
+@pytest.mark.parametrize("family", [convolutions, panels, winograd])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_kernels_compute_what_the_reference_does(family) -> None:
+    cases = family()
+    compiled = compile_cases(cases)
+    for index, made in enumerate(cases):
+        wanted = made.reference()
+        results = compiled.run(index, made.inputs, [Tensor.of(y) for y in wanted])
+        for got, want in zip(results, wanted, strict=True):
+            assert_close(made, got, want, made.inputs)
