@@ -63,7 +63,7 @@ class TriviumModel:
     """Run one model, compiled at once or, where that takes values of inputs, at the first run."""
 
     def __init__(self, model: Source, options: Mapping[str, Any]) -> None:
-        self._model, _ = read_model(model)
+        self._model = read_model(model)
         self._options = options
         self._names = [value.name for value in model_inputs(self._model.graph)]
         self._session: Session | None = None

@@ -35,7 +35,7 @@ def import_onnx(
     constants: the model is specialised on their values. Raises CompileError with everything
     that is unsupported, all at once, or with the first node that is invalid.
     """
-    model, _origin = read_model(source)
+    model = read_model(source)
     opsets = {o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import}
     check_supported(model.graph, opsets)
     with ir.Location.unknown():

@@ -20,8 +20,8 @@ DEPRECATED = "is deprecated in domain_version"
 """What ONNX's checker says of an operator that a newer version took back; runtimes accept it."""
 
 
-def read_model(source: Source) -> tuple[onnx.ModelProto, str]:
-    """Read, check and flatten a model; return it with the folder that its external data is in.
+def read_model(source: Source) -> onnx.ModelProto:
+    """Read, check and flatten a model, and load its external data.
 
     Model-local functions are inlined. Raises CompileError when the source is no ONNX model or
     breaks ONNX's rules.
@@ -35,7 +35,7 @@ def read_model(source: Source) -> tuple[onnx.ModelProto, str]:
     _load_external_data(model, folder, origin)
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
-    return model, origin
+    return model
 
 
 def _parse(source: Source) -> tuple[onnx.ModelProto, str]:

@@ -61,6 +61,8 @@ def panels() -> list[Case]:
         for outputs in (16, 33, 70)
         for size, stride, pad in ((1, 1, 0), (1, 2, 0), (3, 1, 1), (3, 2, 1), (5, 1, 2), (4, 3, 0))
     ]
+    # Output pixels as many as input pixels, yet not the same pixels.
+    made.append(packed(normal(2, 5, 2, 2), 16, 1, 2, 1))
     for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):
         # Small numbers: long sums then stay as exact as the tolerance asks.
         a, b = normal(rows, depth) / 16, normal(depth, columns) / 16
