@@ -19,6 +19,7 @@ from .buffer import Buffer, Lanes, tail_mask, vector
 from .index import Index, carry_nest, for_each
 from .kernel import KernelBuilder
 from .number import Number, constant_of, element_type
+from .parallel import Piece, Section, spread
 from .strides import row_major
 
 
@@ -89,26 +90,39 @@ class Contraction:
     taps: Shape = ()
 
     def emit(self, tile: Tile) -> None:
-        """Emit the loops over panels and tiles."""
-        full = self.columns - self.columns % tile.columns
+        """Emit independent iterations over panels and tiles."""
+        full, rest = divmod(self.columns, tile.columns)
+        most = max(1, tile.rows // self.unit)
+        large, small, many, few = even_split(self.rows // self.unit, most)
+        rows = large * self.unit, small * self.unit, many, few
         plain = [Lanes(tile.lanes)] * tile.vectors
-        for_each(full, lambda start: self._panel(tile, start, plain), step=tile.columns)
-        if rest := self.columns - full:
-            masks = [
-                Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
-                if rest < (v + 1) * tile.lanes
-                else Lanes(tile.lanes)
-                for v in range(-(-rest // tile.lanes))
-            ]
-            self._panel(tile, Index(full), masks)
+        masks = [
+            Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
+            if rest < (v + 1) * tile.lanes
+            else Lanes(tile.lanes)
+            for v in range(-(-rest // tile.lanes))
+        ]
+        last = Index(full * tile.columns)
 
-    def _panel(self, tile: Tile, start: Index, masks: Sequence[Lanes]) -> None:
+        def panel(at: list[Index]) -> list[Piece]:
+            return self._panel(rows, at[0] * tile.columns, plain)
+
+        spread(
+            Section((full,), many + few, panel),
+            Section((int(rest > 0),), many + few, lambda _: self._panel(rows, last, masks)),
+        )
+
+    def _panel(
+        self, rows: tuple[int, int, int, int], start: Index, masks: Sequence[Lanes]
+    ) -> list[Piece]:
+        """Prepare a panel of columns; return the tiles of rows that run over it."""
         self.panel.prepare(start, masks)
-        pieces = even_split(self.rows // self.unit, max(1, tile.rows // self.unit))
-        large, small, many, few = pieces[0] * self.unit, pieces[1] * self.unit, *pieces[2:]
-        for_each(many, lambda i: self._tile(large, i * large, start, masks))
+        large, small, many, few = rows
         offset = many * large
-        for_each(few, lambda i: self._tile(small, i * small + offset, start, masks))
+        return [
+            Piece(many, lambda i: self._tile(large, i * large, start, masks)),
+            Piece(few, lambda i: self._tile(small, i * small + offset, start, masks)),
+        ]
 
     def _tile(self, rows: int, first: Index, start: Index, masks: Sequence[Lanes]) -> None:
         sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
@@ -203,7 +217,7 @@ def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, t
     """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
     if rows <= tile.rows:
         return DirectPanel(matrix)
-    return PackedPanel(kernel.scratch((matrix.shape[0], tile.columns), dtype), copy_columns(matrix))
+    return PackedPanel(kernel.private((matrix.shape[0], tile.columns), dtype), copy_columns(matrix))
 
 
 def copy_columns(matrix: Buffer) -> Fill:

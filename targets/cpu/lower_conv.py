@@ -23,6 +23,7 @@ from .depthwise import Depthwise
 from .index import Index, nest, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
+from .parallel import each
 from .sink import Sink
 from .sliding import slide_windows
 from .strides import row_major
@@ -99,7 +100,7 @@ def emit_convolution(
             row_bias(bias, at[1]),
         ).emit(tile)
 
-    nest((batch, group), one)
+    each((batch, group), one)
 
 
 def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
@@ -133,7 +134,7 @@ def _window_panel(
 
 
 def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
-    return kernel.scratch((depth, tile.columns), compute_dtype(dtype))
+    return kernel.private((depth, tile.columns), compute_dtype(dtype))
 
 
 def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
@@ -173,7 +174,7 @@ def lower_conv_transpose(
     sink = y.over((batch, op.group, rows, columns))
     bias = None if b is None else b.reshape((op.group, rows))
     images = x.reshape((batch, op.group, channels, *x.shape[2:]))
-    memory = kernel.scratch((channels, math.prod(taps), tile.columns), dtype)
+    memory = kernel.private((channels, math.prod(taps), tile.columns), dtype)
 
     def one(at: list[Index]) -> None:
         fill = _gather_spread(op, images.part(at), taps, spatial)
@@ -188,7 +189,7 @@ def lower_conv_transpose(
             row_bias(bias, at[1]),
         ).emit(tile)
 
-    nest((batch, op.group), one)
+    each((batch, op.group), one)
 
 
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:

@@ -7,10 +7,11 @@ from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
-from .index import Index, for_each
+from .index import Index
 from .kernel import KernelBuilder
 from .lower_packed_matmul import LINE
 from .number import Number, arith, compute_dtype
+from .parallel import each_of
 from .sink import Sink, each_vector
 from .target import template
 from .windows import Axis, inside_axis, lane_numbers, window_axes
@@ -56,7 +57,7 @@ def lower_panel_conv(
             taps=depth[loops:],
         ).emit(tile)
 
-    for_each(batch, image)
+    each_of(batch, image)
     y.over((batch, outputs, pixels)).copy(made.transpose((0, 2, 1)))
 
 
@@ -100,7 +101,10 @@ def _padded(
         (count - 1) * axis.stride + (taps - 1) * axis.dilation + 1
         for count, taps, axis in zip(y.shape[2:], op.kernel, axes, strict=True)
     ]
-    copy = kernel.scratch((image.shape[0], *spatial), image.dtype)
+    shape = (image.shape[0], *spatial)
+    # Iterations over a batch pad one image each; a single image is padded by all threads.
+    memory = kernel.private if y.shape[0] > 1 else kernel.scratch
+    copy = memory(shape, image.dtype)
     width = kernel.lanes(image.dtype)
 
     def move(at: list[Index], lanes: Lanes | None) -> None:

@@ -11,9 +11,10 @@ from ...dialects.cpu.packing import even_split
 from ...dialects.cpu.winograd import TRANSFORMS, Transforms
 from .buffer import Buffer, Lanes, vector
 from .contraction import Contraction, DirectPanel, Left, Rows, Tile, splat
-from .index import Index, for_each, nest, when
+from .index import Index, for_each, when
 from .kernel import KernelBuilder
 from .number import Number
+from .parallel import Piece, Section, each, spread
 from .sink import Sink, each_vector
 from .target import template
 from .windows import Axis
@@ -33,10 +34,13 @@ def lower_winograd_conv(
     layout = winograd_layout(tile, -(-height // tile), -(-width // tile), lanes)
     work = _Winograd(kernel, TRANSFORMS[tile], layout, x, u, b, y, op.pads, op.block)
 
-    def image(at: list[Index]) -> None:
-        for_each(layout.rows, lambda row: work.panel(at[0], row), step=layout.panel)
+    panels = -(-layout.rows // layout.panel)
+    blocks = -(-y.shape[1] // op.block)
 
-    nest(y.shape[:1], image)
+    def image(at: list[Index]) -> None:
+        spread(Section((panels,), blocks, lambda row: work.panel(at[0], row[0] * layout.panel)))
+
+    each(y.shape[:1], image)
 
 
 class _Winograd:
@@ -59,19 +63,22 @@ class _Winograd:
         tiles = layout.vectors * layout.lanes
         self.tile = Tile(block, layout.vectors, layout.lanes)
         # One row more: all points of a tile are stored at once, and must not fall into one set.
-        self.v = kernel.scratch((points, self.channels + 1, tiles), x.dtype)
-        self.m = kernel.scratch((points, block, tiles), x.dtype)
-        self.lines = kernel.scratch((layout.tile, tiles * layout.tile), x.dtype)
+        self.v = kernel.private((points, self.channels + 1, tiles), x.dtype)
+        self.m = kernel.private((points, block, tiles), x.dtype)
+        self.lines = kernel.private((layout.tile, tiles * layout.tile), x.dtype)
         height, width = x.shape[2:]
         axes = (Axis(height, 1, pads[0], 1, True), Axis(width, 1, pads[1], 1, True))
         self.tiles = TileReader(x, axes, layout, transforms.points)
 
-    def panel(self, image: Index, row: Index) -> None:
-        """Emit the outputs of the tile rows of one panel."""
+    def panel(self, image: Index, row: Index) -> list[Piece]:
+        """Transform the tile rows of one panel; return the blocks of their outputs."""
         for_each(self.channels, lambda channel: self._transform(image, row, channel))
         large, small, many, few = even_split(self.outputs, self.tile.rows)
-        for_each(many, lambda i: self._block(image, row, i * large, large))
-        for_each(few, lambda i: self._block(image, row, i * small + many * large, small))
+        offset = many * large
+        return [
+            Piece(many, lambda i: self._block(image, row, i * large, large)),
+            Piece(few, lambda i: self._block(image, row, i * small + offset, small)),
+        ]
 
     def _transform(self, image: Index, row: Index, channel: Index) -> None:
         """Load the tiles of one channel and store their transforms."""
