@@ -57,6 +57,12 @@ Left = Callable[[Rows, int, Sequence[Index]], Number]
 """Load the element of a row of a tile, by its number in the tile, at a depth."""
 
 
+Fetch = Callable[[Sequence[Index]], None]
+
+STREAMED = 256 << 10
+"""Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
+
+
 class Panel(Protocol):
     """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
 
@@ -66,6 +72,10 @@ class Panel(Protocol):
 
     def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
         """Return the vectors of one row of the panel."""
+        ...
+
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+        """Return what fetches a part of the next panel from memory at each step of a tile."""
         ...
 
 
@@ -119,16 +129,26 @@ class Contraction:
         self.panel.prepare(start, masks)
         large, small, many, few = rows
         offset = many * large
+        tiles = many + few
+
+        def tile(number: Index, rows: int, first: Index) -> None:
+            fetch = self.panel.fetch_next(start, number, tiles)
+            self._tile(rows, first, start, masks, fetch)
+
         return [
-            Piece(many, lambda i: self._tile(large, i * large, start, masks)),
-            Piece(few, lambda i: self._tile(small, i * small + offset, start, masks)),
+            Piece(many, lambda i: tile(i, large, i * large)),
+            Piece(few, lambda i: tile(i + many, small, i * small + offset)),
         ]
 
-    def _tile(self, rows: int, first: Index, start: Index, masks: Sequence[Lanes]) -> None:
+    def _tile(
+        self, rows: int, first: Index, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
+    ) -> None:
         sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
 
         def step(depth: list[Index], sums: list[Number]) -> list[Number]:
             row = self.panel.load(depth, start, masks)
+            if fetch is not None:
+                fetch(depth)
             out: list[Number] = []
             for r in range(rows):
                 factor = splat(self.left(Rows(first, rows), r, depth), masks[0].width)
@@ -172,6 +192,9 @@ class PackedPanel:
         offsets = range(0, len(masks) * masks[0].width, masks[0].width)
         return [self.memory.load([*depth, Index(o)], Lanes(masks[0].width)) for o in offsets]
 
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> None:
+        return None
+
 
 @dataclass(frozen=True)
 class DirectPanel:
@@ -187,6 +210,9 @@ class DirectPanel:
             self.matrix.load([*depth, start + v * lanes.width], lanes)
             for v, lanes in enumerate(masks)
         ]
+
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -204,13 +230,26 @@ class StoredPanel:
 
     def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
         _, size, columns = self.panels.shape
-        row = start * size
-        for index, stride in zip(depth, row_major(self.depth), strict=True):
-            row = row + index * (stride * columns)
+        row = start * size + self._row(depth) * columns
         flat = self.panels.reshape((self.panels.tensor.size,))
         # Whole vectors, also where the result ends: the last panel is filled up.
         plain = Lanes(masks[0].width)
         return [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
+
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+        """Fetch as much of the next panel in each tile that all of it is there in the end."""
+        panels, size, columns = self.panels.shape
+        if tiles < 2 or panels < 2 or self.panels.tensor.size_bytes < STREAMED:
+            return None
+        share = -(-columns // tiles)
+        first = (start + columns) * size + tile * (size * share)
+        return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+
+    def _row(self, depth: Sequence[Index]) -> Index:
+        row = Index(0)
+        for index, stride in zip(depth, row_major(self.depth), strict=True):
+            row = row + index * stride
+        return row
 
 
 def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, tile: Tile) -> Panel:

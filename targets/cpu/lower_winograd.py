@@ -10,7 +10,7 @@ from ...dialects import cpu
 from ...dialects.cpu.packing import even_split
 from ...dialects.cpu.winograd import TRANSFORMS, Transforms
 from .buffer import Buffer, Lanes, vector
-from .contraction import Contraction, DirectPanel, Left, Rows, Tile, splat
+from .contraction import STREAMED, Contraction, DirectPanel, Left, Rows, Tile, splat
 from .index import Index, for_each, when
 from .kernel import KernelBuilder
 from .number import Number
@@ -20,6 +20,9 @@ from .target import template
 from .windows import Axis
 from .winograd_layout import Layout, winograd_layout
 from .winograd_tiles import TileReader
+
+AHEAD = 2048
+"""How many elements before it is read a kernel is fetched from memory."""
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -58,7 +61,7 @@ class _Winograd:
     ) -> None:
         self.kernel, self.transforms, self.layout = kernel, transforms, layout
         self.x, self.u, self.b, self.y = x, u, b, y
-        points = u.shape[0]
+        points = transforms.points**2
         self.channels, self.outputs = x.shape[1], y.shape[1]
         tiles = layout.vectors * layout.lanes
         self.tile = Tile(block, layout.vectors, layout.lanes)
@@ -103,15 +106,21 @@ class _Winograd:
                 lambda r, j, number, lanes: self.m.store(number, [at, r, j], lanes),
             ).emit(Tile(rows, self.tile.vectors, self.tile.lanes))
 
-        for_each(self.u.shape[0], point)
+        for_each(self.v.shape[0], point)
         for_each(rows, lambda r: self._finish(image, row, first, r))
 
     def _kernels(self, point: Index, first: Index) -> Left:
-        """Read the kernels of one block at a point: [channels, outputs of the block]."""
-        matrix = self.u.part([point])
+        """Read the kernels of one block at a point: [channels, outputs of the block].
+
+        Blocks are read one after another, from memory where the kernels do not fit in a cache.
+        """
+        block = first * (self.v.shape[0] * self.channels)
 
         def left(rows: Rows, r: int, at: Sequence[Index]) -> Number:
-            return matrix.load([first * self.channels + at[0] * rows.count + r])
+            place = block + (point * self.channels + at[0]) * rows.count
+            if r == 0 and self.u.tensor.size_bytes >= STREAMED:
+                self.u.prefetch(place + AHEAD)
+            return self.u.load([place + r])
 
         return left
 
