@@ -14,6 +14,7 @@ from ...passes.eliminate import Eliminate
 from ..core import Target
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
+from .split_conv_transpose import SplitConvTranspose
 
 
 class CpuTarget(Target):
@@ -25,7 +26,7 @@ class CpuTarget(Target):
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
         if not opt_level:
             return decompose
-        return (*decompose, ChooseWinograd(), PackWeights(), Eliminate())
+        return (*decompose, SplitConvTranspose(), ChooseWinograd(), PackWeights(), Eliminate())
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
