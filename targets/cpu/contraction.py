@@ -59,6 +59,9 @@ Left = Callable[[Rows, int, Sequence[Index]], Number]
 
 Fetch = Callable[[Sequence[Index]], None]
 
+LINE = 64
+"""Bytes of a cache line."""
+
 STREAMED = 256 << 10
 """Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
 
@@ -84,8 +87,8 @@ class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them. Tiles never cut `unit` rows apart. The depth goes on
-    through `taps`, without a loop.
+    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. Tiles
+    never cut `unit` rows apart. The depth goes on through `taps`, without a loop.
     """
 
     rows: int
@@ -96,6 +99,7 @@ class Contraction:
     panel: Panel
     finish: Callable[[Index, Index, Number, Lanes], None]
     initial: Callable[[Index], Number] | None = None
+    touch: Callable[[Index, Index], None] | None = None
     unit: int = 1
     taps: Shape = ()
 
@@ -143,6 +147,10 @@ class Contraction:
     def _tile(
         self, rows: int, first: Index, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
     ) -> None:
+        if self.touch is not None:
+            for r in range(rows):
+                for v, lanes in enumerate(masks):
+                    self.touch(first + r, start + v * lanes.width)
         sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
 
         def step(depth: list[Index], sums: list[Number]) -> list[Number]:
@@ -180,10 +188,14 @@ Fill = Callable[[Buffer, Index, Sequence[Lanes]], None]
 
 @dataclass(frozen=True)
 class PackedPanel:
-    """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows."""
+    """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows.
+
+    `source` is the matrix that the columns are those of, if there is one.
+    """
 
     memory: Buffer  # [depth…, columns of a tile]
     fill: Fill
+    source: Buffer | None = None
 
     def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
         self.fill(self.memory, start, masks)
@@ -192,8 +204,14 @@ class PackedPanel:
         offsets = range(0, len(masks) * masks[0].width, masks[0].width)
         return [self.memory.load([*depth, Index(o)], Lanes(masks[0].width)) for o in offsets]
 
-    def fetch_next(self, start: Index, tile: Index, tiles: int) -> None:
-        return None
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+        """Fetch a cache line of each row of the next panel in each tile."""
+        source, columns = self.source, self.memory.shape[-1]
+        if source is None or source.strides[-1] != 1 or source.tensor.size_bytes < STREAMED:
+            return None
+        line = LINE * 8 // DTYPES[source.dtype].bits
+        column = start + columns + (tile % max(1, columns // line)) * line
+        return lambda depth: source.prefetch(source.position([depth[0], column]))
 
 
 @dataclass(frozen=True)
@@ -256,7 +274,8 @@ def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, t
     """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
     if rows <= tile.rows:
         return DirectPanel(matrix)
-    return PackedPanel(kernel.private((matrix.shape[0], tile.columns), dtype), copy_columns(matrix))
+    memory = kernel.private((matrix.shape[0], tile.columns), dtype)
+    return PackedPanel(memory, copy_columns(matrix), matrix)
 
 
 def copy_columns(matrix: Buffer) -> Fill:

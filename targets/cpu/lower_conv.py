@@ -98,6 +98,7 @@ def emit_convolution(
             _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
+            touch=lambda r, c: sink.prefetch([*at, r, c]),
         ).emit(tile)
 
     each((batch, group), one)
@@ -124,9 +125,8 @@ def _window_panel(
         matrix = matrix.reshape((channels, math.prod(windows)))
         if rows <= tile.rows:
             return DirectPanel(matrix)
-        return PackedPanel(
-            _panel_memory(kernel, matrix.shape[0], tile, image.dtype), copy_columns(matrix)
-        )
+        memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
+        return PackedPanel(memory, copy_columns(matrix), matrix)
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
     if window_rows.suits(axes, windows, tile.lanes):
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
+from .contraction import LINE, Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
 from .index import Index
 from .kernel import KernelBuilder
-from .lower_packed_matmul import LINE
 from .number import Number, arith, compute_dtype
 from .parallel import each_of
 from .sink import Sink, each_vector

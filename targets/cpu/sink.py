@@ -17,6 +17,9 @@ from .strides import collapsed_shape
 from .target import lowering_of
 from .transposition import contiguous_axis, copy_transposed
 
+DISTANT = 512 << 10
+"""Bytes from which on a result is not expected in the caches that are near."""
+
 Reader = Callable[[list[Index]], Number]
 VectorReader = Callable[[list[Index], Lanes | None], Number | None]
 
@@ -82,6 +85,12 @@ class Sink:
             known[op.results[0]] = lowering_of(op).function(op, *numbers)
         for value, out in self.outputs.items():
             out.store(known[value], indices, lanes)
+
+    def prefetch(self, indices: Sequence[Index]) -> None:
+        """Ask for the memory that `store` will need, where that is more than the cache holds."""
+        for buffer in (*self.leaves.values(), *self.outputs.values()):
+            if buffer.strides[-1] == 1 and buffer.tensor.size_bytes >= DISTANT:
+                buffer.prefetch(buffer.position(indices), writes=buffer in self.outputs.values())
 
     def fill(self, read: Reader) -> None:
         """Compute every element on its own, in order."""
