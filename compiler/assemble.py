@@ -21,6 +21,7 @@ from ..runtime.package import Package
 from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
 from ..targets.cpu.segment import KernelCall
+from ..targets.options import Options
 from ..targets.program import Call, Program
 from ..targets.registry import find_target
 
@@ -32,10 +33,10 @@ OFFSET = "trivium.offset"
 
 
 def assemble(
-    module: Module, program: Program, code: CpuCode, *, target: str, source: str
+    module: Module, program: Program, code: CpuCode, *, target: str, source: str, options: Options
 ) -> Package:
     """Make the package of a laid-out program."""
-    return _Assembly(module, program, code, find_target(target)).package(source)
+    return _Assembly(module, program, code, find_target(target)).package(source, options)
 
 
 class _Assembly:
@@ -47,7 +48,7 @@ class _Assembly:
         self.buffers: list[m.Buffer] = []
         self.index: dict[ir.Value, int] = {}
 
-    def package(self, source: str) -> Package:
+    def package(self, source: str, options: Options) -> Package:
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
         steps = self._steps()
@@ -55,6 +56,7 @@ class _Assembly:
             producer=f"trivium {__version__}",
             source=source,
             target=self.target.name,
+            math=m.Math(options.math, options.layer_error),
             inputs=inputs,
             outputs=outputs,
             buffers=tuple(self.buffers),

@@ -9,6 +9,7 @@ from ..dialects.core.module import Module, ops
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
 from ..targets.cpu.compile import CpuCode, compile_kernels
+from ..targets.options import DEFAULT, Options
 from ..targets.program import Call, lay_out
 from .assemble import assemble
 
@@ -17,16 +18,21 @@ Progress = Callable[[str], None]
 
 
 def build_module(
-    module: Module, pipeline: Pipeline, target: str, progress: Progress, source: str
+    module: Module,
+    pipeline: Pipeline,
+    target: str,
+    progress: Progress,
+    source: str,
+    options: Options = DEFAULT,
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context."""
     progress("optimise")
     pipeline.run(module)
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
-    code = compile_kernels(native, host_machine(), progress)
+    code = compile_kernels(native, host_machine(), progress, options)
     program = lay_out(module, [_call(group, code) for group in groups])
-    return assemble(module, program, code, target=target, source=source)
+    return assemble(module, program, code, target=target, source=source, options=options)
 
 
 def _call(group: tri.Group, code: CpuCode) -> Call:

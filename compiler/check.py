@@ -1,20 +1,27 @@
 """Say where a model would run, without generating code."""
 
 from ..dialects.core.mlir import new_context
+from ..targets.options import FAST, Options
 from ..targets.place import Placement, placements
 from .frontends.onnx import Bindings, Source, import_onnx
 from .stages import candidates, pipeline_for
 
 
 def check(
-    model: Source, target: str = "cpu", *, shapes: Bindings | None = None, opt_level: int = 2
+    model: Source,
+    target: str = "cpu",
+    *,
+    shapes: Bindings | None = None,
+    opt_level: int = 2,
+    math: str = FAST,
+    winograd_error: float | None = None,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    pipeline = pipeline_for(target, opt_level)
+    pipeline = pipeline_for(target, opt_level, Options(math, winograd_error))
     with new_context():
         module = import_onnx(model, shapes=shapes)
         pipeline.run(module)

@@ -8,6 +8,7 @@ from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
+from ..targets.options import FAST, Options
 from .build import Progress, build_module
 from .frontends.onnx import Bindings, Source, import_onnx
 from .rebuild import rebuild
@@ -21,6 +22,8 @@ def compile(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
+    math: str = FAST,
+    winograd_error: float | None = None,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -30,12 +33,15 @@ def compile(
     should run; what that target does not take runs on the host, by reference kernels. `shapes`
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
+    `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
+    by Winograd's method, relative to its largest output: see docs/numerics.md.
     `progress` is called with a line of text as work goes on. The session runs on up to `threads`
     threads, by default one for each core. The path of a package (`.trv`)
-    compiles the IR in it again for this machine; the other arguments then mean nothing.
+    compiles the IR in it again for this machine, with the math that it was compiled with; the
+    other arguments then mean nothing.
     Raises CompileError, which lists everything that is wrong.
     """
-    package = build(model, target, shapes, constants, opt_level, progress)
+    package = build(model, target, shapes, constants, opt_level, math, winograd_error, progress)
     return Session(package, threads=threads)
 
 
@@ -45,17 +51,20 @@ def build(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
+    math: str = FAST,
+    winograd_error: float | None = None,
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), report)
-    pipeline = pipeline_for(target, opt_level)
+    options = Options(math, winograd_error)
+    pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")
         module = import_onnx(model, shapes=shapes, constants=constants)
-        return build_module(module, pipeline, target, report, _name(model))
+        return build_module(module, pipeline, target, report, _name(model), options)
 
 
 def _name(model: Source) -> str:

@@ -9,6 +9,7 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
+from ..targets.options import Options
 from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
 
@@ -24,7 +25,8 @@ def rebuild(package: Package, progress: Progress) -> Package:
             if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
                 module.weights[op.name] = _array(package, op)
         manifest = package.manifest
-        return build_module(module, Pipeline(), manifest.target, progress, manifest.source)
+        options = Options(manifest.math.mode, manifest.math.winograd_error)
+        return build_module(module, Pipeline(), manifest.target, progress, manifest.source, options)
 
 
 def _parse(package: Package) -> ir.Module:

@@ -3,18 +3,23 @@
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.pipeline import Pipeline
+from ..targets.options import DEFAULT, Options
 from ..targets.place import Place
 from ..targets.registry import find_target
 
 HOST = "host"
 
 
-def pipeline_for(target: str, opt_level: int) -> Pipeline:
+def pipeline_for(
+    target: str,
+    opt_level: int,
+    options: Options = DEFAULT,
+) -> Pipeline:
     """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
     chosen = find_target(target)
     passes: tuple[Pass, ...] = (
         *default_pipeline(opt_level),
-        *chosen.passes(opt_level),
+        *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),
     )

@@ -97,6 +97,17 @@ class CpuRequirements:
 
 
 @dataclass(frozen=True)
+class Math:
+    """Record what code may do to numbers: `mode` is fast or strict.
+
+    `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    """
+
+    mode: str = "fast"
+    winograd_error: float = 0.0
+
+
+@dataclass(frozen=True)
 class Entry:
     """Vouch for one file of the package."""
 
@@ -114,6 +125,7 @@ class Manifest:
     producer: str
     source: str
     target: str
+    math: Math = Math()
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     buffers: tuple[Buffer, ...]

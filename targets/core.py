@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 from ..dialects.core.op import Op
 from ..passes.core import Pass
+from .options import DEFAULT, Options
 
 Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
@@ -55,7 +56,7 @@ class Target:
 
         return register
 
-    def passes(self, opt_level: int) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
 

@@ -1,6 +1,7 @@
 """Arguments that commands share, and how their texts are read."""
 
 import argparse
+import math
 from pathlib import Path
 from typing import Any
 
@@ -47,18 +48,31 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(0, 1, 2),
         help="0: as written, 1: fold, 2: fold and fuse (the default)",
     )
+    group.add_argument(
+        "--math",
+        choices=("fast", "strict"),
+        help="strict: no approximations, nothing rounds otherwise than the ops say",
+    )
+    group.add_argument(
+        "--winograd-error",
+        metavar="ERROR",
+        type=error,
+        help="what a layer may lose by Winograd's method, as a part of its largest output: "
+        "2e-6 unless said otherwise, 2e-5 allows larger tiles, 0 none",
+    )
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level")
+    names = ("target", "shapes", "opt_level", "math", "winograd_error")
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
     """List what was given of the arguments above, as the user wrote it."""
-    spelled = {"target": "--target", "shapes": "--shape", "opt_level": "--opt-level"}
-    return [spelled[name] for name in compile_arguments(flags)]
+    spelled = {"shapes": "--shape"}
+    names = compile_arguments(flags)
+    return [spelled.get(name, f"--{name.replace('_', '-')}") for name in names]
 
 
 def is_package(path: str) -> bool:
@@ -88,6 +102,17 @@ def file(text: str) -> tuple[str, str]:
     if not name or not path:
         raise argparse.ArgumentTypeError(f"'{text}' must be like x=x.npy")
     return name, path
+
+
+def error(text: str) -> float:
+    """Read a relative error: a number that is not negative."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' must be a number from 0 on")
+    return number
 
 
 def count(text: str) -> int:

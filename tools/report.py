@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..runtime.manifest import Kernel, Manifest, Port, Step
+from ..runtime.manifest import Kernel, Manifest, Math, Port, Step
 
 if TYPE_CHECKING:
     from ..targets.place import Placement
@@ -19,6 +19,7 @@ def describe(name: str, manifest: Manifest) -> str:
         _section("outputs", map(_port, manifest.outputs)),
         _section("memory", _memory(manifest)),
         _section("sizes", _sizes(manifest)),
+        _section("math", [_math(manifest.math)]),
         _section("machine", [f"{manifest.cpu.architecture}: {' '.join(manifest.cpu.features)}"]),
         _section("steps", _steps(manifest)),
         _section("kernels", _kernels(manifest.kernels)),
@@ -86,6 +87,12 @@ def _memory(manifest: Manifest) -> list[str]:
         f"per thread   {spell_size(memory.thread_bytes)} for each but the first",
         f"weights      {spell_size(memory.weight_bytes)}",
     ]
+
+
+def _math(math: Math) -> str:
+    if not math.winograd_error:
+        return math.mode
+    return f"{math.mode}; by Winograd's method a layer may lose {math.winograd_error:g}"
 
 
 def _sizes(manifest: Manifest) -> list[str]:

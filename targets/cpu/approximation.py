@@ -2,14 +2,15 @@
 
 The coefficients are minimax: `test/unit/targets/cpu/fit.py` derives them by Remez' exchange. The
 errors in the docstrings are in units in the last place (ULP) of an f32 result that is not
-denormal; the tests measure them against f64. NaN gives NaN, and infinities give limits.
+denormal; the tests measure them against f64. NaN gives NaN, and infinities give limits. Strict
+kernels compute all of them in f64, by the C library, and round once.
 """
 
 import math as constants
 from collections.abc import Sequence
 
 from ...dialects.core.mlir import ir
-from .conversion import convert
+from .conversion import convert, widened
 from .number import Number, llvm, math
 
 _LOG2_E = 1 / constants.log(2)
@@ -52,6 +53,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
     return result
 
 
+@widened
 def exp(x: Number) -> Number:
     """Compute e to the power x. f32: at most 1.1 ULP, gradual underflow included.
 
@@ -80,6 +82,7 @@ def _suffix(type_: ir.Type, dtype: str) -> str:
     return f"v{type_.shape[0]}{dtype}" if isinstance(type_, ir.VectorType) else dtype
 
 
+@widened
 def expm1(x: Number) -> Number:
     """Compute exp(x) - 1, without cancellation near zero. f32: at most 3 ULP.
 
@@ -93,6 +96,7 @@ def expm1(x: Number) -> Number:
     return x.abs().less(0.35).select(near, exp(x) - 1)
 
 
+@widened
 def log(x: Number) -> Number:
     """Compute the natural logarithm. f32: at most 1 ULP, of denormals too."""
     if x.dtype == "f64":
@@ -126,6 +130,7 @@ def _split(x: Number) -> tuple[Number, Number]:
     return convert(exponent, "f32"), f
 
 
+@widened
 def log1p(x: Number) -> Number:
     """Compute log(1 + x), without cancellation near zero. f32: at most 2 ULP."""
     rounded = x + 1
@@ -134,6 +139,7 @@ def log1p(x: Number) -> Number:
     return x.equal(float("inf")).select(x, x.equal(0).select(x, result))
 
 
+@widened
 def tanh(x: Number) -> Number:
     """Compute the hyperbolic tangent, never beyond 1. f32: at most 5 ULP.
 
@@ -147,6 +153,7 @@ def tanh(x: Number) -> Number:
     return y.maximum(-1).minimum(1)
 
 
+@widened
 def erf(x: Number) -> Number:
     """Compute the Gauss error function, never beyond 1. f32: at most 6 ULP.
 
@@ -160,11 +167,13 @@ def erf(x: Number) -> Number:
     return y.maximum(-1).minimum(1)
 
 
+@widened
 def sigmoid(x: Number) -> Number:
     """Compute 1 / (1 + exp(-x)). f32: at most 2.5 ULP down to x = -88, then zero."""
     return 1 / (exp(-x) + 1)
 
 
+@widened
 def softplus(x: Number) -> Number:
     """Compute log(1 + exp(x)) without overflow. f32: at most 2.5 ULP."""
     e = exp(-x.abs())

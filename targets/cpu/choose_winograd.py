@@ -8,6 +8,7 @@ from ...dialects.cpu.winograd import TAPS, TRANSFORMS
 from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from ..options import WINOGRAD_ERROR
 from .contraction import choose_tile
 from .winograd_layout import winograd_layout
 
@@ -30,7 +31,7 @@ class ChooseWinograd(Pass):
         tri.conv %x, %w   =>   cpu.winograd_conv %x, %u {tile = 4}
     """
 
-    error: float = 2e-6
+    error: float = WINOGRAD_ERROR
 
     def run(self, module: Module) -> None:
         tiles = [tile for tile, error in ERRORS.items() if error <= self.error]

@@ -6,12 +6,13 @@ from dataclasses import dataclass, field
 from ...dialects import tri
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir, version
+from ..options import DEFAULT, Options
 from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment
 from .threads import THREADS, threads_text
-from .to_llvm import LOWERING, to_object
+from .to_llvm import lowering, to_object
 
 Progress = Callable[[str], None]
 
@@ -21,23 +22,29 @@ class CpuCode:
     """Hold the kernels of a model by group, and all object code by symbol; equal kernels once."""
 
     machine: Machine
+    options: Options = DEFAULT
     kernels: dict[tri.Group, Kernel] = field(default_factory=dict["tri.Group", Kernel])
     objects: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def compile_kernels(groups: Sequence[tri.Group], machine: Machine, progress: Progress) -> CpuCode:
+def compile_kernels(
+    groups: Sequence[tri.Group],
+    machine: Machine,
+    progress: Progress,
+    options: Options = DEFAULT,
+) -> CpuCode:
     """Generate and compile the kernel of every group; `progress` hears of each new one."""
-    code = CpuCode(machine)
+    code = CpuCode(machine, options)
     lowered: dict[Hashable, Kernel] = {}
     with code_context():
         for group in groups:
             same = structure(group)
             if same not in lowered:
-                lowered[same] = lower_group(group, machine)
+                lowered[same] = lower_group(group, machine, options)
             kernel = code.kernels[group] = lowered[same]
             if kernel.symbol not in code.objects:
                 progress(kernel.symbol)
-                code.objects[kernel.symbol] = _compile(kernel.text, machine)
+                code.objects[kernel.symbol] = _compile(kernel.text, code)
     return code
 
 
@@ -46,14 +53,15 @@ def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> Segment:
     made = segment(calls)
     externals = ["share", *sorted({c.symbol for c in calls})]
     with code_context():
-        code.objects[made.symbol] = _compile(made.text, code.machine, externals)
-        code.objects[THREADS] = _compile(threads_text(), code.machine)
+        code.objects[made.symbol] = _compile(made.text, code, externals)
+        code.objects[THREADS] = _compile(threads_text(), code)
     return made
 
 
-def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> bytes:
-    source = "\n".join([version(), LOWERING, " ".join(machine.features), text])
-    return cached(source, lambda: to_object(ir.Module.parse(text), externals))
+def _compile(text: str, code: CpuCode, externals: Sequence[str] = ()) -> bytes:
+    strict = code.options.strict
+    source = "\n".join([version(), lowering(strict), " ".join(code.machine.features), text])
+    return cached(source, lambda: to_object(ir.Module.parse(text), externals, strict))
 
 
 def object_entries(objects: Mapping[str, bytes]) -> dict[str, bytes]:

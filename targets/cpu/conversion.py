@@ -1,10 +1,16 @@
 """Conversions of numbers between element types; none traps or leaves a result undefined."""
 
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
 import numpy as np
 
 from ...dialects.core.tensor import DTYPES, numpy_dtype
 from .buffer import pack, unpack
-from .number import Number, arith, compute_dtype
+from .number import Number, arith, compute_dtype, is_strict
+
+Function = TypeVar("Function", bound=Callable[..., Number])
 
 
 def convert(x: Number, dtype: str) -> Number:
@@ -93,3 +99,25 @@ def reinterpret(x: Number, source: str, dtype: str) -> Number:
     as_bool = dtype == "i1"
     other = Number(stored, "ui8" if source == "i1" else source).shaped("ui8" if as_bool else dtype)
     return unpack(stored if stored.type == other else arith.bitcast(other, stored), dtype)
+
+
+def widened(function: Function) -> Function:
+    """Let a function of f32 numbers be computed in f64 and rounded once, in strict kernels.
+
+    What it does for f64 then has to be as good as the C library is.
+    """
+
+    @wraps(function)
+    def compute(*arguments: Any) -> Number:
+        numbers = [a for a in arguments if isinstance(a, Number)]
+        if not is_strict() or all(number.dtype != "f32" for number in numbers):
+            return function(*arguments)
+        wide = [convert(a, "f64") if _is_f32(a) else a for a in arguments]
+        y = function(*wide)
+        return convert(y, "f32") if _is_f32(numbers[0]) else y
+
+    return compute  # type: ignore[return-value]
+
+
+def _is_f32(argument: Any) -> bool:
+    return isinstance(argument, Number) and argument.dtype == "f32"

@@ -6,8 +6,8 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import numpy_dtype
 from . import approximation
-from .conversion import convert
-from .number import Number
+from .conversion import convert, widened
+from .number import Number, math
 from .target import elementwise
 
 
@@ -32,28 +32,42 @@ def lower_thresholded_relu(op: tri.ThresholdedRelu, x: Number) -> Number:
 
 
 @elementwise(tri.Elu)
+@widened
 def lower_elu(op: tri.Elu, x: Number) -> Number:
     return x.greater(0).select(x, approximation.expm1(x.minimum(0)) * op.alpha)
 
 
 @elementwise(tri.Celu)
+@widened
 def lower_celu(op: tri.Celu, x: Number) -> Number:
     return x.maximum(0) + (approximation.expm1(x / op.alpha) * op.alpha).minimum(0)
 
 
 @elementwise(tri.Selu)
+@widened
 def lower_selu(op: tri.Selu, x: Number) -> Number:
     below = approximation.expm1(x.minimum(0)) * op.alpha
     return x.greater(0).select(x, below) * op.gamma
 
 
 @elementwise(tri.Gelu)
+@widened
 def lower_gelu(op: tri.Gelu, x: Number) -> Number:
+    if x.dtype == "f64":
+        return _gelu_by_library(op, x)
     half = x * 0.5
     if op.approximate == "none":
         return half.fma(approximation.erf(x * constants.sqrt(0.5)), half)
     inner = (x * x * x).fma(0.044715, x) * constants.sqrt(2 / constants.pi)
     return half.fma(approximation.tanh(inner), half)
+
+
+def _gelu_by_library(op: tri.Gelu, x: Number) -> Number:
+    """Compute the tail of the distribution as such: 1 minus it would lose what is left of it."""
+    if op.approximate == "none":
+        return x * 0.5 * (x * -constants.sqrt(0.5)).apply(math.erfc)
+    inner = (x * x * x).fma(0.044715, x) * constants.sqrt(8 / constants.pi)
+    return x * approximation.sigmoid(inner)
 
 
 @elementwise(tri.Sigmoid)
@@ -62,21 +76,25 @@ def lower_sigmoid(op: tri.Sigmoid, x: Number) -> Number:
 
 
 @elementwise(tri.HardSigmoid)
+@widened
 def lower_hard_sigmoid(op: tri.HardSigmoid, x: Number) -> Number:
     return x.fma(op.alpha, op.beta).maximum(0).minimum(1)
 
 
 @elementwise(tri.Silu)
+@widened
 def lower_silu(op: tri.Silu, x: Number) -> Number:
     return x * approximation.sigmoid(x)
 
 
 @elementwise(tri.Swish)
+@widened
 def lower_swish(op: tri.Swish, x: Number) -> Number:
     return x * approximation.sigmoid(x * op.alpha)
 
 
 @elementwise(tri.Hardswish)
+@widened
 def lower_hardswish(op: tri.Hardswish, x: Number) -> Number:
     return x * x.fma(1 / 6, 0.5).maximum(0).minimum(1)
 
@@ -92,6 +110,7 @@ def lower_softsign(op: tri.Softsign, x: Number) -> Number:
 
 
 @elementwise(tri.Mish)
+@widened
 def lower_mish(op: tri.Mish, x: Number) -> Number:
     # tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2), which is 1 from where n is large.
     e = approximation.exp(x.minimum(30))

@@ -6,7 +6,7 @@ from ...dialects import tri
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import view
 from ...dialects.core.tensor import DTYPES
-from .conversion import convert
+from .conversion import convert, widened
 from .index import carry
 from .number import Number, math
 from .target import elementwise
@@ -55,6 +55,7 @@ def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
 
 
 @elementwise(tri.Pow)
+@widened
 def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
     if not a.is_float and not b.is_float:
         return _integer_power(a, b)

@@ -9,17 +9,22 @@ from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
 from ...dialects.core.op import Op
+from ..options import DEFAULT, Options
 from .buffer import Buffer
 from .kernel import Kernel, KernelBuilder
-from .number import Number, compute_dtype, constant_of
+from .number import Number, compute_dtype, constant_of, strict_numbers
 from .sink import Sink
 from .target import lowering_of
 
 
-def lower_group(group: tri.Group, machine: Machine) -> Kernel:
+def lower_group(
+    group: tri.Group,
+    machine: Machine,
+    options: Options = DEFAULT,
+) -> Kernel:
     """Generate the kernel of a group, in the current code context."""
     terminator = group.block.operations[len(group.block.operations) - 1].operation
-    with ir.Location.unknown():
+    with ir.Location.unknown(), strict_numbers(options.strict):
         kernel = KernelBuilder(machine)
         inputs: dict[ir.Value, Buffer] = {
             v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments

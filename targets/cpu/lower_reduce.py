@@ -17,7 +17,7 @@ from .buffer import Buffer, Lanes, tail_mask, vector
 from .conversion import convert
 from .index import Index, carry, carry_nest
 from .kernel import KernelBuilder
-from .number import Number, compute_dtype, constant_of, element_type
+from .number import REASSOCIATE, Number, compute_dtype, constant_of, element_type, fast_flags
 from .number import math as math_dialect
 from .parallel import each
 from .sink import Sink, each_vector
@@ -67,7 +67,7 @@ class Reduction:
     def across(self, x: Number) -> Number:
         """Reduce the lanes of a vector to one scalar."""
         kind: Any = ir.Attribute.parse(f"#vector.kind<{self._vector_kind()}>")
-        flags = ir.Attribute.parse("#arith.fastmath<reassoc>")
+        flags = fast_flags(REASSOCIATE)
         return x.with_value(vector.reduction(element_type(x.dtype), kind, x.value, fastmath=flags))
 
     def _vector_kind(self) -> str:

@@ -10,7 +10,7 @@ from .approximation import exp, log
 from .buffer import Buffer, Lanes
 from .index import Index
 from .kernel import KernelBuilder
-from .number import Number, compute_dtype
+from .number import Number, compute_dtype, is_strict
 from .sink import Sink
 from .strips import Strip, each_strip, strip_shape
 from .target import template
@@ -32,19 +32,28 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) ->
             source.load,
             powers,
             lambda number, at, lanes: sink.store(number, at, lanes),
+            zeros=not is_strict(),
         )
 
     each_strip(shape, kernel.lanes(dtype), strip)
 
 
-def softmax_strip(strip: Strip, dtype: str, element: Any, powers: Buffer, finish: Finish) -> None:
-    """Emit the softmax of one strip; one that is all -inf gives zeros.
+def softmax_strip(
+    strip: Strip,
+    dtype: str,
+    element: Any,
+    powers: Buffer,
+    finish: Finish,
+    zeros: bool = True,
+) -> None:
+    """Emit the softmax of one strip; one that is all -inf gives zeros, or NaN.
 
     `powers` is scratch memory from `powers_scratch`.
     """
     highest = strip.fold("maximumf", element, dtype)
-    none = highest.equal(-math.inf)
-    top = strip.spread(none.select(highest.like(0), highest))
+    if zeros:
+        highest = highest.equal(-math.inf).select(highest.like(0), highest)
+    top = strip.spread(highest)
 
     def power(at: list[Index], lanes: Lanes | None) -> Number:
         number = exp(element(at, lanes) - top)
@@ -52,7 +61,8 @@ def softmax_strip(strip: Strip, dtype: str, element: Any, powers: Buffer, finish
         return number
 
     total = strip.fold("add", power, dtype)
-    total = total.equal(0).select(total.like(1), total)
+    if zeros:
+        total = total.equal(0).select(total.like(1), total)
     scale = strip.spread(1 / total)
     strip.each(lambda at, lanes: finish(powers.load(_place(strip, at), lanes) * scale, at, lanes))
 

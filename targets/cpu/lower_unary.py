@@ -6,6 +6,7 @@ from typing import Any
 from ...dialects import tri
 from ...dialects.core.op import Op
 from . import approximation, trigonometry
+from .conversion import widened
 from .number import Number, math
 from .target import elementwise
 
@@ -65,6 +66,7 @@ def lower_sqrt(op: tri.Sqrt, x: Number) -> Number:
 
 
 @elementwise(tri.Rsqrt)
+@widened
 def lower_rsqrt(op: tri.Rsqrt, x: Number) -> Number:
     return 1 / x.apply(math.sqrt)
 
@@ -102,6 +104,7 @@ def lower_is_inf(op: tri.IsInf, x: Number) -> Number:
 def _by_math(cls: type[Op], function: Callable[[Any], Any]) -> None:
     """Lower an op to one of the `math` dialect: one instruction, or a call of the C library."""
 
+    @widened
     def lower(op: Op, x: Number) -> Number:
         return x.apply(function)
 

@@ -5,7 +5,9 @@ current insertion point. The same lowering serves scalars and vectors, since MLI
 does. Elements that the vector units do not compute in (f16, bf16) are f32 here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from ...dialects.core.mlir import ir, upstream
@@ -21,6 +23,33 @@ COMPUTE = {"f16": "f32", "bf16": "f32"}
 
 # Allow a multiply and an add to become one fused instruction; nothing else is relaxed.
 CONTRACT = "#arith.fastmath<contract>"
+# Allow the lanes of a vector to be summed up in any order.
+REASSOCIATE = "#arith.fastmath<reassoc>"
+EXACT = "#arith.fastmath<none>"
+
+_STRICT: ContextVar[bool] = ContextVar("strict", default=False)
+
+
+@contextmanager
+def strict_numbers(strict: bool = True) -> Generator[None]:
+    """Emit arithmetic to the letter while this lasts: nothing fuses, reorders or approximates.
+
+    Like MLIR's own insertion points, this holds for all that is emitted inside.
+    """
+    token = _STRICT.set(strict)
+    try:
+        yield
+    finally:
+        _STRICT.reset(token)
+
+
+def is_strict() -> bool:
+    return _STRICT.get()
+
+
+def fast_flags(flags: str) -> ir.Attribute:
+    """Return what arithmetic may do, as `arith` has it: nothing beyond the letter when strict."""
+    return ir.Attribute.parse(EXACT if is_strict() else flags)
 
 
 def compute_dtype(dtype: str) -> str:
@@ -77,13 +106,13 @@ class Number:
     # -- arithmetic ---------------------------------------------------------------------------
 
     def __add__(self, other: "Number | float") -> "Number":
-        return self._binary(other, arith.addf, arith.addi, fastmath=_contract())
+        return self._binary(other, arith.addf, arith.addi, fastmath=fast_flags(CONTRACT))
 
     def __sub__(self, other: "Number | float") -> "Number":
-        return self._binary(other, arith.subf, arith.subi, fastmath=_contract())
+        return self._binary(other, arith.subf, arith.subi, fastmath=fast_flags(CONTRACT))
 
     def __mul__(self, other: "Number | float") -> "Number":
-        return self._binary(other, arith.mulf, arith.muli, fastmath=_contract())
+        return self._binary(other, arith.mulf, arith.muli, fastmath=fast_flags(CONTRACT))
 
     def __truediv__(self, other: "Number | float") -> "Number":
         right = self._other(other)
@@ -223,10 +252,6 @@ class Number:
     def apply(self, function: Callable[[Any], Any]) -> "Number":
         """Apply an op of the `math` dialect."""
         return self.with_value(function(self.value))
-
-
-def _contract() -> ir.Attribute:
-    return ir.Attribute.parse(CONTRACT)
 
 
 def shaped_like(type_: ir.Type, element: ir.Type) -> ir.Type:

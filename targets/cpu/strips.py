@@ -14,7 +14,7 @@ from ...dialects.core.tensor import Shape, normalize_axis
 from .buffer import Lanes, tail_mask, vector
 from .contraction import splat
 from .index import Index, carry, for_each
-from .number import Number, constant_of, element_type
+from .number import REASSOCIATE, Number, constant_of, element_type, fast_flags
 from .parallel import each_of
 from .sink import each_vector
 
@@ -113,6 +113,6 @@ def each_strip(shape: Shape, width: int, body: Callable[[Strip], None]) -> None:
 def _across_lanes(kind: str, number: Number) -> Number:
     """Reduce the lanes of a vector to one scalar."""
     reduced: Any = ir.Attribute.parse(f"#vector.kind<{kind}>")
-    flags = ir.Attribute.parse("#arith.fastmath<reassoc>")
+    flags = fast_flags(REASSOCIATE)
     result = vector.reduction(element_type(number.dtype), reduced, number.value, fastmath=flags)
     return number.with_value(result)

@@ -12,6 +12,7 @@ from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ..core import Target
+from ..options import DEFAULT, Options
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
@@ -20,13 +21,14 @@ from .split_conv_transpose import SplitConvTranspose
 class CpuTarget(Target):
     """Run kernels of fused ops as native code of the machine."""
 
-    def passes(self, opt_level: int) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
         if not opt_level:
             return decompose
-        return (*decompose, SplitConvTranspose(), ChooseWinograd(), PackWeights(), Eliminate())
+        error = options.layer_error
+        return (*decompose, SplitConvTranspose(), ChooseWinograd(error), PackWeights(), Eliminate())
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

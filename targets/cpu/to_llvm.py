@@ -16,7 +16,7 @@ LOWERING = (
     "convert-scf-to-cf,"
     "expand-strided-metadata,lower-affine,"
     "convert-math-to-llvm,convert-math-to-libm,"
-    "convert-vector-to-llvm{enable-x86=true reassociate-fp-reductions=true},"
+    "convert-vector-to-llvm{enable-x86=true reassociate-fp-reductions=%s},"
     "finalize-memref-to-llvm,"
     "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},"
     "convert-arith-to-llvm,convert-index-to-llvm,"
@@ -27,13 +27,18 @@ LOWERING = (
 _ANYWHERE = 1
 
 
-def to_object(module: ir.Module, externals: Sequence[str] = ()) -> bytes:
+def lowering(strict: bool) -> str:
+    """Return the pipeline of MLIR's passes; when strict, lanes are summed up in their order."""
+    return LOWERING % str(not strict).lower()
+
+
+def to_object(module: ir.Module, externals: Sequence[str] = (), strict: bool = False) -> bytes:
     """Compile a module to a relocatable object for this machine's CPU; `module` is used up.
 
     The object is not position independent (plain 64-bit relocations only), which the run time's
     loader relies on. `externals` are functions that other objects define.
     """
-    PassManager.parse(LOWERING).run(module.operation)
+    PassManager.parse(lowering(strict)).run(module.operation)
     engine = execution_engine()(module, opt_level=2, enable_object_dump=True)
     for name in externals:  # the engine links before it dumps: any address will do
         engine.raw_register_runtime(name, ctypes.c_void_p(_ANYWHERE))

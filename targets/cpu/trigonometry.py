@@ -9,7 +9,7 @@ from typing import Any
 
 from ...dialects.core.mlir import ir
 from .approximation import polynomial
-from .conversion import convert
+from .conversion import convert, widened
 from .index import choose
 from .number import Number, math, vector
 
@@ -22,11 +22,13 @@ _SIN = (-0.166666545732, 0.00833215840956, -0.000195149575545)
 _COS = (0.0416666456187, -0.00138873130585, 2.44327845682e-05)
 
 
+@widened
 def sin(x: Number) -> Number:
     """Compute the sine of radians. f32: at most 2 ULP."""
     return _periodic(x, math.sin, 0)
 
 
+@widened
 def cos(x: Number) -> Number:
     """Compute the cosine of radians. f32: at most 2 ULP."""
     return _periodic(x, math.cos, 1)

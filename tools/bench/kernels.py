@@ -19,6 +19,7 @@ from ...dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
 from ...runtime.elf import NativeLibrary, load_objects
 from ...runtime.memory import allocate
 from ...targets.cpu.compile import CpuCode, compile_kernels
+from ...targets.options import FAST, Options
 from .flops import flops
 from .prepare import ignore
 from .stopwatch import least_time
@@ -56,17 +57,20 @@ def time_kernels(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
+    math: str = FAST,
+    winograd_error: float | None = None,
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
 
     Errors are those of `compile`.
     """
+    options = Options(math, winograd_error)
     with new_context():
         module = import_onnx(path, shapes=shapes)
-        pipeline_for(target, opt_level).run(module)
+        pipeline_for(target, opt_level, options).run(module)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
-        code = compile_kernels(native, machine, progress or ignore)
+        code = compile_kernels(native, machine, progress or ignore, options)
         return _time_all(native, code), len(groups) - len(native)
 
 

@@ -14,6 +14,7 @@ from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...runtime.package import Package
+from ...targets.options import FAST, Options
 from .. import feeds
 from ..feeds import Arrays
 
@@ -44,15 +45,18 @@ def prepare(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
+    math: str = FAST,
+    winograd_error: float | None = None,
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    pipeline = pipeline_for(target, opt_level)
+    options = Options(math, winograd_error)
+    pipeline = pipeline_for(target, opt_level, options)
     report = progress or ignore
     with new_context():
         report("import")
         module = import_onnx(path, shapes=shapes)
         bounds = index_bounds(module)
-        package = build_module(module, pipeline, target, report, Path(path).name)
+        package = build_module(module, pipeline, target, report, Path(path).name, options)
     names = [port.name for port in package.manifest.inputs]
     return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
 

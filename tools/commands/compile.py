@@ -22,7 +22,15 @@ def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
     from ...compiler.driver import build
 
+    if arguments.is_package(flags.model):
+        _refuse_math(flags)
     with shown_progress() as progress:
         package = build(flags.model, progress=progress, **arguments.compile_arguments(flags))
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
+
+
+def _refuse_math(flags: argparse.Namespace) -> None:
+    given = {"--math", "--winograd-error"} & set(arguments.given_compile_arguments(flags))
+    if given:
+        flags.refuse(f"{', '.join(sorted(given))}: a package keeps what it was compiled with")

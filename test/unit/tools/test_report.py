@@ -50,6 +50,9 @@ sizes
   1000 bytes  native code, 2 objects
   100 bytes   IR
 
+math
+  fast
+
 machine
   x86_64: avx2 fma
 

@@ -19,6 +19,7 @@ from trivium.runtime.elf import NativeLibrary, load_objects
 from trivium.targets.cpu.kernel import Kernel
 from trivium.targets.cpu.lower_group import lower_group
 from trivium.targets.cpu.to_llvm import to_object
+from trivium.targets.options import DEFAULT, Options
 
 GUARD_BYTE = 0xA5
 POISON = 0xFF  # makes NaN of any float
@@ -193,19 +194,19 @@ class _Guarded:
         assert (after == GUARD_BYTE).all(), f"wrote after buffer {position}"
 
 
-def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
+def compile_groups(make: Sequence[Callable[[], tri.Group]], options: Options = DEFAULT) -> Compiled:
     """Lower groups and compile them all into one object."""
     kernels: list[Kernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, host_machine()))
+                kernels.append(lower_group(group, host_machine(), options))
             _KEEP.clear()
-    return Compiled(load_objects({"kernels": memoryview(object_of(kernels))}), kernels)
+    return Compiled(load_objects({"kernels": memoryview(object_of(kernels, options))}), kernels)
 
 
-def object_of(kernels: Sequence[Kernel]) -> bytes:
+def object_of(kernels: Sequence[Kernel], options: Options = DEFAULT) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.
     texts = {
@@ -216,8 +217,8 @@ def object_of(kernels: Sequence[Kernel]) -> bytes:
     }
     with code_context():
         module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
-        return to_object(module)
+        return to_object(module, strict=options.strict)
 
 
-def compile_cases(cases: Sequence[Case]) -> Compiled:
-    return compile_groups([lambda c=c: build_group(c) for c in cases])
+def compile_cases(cases: Sequence[Case], options: Options = DEFAULT) -> Compiled:
+    return compile_groups([lambda c=c: build_group(c) for c in cases], options)
