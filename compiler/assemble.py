@@ -21,6 +21,7 @@ from ..runtime.package import Package
 from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
 from ..targets.cpu.segment import KernelCall
+from ..targets.cpu.tuning_file import PACKAGED
 from ..targets.options import Options
 from ..targets.program import Call, Program
 from ..targets.registry import find_target
@@ -33,10 +34,17 @@ OFFSET = "trivium.offset"
 
 
 def assemble(
-    module: Module, program: Program, code: CpuCode, *, target: str, source: str, options: Options
+    module: Module,
+    program: Program,
+    code: CpuCode,
+    *,
+    target: str,
+    source: str,
+    options: Options,
+    tuning: str,
 ) -> Package:
     """Make the package of a laid-out program."""
-    return _Assembly(module, program, code, find_target(target)).package(source, options)
+    return _Assembly(module, program, code, find_target(target)).package(source, options, tuning)
 
 
 class _Assembly:
@@ -48,7 +56,7 @@ class _Assembly:
         self.buffers: list[m.Buffer] = []
         self.index: dict[ir.Value, int] = {}
 
-    def package(self, source: str, options: Options) -> Package:
+    def package(self, source: str, options: Options, tuning: str) -> Package:
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
         steps = self._steps()
@@ -69,6 +77,8 @@ class _Assembly:
             **object_entries(self.code.objects),
             BYTECODE: self._bytecode(),
         }
+        if tuning:
+            entries[PACKAGED] = tuning.encode()
         if self.program.weight_bytes:
             entries["weights.bin"] = self._weights()
         return Package.create(manifest, entries)

@@ -9,6 +9,7 @@ from ..dialects.core.module import Module, ops
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
 from ..targets.cpu.compile import CpuCode, compile_kernels
+from ..targets.cpu.tune import Tuner
 from ..targets.options import DEFAULT, Options
 from ..targets.program import Call, lay_out
 from .assemble import assemble
@@ -24,15 +25,31 @@ def build_module(
     progress: Progress,
     source: str,
     options: Options = DEFAULT,
+    tuning: str = "",
 ) -> Package:
-    """Run a pipeline that ends in placement and compile what was placed, in the current context."""
+    """Run a pipeline that ends in placement and compile what was placed, in the current context.
+
+    `tuning` is the tuning file that the package brings along when the pipeline comes upon none.
+    """
     progress("optimise")
-    pipeline.run(module)
+    machine = host_machine()
+    tuner = Tuner(options, machine, progress)
+    pipeline.run(module, *([tuner] if options.tuning_file else []))
+    if options.tuning_file and not tuner.ran:
+        progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
-    code = compile_kernels(native, host_machine(), progress, options)
+    code = compile_kernels(native, machine, progress, options)
     program = lay_out(module, [_call(group, code) for group in groups])
-    return assemble(module, program, code, target=target, source=source, options=options)
+    return assemble(
+        module,
+        program,
+        code,
+        target=target,
+        source=source,
+        options=options,
+        tuning=tuner.packaged() or tuning,
+    )
 
 
 def _call(group: tri.Group, code: CpuCode) -> Call:

@@ -15,13 +15,14 @@ def check(
     opt_level: int = 2,
     math: str = FAST,
     winograd_error: float | None = None,
+    tuning: str = "",
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    pipeline = pipeline_for(target, opt_level, Options(math, winograd_error))
+    pipeline = pipeline_for(target, opt_level, Options(math, winograd_error, tuning))
     with new_context():
         module = import_onnx(model, shapes=shapes)
         pipeline.run(module)

@@ -24,6 +24,8 @@ def compile(
     opt_level: int = 2,
     math: str = FAST,
     winograd_error: float | None = None,
+    tuning: str = "",
+    tune: str = "",
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -34,14 +36,16 @@ def compile(
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
     `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
-    by Winograd's method, relative to its largest output: see docs/numerics.md.
+    by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
+    of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
     `progress` is called with a line of text as work goes on. The session runs on up to `threads`
     threads, by default one for each core. The path of a package (`.trv`)
     compiles the IR in it again for this machine, with the math that it was compiled with; the
     other arguments then mean nothing.
     Raises CompileError, which lists everything that is wrong.
     """
-    package = build(model, target, shapes, constants, opt_level, math, winograd_error, progress)
+    choices = (math, winograd_error, tuning, tune)
+    package = build(model, target, shapes, constants, opt_level, *choices, progress)
     return Session(package, threads=threads)
 
 
@@ -53,13 +57,15 @@ def build(
     opt_level: int = 2,
     math: str = FAST,
     winograd_error: float | None = None,
+    tuning: str = "",
+    tune: str = "",
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), report)
-    options = Options(math, winograd_error)
+    options = Options(math, winograd_error, tuning, tune)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")

@@ -9,6 +9,7 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
+from ..targets.cpu.tuning_file import PACKAGED
 from ..targets.options import Options
 from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
@@ -26,7 +27,10 @@ def rebuild(package: Package, progress: Progress) -> Package:
                 module.weights[op.name] = _array(package, op)
         manifest = package.manifest
         options = Options(manifest.math.mode, manifest.math.winograd_error)
-        return build_module(module, Pipeline(), manifest.target, progress, manifest.source, options)
+        tuning = bytes(package.entries.get(PACKAGED, b"")).decode()
+        return build_module(
+            module, Pipeline(), manifest.target, progress, manifest.source, options, tuning
+        )
 
 
 def _parse(package: Package) -> ir.Module:

@@ -2,8 +2,10 @@
 
 import math as floats
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..dialects.core.errors import CompileError
+from ..runtime.package import SUFFIX
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)
@@ -18,13 +20,20 @@ class Options:
 
     `math` is "fast", or "strict": no approximations, nothing that rounds otherwise than the ops
     say. `winograd_error` is what Winograd's method may lose, relative to the largest output of a
-    layer. Raises CompileError for anything else.
+    layer. `tuning` names a tuning file whose schedules are used, `tune` one that also takes up what
+    it lacks; docs/tuning.md has more. Raises CompileError for anything else.
     """
 
     math: str = FAST
     winograd_error: float | None = None
+    tuning: str = ""
+    tune: str = ""
 
     def __post_init__(self) -> None:
+        if self.tuning and self.tune:
+            raise CompileError("tuning and tune name one file each: give only one of the two")
+        if Path(self.tune).suffix == SUFFIX:
+            raise CompileError(f"tune is '{self.tune}', must be a file of its own, not a package")
         if self.math not in MATHS:
             raise CompileError(f"math is '{self.math}', must be one of {', '.join(MATHS)}")
         if (error := self.winograd_error) is None:
@@ -39,6 +48,10 @@ class Options:
     @property
     def strict(self) -> bool:
         return self.math == STRICT
+
+    @property
+    def tuning_file(self) -> str:
+        return self.tune or self.tuning
 
     @property
     def layer_error(self) -> float:

@@ -60,11 +60,16 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         help="what a layer may lose by Winograd's method, as a part of its largest output: "
         "2e-6 unless said otherwise, 2e-5 allows larger tiles, 0 none",
     )
+    group.add_argument(
+        "--tuning",
+        metavar="FILE.json",
+        help="a tuning file, or a package that was tuned, to take schedules from",
+    )
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level", "math", "winograd_error")
+    names = ("target", "shapes", "opt_level", "math", "winograd_error", "tuning")
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 

@@ -1,4 +1,4 @@
-"""What a user sees of a long compilation: a line on the terminal that moves."""
+"""What a user sees of a long compilation: a line on the terminal that moves, and notes."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -6,25 +6,40 @@ from contextlib import contextmanager
 
 Progress = Callable[[str], None]
 
+NOTE = "note: "
+"""What stages begin with that are to be read, on a terminal or not."""
+
 
 @contextmanager
-def shown_progress() -> Generator[Progress | None]:
-    """Show stages on standard error while they last, where that is a terminal and rich is there."""
+def shown_progress() -> Generator[Progress]:
+    """Show stages on standard error while they last, where that is a terminal and rich is there.
+
+    Notes are shown in any case, and stay.
+    """
     if not sys.stderr.isatty():
-        yield None
+        yield _show_note
         return
     try:
         from rich.console import Console
     except ModuleNotFoundError:
-        yield None
+        yield _show_note
         return
     count = 0
 
     def show(stage: str) -> None:
         nonlocal count
+        if stage.startswith(NOTE):
+            console.print(stage, markup=False, highlight=False, soft_wrap=True)
+            return
         is_kernel = stage.startswith("k_")
         count += is_kernel
         status.update(f"compile kernel {count}" if is_kernel else stage)
 
-    with Console(stderr=True).status("start") as status:
+    console = Console(stderr=True)
+    with console.status("start") as status:
         yield show
+
+
+def _show_note(stage: str) -> None:
+    if stage.startswith(NOTE):
+        print(stage, file=sys.stderr)

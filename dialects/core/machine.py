@@ -37,3 +37,11 @@ def host_machine() -> Machine:
     features = tuple(f for f in _RELEVANT if f in flags)
     width = 64 if "avx512f" in flags else 32 if "avx2" in flags else 16
     return Machine("x86_64", features, width)
+
+
+@cache
+def model_name() -> str:
+    """Return what the CPU that this process runs on calls itself."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    line = next((x for x in lines if x.startswith("model name")), "")
+    return line.partition(":")[2].strip()

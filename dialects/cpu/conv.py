@@ -7,7 +7,7 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.conv import Conv
 from .dialect import CpuOp
-from .packing import pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
+from .packing import need_count, pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
 
 
 class PackedConv(CpuOp):
@@ -15,7 +15,7 @@ class PackedConv(CpuOp):
 
     `w` is [group, outputs / group * channels / group * taps], each group packed by `pack_rows`
     with `block`: a row is one output. `kernel` is the shape of a window, `outputs` counts the
-    outputs of all groups.
+    outputs of all groups. Code works on `vectors` vectors of pixels at a time; 0 leaves that open.
     """
 
     x: Operand
@@ -27,6 +27,7 @@ class PackedConv(CpuOp):
     strides: tuple[int, ...]
     pads: tuple[int, ...]
     dilations: tuple[int, ...]
+    vectors: int = 0
     y: Result
 
     anchor = True
@@ -43,7 +44,9 @@ class PackedConv(CpuOp):
         strides: tuple[int, ...],
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
+        vectors: int = 0,
     ) -> Tensor:
+        need_count("vectors", vectors)
         plain = Tensor(_plain_shape(w, outputs, block, kernel), w.dtype)
         return Conv.infer(
             x, plain, b, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
@@ -61,6 +64,7 @@ class PackedConv(CpuOp):
         strides: tuple[int, ...],
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
+        vectors: int = 0,
     ) -> Array:
         shape = _plain_shape(Tensor.of(w), outputs, block, kernel)
         plain = unpack_rows(w, outputs // w.shape[0], block).reshape(shape)
@@ -74,6 +78,7 @@ class PanelConv(CpuOp):
 
     `w` is [panels, channels * taps, outputs of a panel], packed by `pack_columns`: a column is one
     output. `kernel` is the shape of a window, `outputs` counts the outputs that are not filling.
+    Code works on `rows` pixels at a time; 0 leaves that open.
     """
 
     x: Operand
@@ -84,6 +89,7 @@ class PanelConv(CpuOp):
     strides: tuple[int, ...]
     pads: tuple[int, ...]
     dilations: tuple[int, ...]
+    rows: int = 0
     y: Result
 
     anchor = True
@@ -99,7 +105,9 @@ class PanelConv(CpuOp):
         strides: tuple[int, ...],
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
+        rows: int = 0,
     ) -> Tensor:
+        need_count("rows", rows)
         plain = Tensor(_panel_shape(w, outputs, kernel), w.dtype)
         return Conv.infer(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
 
@@ -114,6 +122,7 @@ class PanelConv(CpuOp):
         strides: tuple[int, ...],
         pads: tuple[int, ...],
         dilations: tuple[int, ...],
+        rows: int = 0,
     ) -> Array:
         shape = _panel_shape(Tensor.of(w), outputs, kernel)
         plain = unpack_columns(w, outputs).T.reshape(shape)

@@ -4,27 +4,29 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor
 from ..tri.matmul import MatMul
 from .dialect import CpuOp
-from .packing import plain_columns, unpack_columns
+from .packing import need_count, plain_columns, unpack_columns
 
 
 class PackedMatMul(CpuOp):
     """Multiply by a matrix as `tri.mat_mul` does, whose columns come in panels.
 
     `w` is [panels, depth, columns of a panel], packed by `pack_columns`; `columns` counts
-    those that are not filling.
+    those that are not filling. Code works on `rows` rows at a time; 0 leaves that open.
     """
 
     a: Operand
     w: Operand
     columns: int
+    rows: int = 0
     y: Result
 
     anchor = True
 
     @staticmethod
-    def infer(a: Tensor, w: Tensor, *, columns: int) -> Tensor:
+    def infer(a: Tensor, w: Tensor, *, columns: int, rows: int = 0) -> Tensor:
+        need_count("rows", rows)
         return MatMul.infer(a, Tensor(plain_columns(w, columns), w.dtype))
 
     @staticmethod
-    def reference(a: Array, w: Array, *, columns: int) -> Array:
+    def reference(a: Array, w: Array, *, columns: int, rows: int = 0) -> Array:
         return MatMul.reference(a, unpack_columns(w, columns))

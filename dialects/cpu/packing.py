@@ -27,6 +27,12 @@ def block_starts(rows: int, block: int) -> list[int]:
     return [*starts, *(many * large + i * small for i in range(few + 1))]
 
 
+def need_count(name: str, count: int) -> None:
+    """Raise Invalid unless a size that code may choose is a size, or 0 for its choice."""
+    if count < 0:
+        raise Invalid(f"{name} is {count}, must be at least 0")
+
+
 def pack_rows(matrices: Array, block: int) -> Array:
     """Pack [count, rows, depth] to [count, rows * depth]: block after block, depth by depth."""
     starts = block_starts(matrices.shape[1], block)

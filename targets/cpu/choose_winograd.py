@@ -4,29 +4,22 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import host_machine
 from ...dialects.core.module import Module
-from ...dialects.cpu.winograd import TAPS, TRANSFORMS
 from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from ..options import WINOGRAD_ERROR
+from .choice import choose
 from .contraction import choose_tile
+from .schedule import WINOGRAD
 from .winograd_layout import winograd_layout
-
-ERRORS = {4: 2e-5, 2: 1e-6}
-"""Errors of F(4x4) and F(2x2) that were measured, relative to the largest output of a layer."""
-
-CACHE_BYTES = 10 << 20
-"""Transformed kernels that outgrow this come from memory, which costs what the method saves."""
-
-FEW = 16
-"""With fewer channels than this, the transforms cost more than the products that they save."""
 
 
 class ChooseWinograd(Pass):
     """Run 3x3 convolutions of stride 1 with constant kernels by Winograd's method, where it pays.
 
-    `error` is what a layer may lose, relative to its largest output: 4x4 tiles are taken when it
-    allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6.
+    `error` is what a layer may lose, relative to its largest output: 4x4 tiles may be taken when
+    it allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6. An op
+    whose attribute fixes its schedule has that one.
 
         tri.conv %x, %w   =>   cpu.winograd_conv %x, %u {tile = 4}
     """
@@ -34,26 +27,26 @@ class ChooseWinograd(Pass):
     error: float = WINOGRAD_ERROR
 
     def run(self, module: Module) -> None:
-        tiles = [tile for tile, error in ERRORS.items() if error <= self.error]
-        if tiles:
-            rewrite(module, _Winograd(tiles[0]))
+        rewrite(module, _Winograd(self.error))
 
 
 class _Winograd(Pattern):
     root = tri.Conv
 
-    def __init__(self, tile: int) -> None:
-        self.tile = tile
+    def __init__(self, error: float) -> None:
+        self.error = error
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        _check(op, self.tile)
-        outputs = tensor_of(op.w.type).shape[0]
-        block = _block(op, self.tile)
-        kernels = cpu.transform_kernels(rewriter.constant(op.w), self.tile, block)
+        schedule = choose(op, host_machine(), self.error)
+        if schedule.method != WINOGRAD:
+            raise NoMatch(f"runs as {schedule}")
+        tile, outputs = schedule.rows, tensor_of(op.w.type).shape[0]
+        block = _block(op, tile)
+        kernels = cpu.transform_kernels(rewriter.constant(op.w), tile, block)
         with rewriter.before(op):
             u = tri.build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
             new = cpu.WinogradConv.build(
-                op.x, u, op.b, tile=self.tile, outputs=outputs, block=block, pads=op.pads
+                op.x, u, op.b, tile=tile, outputs=outputs, block=block, pads=op.pads
             )
         rewriter.replace(op, new)
 
@@ -64,20 +57,3 @@ def _block(op: tri.Conv, tile: int) -> int:
     rows, columns = (-(-size // tile) for size in y.shape[2:])
     layout = winograd_layout(tile, rows, columns, machine.lanes(32))
     return choose_tile(machine, y.dtype, y.shape[1], layout.vectors * layout.lanes).rows
-
-
-def _check(op: tri.Conv, tile: int) -> None:
-    """Raise NoMatch unless the method applies and pays."""
-    y, w = tensor_of(op.y.type), tensor_of(op.w.type)
-    if w.shape[2:] != (TAPS, TAPS) or set(op.strides) != {1} or set(op.dilations) != {1}:
-        raise NoMatch("is not a 3x3 convolution of stride and dilation 1")
-    if op.group != 1 or y.dtype != "f32":
-        raise NoMatch("has groups, or is not f32")
-    outputs, channels = w.shape[:2]
-    if min(outputs, channels) < FEW:
-        raise NoMatch(f"has {channels} channels and {outputs} outputs, must have {FEW}")
-    if min(y.shape[2:]) < 2 * tile:
-        raise NoMatch(f"outputs are {y.shape[2]}x{y.shape[3]}, tiles would hang over them")
-    points = TRANSFORMS[tile].points ** 2
-    if (size := points * outputs * channels * 4) > CACHE_BYTES:
-        raise NoMatch(f"transformed kernels have {size} bytes, must have at most {CACHE_BYTES}")

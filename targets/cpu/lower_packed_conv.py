@@ -23,7 +23,7 @@ def lower_packed_conv(
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
     best = choose_tile(kernel.machine, compute_dtype(x.dtype), rows, math.prod(y.shape[2:]))
-    tile = Tile(op.block, best.vectors, best.lanes)
+    tile = Tile(op.block, op.vectors or best.vectors, best.lanes)
     depth = size // rows
 
     def left(number: Index) -> Left:

@@ -23,7 +23,7 @@ def lower_packed_mat_mul(
     dtype = compute_dtype(a.dtype)
     lanes = kernel.lanes(dtype)
     tile = choose_tile(kernel.machine, dtype, rows, op.columns)
-    tile = Tile(tile.rows, w.shape[2] // lanes, lanes)
+    tile = Tile(op.rows or tile.rows, w.shape[2] // lanes, lanes)
     left = a.reshape((rows, depth))
     if rows > 1:
         left = spread_rows(kernel, left)

@@ -27,7 +27,7 @@ def lower_panel_conv(
     batch, outputs, *spatial = y.shape
     pixels, dtype = math.prod(spatial), compute_dtype(x.dtype)
     best = choose_tile(kernel.machine, dtype, pixels, outputs)
-    tile = Tile(best.rows, w.shape[2] // best.lanes, best.lanes)
+    tile = Tile(op.rows or best.rows, w.shape[2] // best.lanes, best.lanes)
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
     moved = any(op.pads) or any(stride != 1 for stride in op.strides)

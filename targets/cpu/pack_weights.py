@@ -1,6 +1,6 @@
 """Store constant weights in the order in which kernels read them."""
 
-import math
+from typing import Any
 
 import numpy as np
 
@@ -9,42 +9,40 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import host_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
-from ...dialects.core.tensor import Array
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import DTYPES, Array
 from ...dialects.cpu.packing import pack_columns
 from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
-from .contraction import Tile, choose_tile
-from .number import compute_dtype
-
-GAIN = 1.05
-"""How much fuller vectors across outputs have to be than those across pixels."""
+from .choice import choose
+from .schedule import PANEL, Schedule
 
 
 class PackWeights(Pass):
     """Bring constant weights into the order in which kernels read them.
 
     The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
-    for several outputs at once, which then have to lie side by side.
+    for several outputs at once, which then have to lie side by side. An op whose attribute fixes
+    its schedule has that one.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
         tri.gemm %x, %w {trans_b = true}   =>   tri.gemm %x, %w_turned, if it has scales
         tri.conv %x, %w                    =>   cpu.packed_conv %x, %w_packed
         tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for small maps
+
+        tri.conv %x, %w {trivium.schedule = "panel 7x4"}   =>   cpu.panel_conv … {rows = 7}
     """
 
     def run(self, module: Module) -> None:
-        rewrite(module, _PackMatMul(), _PackGemm(), _TransposeGemm(), _PanelConv(), _PackConv())
+        rewrite(module, _PackMatMul(), _PackGemm(), _TransposeGemm(), _PackConv())
 
 
 class _PackMatMul(Pattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
-        a, b = tensor_of(op.a.type), tensor_of(op.b.type)
-        if b.rank != 2 or a.rank < 2:
-            raise NoMatch(f"multiplies {a} and {b}, the latter must be a matrix")
         rewriter.replace(op, _packed_product(op, op.a, rewriter.constant(op.b), rewriter))
 
 
@@ -52,8 +50,6 @@ class _PackGemm(Pattern):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
-        if op.trans_a or op.alpha != 1 or op.beta != 1:
-            raise NoMatch("has scales, or a is transposed")
         b = rewriter.constant(op.b)
         product = _packed_product(op, op.a, b.T if op.trans_b else b, rewriter)
         if op.c is None:
@@ -81,91 +77,51 @@ class _TransposeGemm(Pattern):
 def _packed_product(
     op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, rewriter: Rewriter
 ) -> cpu.PackedMatMul:
-    """Build a product with a constant matrix before an op; NoMatch for types that are widened."""
-    left = tensor_of(a.type)
-    depth, columns = b.shape
-    if not b.size or not left.size:
-        raise NoMatch("is empty")
-    if left.dtype != compute_dtype(left.dtype):
-        raise NoMatch(f"{left.dtype} is widened, which is done once for a panel")
-    tile = choose_tile(host_machine(), left.dtype, left.size // depth, columns)
-    packed = pack_columns(b, tile.columns)
+    """Build a product with a constant matrix before an op; NoMatch where that is not possible."""
+    machine = host_machine()
+    schedule = choose(op, machine)
+    lanes = machine.lanes(DTYPES[tensor_of(a.type).dtype].bits)
+    packed = pack_columns(b, schedule.vectors * lanes)
     with rewriter.before(op):
         w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
-        return cpu.PackedMatMul.build(a, w, columns=columns)
-
-
-class _PanelConv(Pattern):
-    root = tri.Conv
-
-    def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        outputs, _, *kernel = tensor_of(op.w.type).shape
-        tile = _output_tile(op)
-        packed = cpu.pack_kernel_columns(rewriter.constant(op.w), tile.columns)
-        with rewriter.before(op):
-            w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
-            new = cpu.PanelConv.build(
-                op.x,
-                w,
-                op.b,
-                outputs=outputs,
-                kernel=tuple(kernel),
-                strides=op.strides,
-                pads=op.pads,
-                dilations=op.dilations,
-            )
-        rewriter.replace(op, new)
-
-
-def _output_tile(op: tri.Conv) -> Tile:
-    """Return the tile with vectors across outputs; NoMatch where those across pixels are fuller."""
-    y, w = tensor_of(op.y.type), tensor_of(op.w.type)
-    outputs, _, *kernel = w.shape
-    pixels = math.prod(y.shape[2:])
-    if op.group != 1 or len(kernel) > 2 or y.dtype != compute_dtype(y.dtype):
-        raise NoMatch("has groups, a third dimension or a type that is widened")
-    if not w.size or not y.size:
-        raise NoMatch("is empty")
-    tile = choose_tile(host_machine(), y.dtype, pixels, outputs)
-    if _is_windowed(op) and y.shape[-1] > tile.rows:
-        raise NoMatch(f"rows of {y.shape[-1]} pixels do not fit in a tile of {tile.rows}")
-    if _filled(outputs, tile.lanes) < GAIN * _filled(pixels, tile.lanes):
-        raise NoMatch(f"vectors of {pixels} pixels are as full as those of {outputs} outputs")
-    return tile
-
-
-def _is_windowed(op: tri.Conv) -> bool:
-    """Say whether windows are anything but the pixels of the input themselves."""
-    sizes = tensor_of(op.x.type).shape[2:], tensor_of(op.y.type).shape[2:]
-    return sizes[0] != sizes[1] or any(op.pads) or any(s != 1 for s in op.strides)
-
-
-def _filled(count: int, lanes: int) -> float:
-    return count / (-(-count // lanes) * lanes)
+        return cpu.PackedMatMul.build(a, w, columns=b.shape[1], rows=schedule.rows)
 
 
 class _PackConv(Pattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        outputs, channels, *kernel = tensor_of(op.w.type).shape
-        if channels == 1 and outputs == op.group:
-            raise NoMatch("a depthwise convolution reads one kernel at a time")
-        y = tensor_of(op.y.type)
-        rows, columns = outputs // op.group, math.prod(y.shape[2:])
-        block = choose_tile(host_machine(), compute_dtype(y.dtype), rows, columns).rows
-        packed = cpu.pack_kernels(rewriter.constant(op.w), op.group, block)
+        schedule = choose(op, host_machine())
+        array = rewriter.constant(op.w)
+        pack = _packed_columns if schedule.method == PANEL else _packed_rows
+        packed, cls, tile = pack(op, array, schedule)
+        outputs, _, *kernel = array.shape
         with rewriter.before(op):
             w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
-            new = cpu.PackedConv.build(
+            new = cls.build(
                 op.x,
                 w,
                 op.b,
+                **tile,
                 outputs=outputs,
-                block=block,
                 kernel=tuple(kernel),
                 strides=op.strides,
                 pads=op.pads,
                 dilations=op.dilations,
             )
         rewriter.replace(op, new)
+
+
+Packed = tuple[Array, type[Op], dict[str, Any]]
+"""Kernels, the op that reads them, and the sizes of its tile."""
+
+
+def _packed_rows(op: tri.Conv, kernels: Array, schedule: Schedule) -> Packed:
+    packed = cpu.pack_kernels(kernels, op.group, schedule.rows)
+    return packed, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}
+
+
+def _packed_columns(op: tri.Conv, kernels: Array, schedule: Schedule) -> Packed:
+    lanes = host_machine().lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
+    packed = cpu.pack_kernel_columns(kernels, schedule.vectors * lanes)
+    return packed, cpu.PanelConv, {"rows": schedule.rows}

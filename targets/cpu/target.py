@@ -13,6 +13,7 @@ from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ..core import Target
 from ..options import DEFAULT, Options
+from .apply_tuning import ApplyTuning
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
@@ -28,7 +29,10 @@ class CpuTarget(Target):
         if not opt_level:
             return decompose
         error = options.layer_error
-        return (*decompose, SplitConvTranspose(), ChooseWinograd(error), PackWeights(), Eliminate())
+        file = options.tuning_file
+        tuned = (ApplyTuning(file, error),) if file else ()
+        packed = (*tuned, ChooseWinograd(error), PackWeights(), Eliminate())
+        return (*decompose, SplitConvTranspose(), *packed)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -1,11 +1,7 @@
 """Time each distinct kernel of a model alone."""
 
-import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-
-import numpy as np
 
 from ...compiler.build import Progress
 from ...compiler.frontends.onnx import Bindings, import_onnx
@@ -15,16 +11,14 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
-from ...dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
+from ...dialects.core.tensor import Tensor
 from ...runtime.elf import NativeLibrary, load_objects
-from ...runtime.memory import allocate
+from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.options import FAST, Options
 from .flops import flops
 from .prepare import ignore
 from .stopwatch import least_time
-
-_APART = 4096 + 64  # not on equal places of their pages, which caches would mix up
 
 
 @dataclass(frozen=True)
@@ -59,12 +53,13 @@ def time_kernels(
     opt_level: int = 2,
     math: str = FAST,
     winograd_error: float | None = None,
+    tuning: str = "",
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
 
     Errors are those of `compile`.
     """
-    options = Options(math, winograd_error)
+    options = Options(math, winograd_error, tuning)
     with new_context():
         module = import_onnx(path, shapes=shapes)
         pipeline_for(target, opt_level, options).run(module)
@@ -90,14 +85,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
     kernel = code.kernels[group]
     inputs = [tensor_of(v.type) for v in group.operation.operands]
     outputs = [tensor_of(v.type) for v in group.results]
-    arrays = _lay_out([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
-    types = [*[ctypes.c_int64] * 3, *[ctypes.c_void_p] * len(arrays)]
-    function = ctypes.CFUNCTYPE(None, *types)(library.address(kernel.symbol))
-    pointers = [array.ctypes.data for array in arrays]
-    phases = [
-        partial(function, number, 0, phase.iterations, *pointers)
-        for number, phase in enumerate(kernel.phases)
-    ]
+    arrays = lay_out([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
     members = [op for op in ops(group.block) if not op.terminator]
     return KernelTime(
         kernel.symbol,
@@ -105,33 +93,8 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
         (*inputs, *outputs),
         sum(map(flops, members)),
         _traffic(group, [*inputs, *outputs]),
-        least_time(phases[0] if len(phases) == 1 else partial(_in_turn, phases)),
+        least_time(bind(kernel, library, arrays)),
     )
-
-
-def _in_turn(actions: Sequence[Callable[[], None]]) -> None:
-    for action in actions:
-        action()
-
-
-def _lay_out(tensors: Sequence[Tensor]) -> list[Array]:
-    """Make a buffer for each tensor, all in one block of memory as they are in a session.
-
-    Floats are normal; all else is zero, which any kernel takes for an index.
-    """
-    ends = [0]
-    for tensor in tensors:
-        ends.append(ends[-1] + (-(-tensor.size_bytes // _APART) + 1) * _APART)
-    block = allocate(ends[-1] + _APART)
-    buffers = [
-        np.ndarray(tensor.shape, numpy_dtype(tensor.dtype), block.data, _APART + start)
-        for tensor, start in zip(tensors, ends, strict=False)
-    ]
-    generator = np.random.default_rng(0)
-    for tensor, buffer in zip(tensors, buffers, strict=True):
-        if is_float(tensor.dtype):
-            buffer[...] = generator.standard_normal(buffer.shape, np.float32)
-    return buffers
 
 
 def _traffic(group: tri.Group, tensors: Sequence[Tensor]) -> int:

@@ -47,9 +47,10 @@ def prepare(
     opt_level: int = 2,
     math: str = FAST,
     winograd_error: float | None = None,
+    tuning: str = "",
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    options = Options(math, winograd_error)
+    options = Options(math, winograd_error, tuning)
     pipeline = pipeline_for(target, opt_level, options)
     report = progress or ignore
     with new_context():

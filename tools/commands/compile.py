@@ -9,6 +9,9 @@ from .. import arguments
 from ..progress import shown_progress
 from ..report import summary
 
+KEPT = ("--math", "--winograd-error", "--tuning", "--tune")
+"""What cannot be chosen again when a package is compiled anew."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="the model to compile")
@@ -16,6 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
     arguments.add_compile_arguments(parser)
+    parser.add_argument(
+        "--tune",
+        metavar="FILE.json",
+        default="",
+        help="a tuning file to use, after measuring what it lacks; it is made where there is none",
+    )
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -23,14 +32,16 @@ def run(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
 
     if arguments.is_package(flags.model):
-        _refuse_math(flags)
+        _refuse_choices(flags)
     with shown_progress() as progress:
-        package = build(flags.model, progress=progress, **arguments.compile_arguments(flags))
+        choices = arguments.compile_arguments(flags)
+        package = build(flags.model, tune=flags.tune, progress=progress, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 
 
-def _refuse_math(flags: argparse.Namespace) -> None:
-    given = {"--math", "--winograd-error"} & set(arguments.given_compile_arguments(flags))
-    if given:
-        flags.refuse(f"{', '.join(sorted(given))}: a package keeps what it was compiled with")
+def _refuse_choices(flags: argparse.Namespace) -> None:
+    given = arguments.given_compile_arguments(flags) + ["--tune"] * bool(flags.tune)
+    kept = [name for name in given if name in KEPT]
+    if kept:
+        flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")

@@ -69,3 +69,21 @@ func.func @winograd_weight_has_too_few_points(%x: tensor<1x4x8x8xf32>, %u: tenso
       : (tensor<1x4x8x8xf32>, tensor<36xf32>) -> tensor<1x1x6x6xf32>
   return
 }
+
+// -----
+
+func.func @packed_vectors_are_negative(%x: tensor<1x4x8x8xf32>, %w: tensor<1x36xf32>) {
+  // expected-error @below {{'cpu.packed_conv' op vectors is -1, must be at least 0}}
+  %0 = "cpu.packed_conv"(%x, %w) {block = 1, dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, outputs = 1, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, vectors = -1}
+      : (tensor<1x4x8x8xf32>, tensor<1x36xf32>) -> tensor<1x1x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @panel_rows_are_negative(%x: tensor<1x2x7xf32>, %w: tensor<2x6x4xf32>) {
+  // expected-error @below {{'cpu.panel_conv' op rows is -2, must be at least 0}}
+  %0 = "cpu.panel_conv"(%x, %w) {dilations = array<i64: 1>, kernel = array<i64: 3>, outputs = 5, pads = array<i64: 0, 0>, rows = -2, strides = array<i64: 1>}
+      : (tensor<1x2x7xf32>, tensor<2x6x4xf32>) -> tensor<1x5x5xf32>
+  return
+}

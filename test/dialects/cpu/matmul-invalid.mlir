@@ -21,3 +21,11 @@ func.func @depths_differ(%a: tensor<3x5xf32>, %w: tensor<1x6x4xf32>) {
   %0 = "cpu.packed_mat_mul"(%a, %w) {columns = 4} : (tensor<3x5xf32>, tensor<1x6x4xf32>) -> tensor<3x4xf32>
   return
 }
+
+// -----
+
+func.func @packed_rows_are_negative(%a: tensor<3x6xf32>, %w: tensor<1x6x4xf32>) {
+  // expected-error @below {{'cpu.packed_mat_mul' op rows is -1, must be at least 0}}
+  %0 = "cpu.packed_mat_mul"(%a, %w) {columns = 4, rows = -1} : (tensor<3x6xf32>, tensor<1x6x4xf32>) -> tensor<3x4xf32>
+  return
+}

@@ -41,3 +41,36 @@ func.func @keeps_few_channels(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x8x8xf32> {
       : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
   return %y : tensor<1x16x8x8xf32>
 }
+
+// A fixed schedule wins over what is expected to be fast, both ways.
+// CHECK-LABEL: func.func @keeps_a_fixed_sum_of_products
+// CHECK:         "tri.conv"
+func.func @keeps_a_fixed_sum_of_products(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, trivium.schedule = "packed 6x4"}
+      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}
+
+// CHECK-LABEL: func.func @transforms_few_channels_when_fixed
+// CHECK:         "cpu.winograd_conv"{{.*}}tile = 2
+// STRICT-LABEL: func.func @transforms_few_channels_when_fixed
+// STRICT:         "tri.conv"
+func.func @transforms_few_channels_when_fixed(%x: tensor<1x3x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x3x3x3xf32>} : () -> tensor<16x3x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, trivium.schedule = "winograd 2x2"}
+      : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}
+
+// A fixed schedule does not allow an error that the user did not.
+// CHECK-LABEL: func.func @keeps_large_tiles_off
+// CHECK:         "cpu.winograd_conv"{{.*}}tile = 2
+// LOOSE-LABEL: func.func @keeps_large_tiles_off
+// LOOSE:         "cpu.winograd_conv"{{.*}}tile = 4
+func.func @keeps_large_tiles_off(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, trivium.schedule = "winograd 4x4"}
+      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
+  return %y : tensor<1x16x8x8xf32>
+}

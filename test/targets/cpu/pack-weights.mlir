@@ -4,7 +4,7 @@
 // CHECK-LABEL: func.func @packs_matrices
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
 // CHECK:         %[[W:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x2x{{[0-9]+}}xf32>}
-// CHECK:         "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64}
+// CHECK:         "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64, rows = {{[0-9]+}} : i64}
 // CHECK-NOT:     "tri.mat_mul"
 func.func @packs_matrices(%x: tensor<5x4x2xf32>) -> tensor<5x4x3xf32> {
   %w = "tri.constant"() {value = dense<[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
@@ -16,7 +16,7 @@ func.func @packs_matrices(%x: tensor<5x4x2xf32>) -> tensor<5x4x3xf32> {
 // CHECK-LABEL: func.func @packs_linear_weights
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[B:.*]]: {{.*}})
 // CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<{{.*}}1.0{{.*}}3.0{{.*}}5.0{{.*}}2.0{{.*}}4.0{{.*}}6.0{{.*}}> : tensor<1x2x{{[0-9]+}}xf32>}
-// CHECK:         %[[P:.*]] = "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64}
+// CHECK:         %[[P:.*]] = "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64, rows = {{[0-9]+}} : i64}
 // CHECK:         "tri.add"(%[[P]], %[[B]])
 func.func @packs_linear_weights(%x: tensor<4x2xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {
   %w = "tri.constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]> : tensor<3x2xf32>} : () -> tensor<3x2xf32>
@@ -69,11 +69,59 @@ func.func @keeps_depthwise(%x: tensor<1x2x5xf32>) -> tensor<1x2x5xf32> {
 // Nine pixels leave lanes of vectors empty, thirty-two outputs do not.
 // CHECK-LABEL: func.func @packs_panels_for_small_maps
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
-// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<2.000000e+00> : tensor<{{[0-9]+}}x2x{{[0-9]+}}xf32>}
+// CHECK:         %[[W:.*]] = "tri.weight"() {{.*}}type = tensor<{{[0-9]+}}x64x{{[0-9]+}}xf32>}
 // CHECK:         "cpu.panel_conv"(%[[X]], %[[W]]) {{.*}}kernel = array<i64: 1, 1>, outputs = 32
-func.func @packs_panels_for_small_maps(%x: tensor<1x2x3x3xf32>) -> tensor<1x32x3x3xf32> {
-  %w = "tri.constant"() {value = dense<2.0> : tensor<32x2x1x1xf32>} : () -> tensor<32x2x1x1xf32>
+func.func @packs_panels_for_small_maps(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<32x64x1x1xf32>} : () -> tensor<32x64x1x1xf32>
   %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
-      : (tensor<1x2x3x3xf32>, tensor<32x2x1x1xf32>) -> tensor<1x32x3x3xf32>
+      : (tensor<1x64x3x3xf32>, tensor<32x64x1x1xf32>) -> tensor<1x32x3x3xf32>
   return %y : tensor<1x32x3x3xf32>
+}
+
+// The same convolution with a schedule that somebody fixed: vectors lie across pixels.
+// CHECK-LABEL: func.func @takes_the_fixed_schedule
+// CHECK:         "cpu.packed_conv"{{.*}} {block = 5 : i64, {{.*}}, vectors = 1 : i64}
+func.func @takes_the_fixed_schedule(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<32x64x1x1xf32>} : () -> tensor<32x64x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, trivium.schedule = "packed 5x1"}
+      : (tensor<1x64x3x3xf32>, tensor<32x64x1x1xf32>) -> tensor<1x32x3x3xf32>
+  return %y : tensor<1x32x3x3xf32>
+}
+
+// CHECK-LABEL: func.func @takes_the_fixed_panel
+// CHECK:         "cpu.panel_conv"{{.*}}outputs = 32 : i64, {{.*}}rows = 2 : i64
+func.func @takes_the_fixed_panel(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<32x64x1x1xf32>} : () -> tensor<32x64x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, trivium.schedule = "panel 2x1"}
+      : (tensor<1x64x3x3xf32>, tensor<32x64x1x1xf32>) -> tensor<1x32x3x3xf32>
+  return %y : tensor<1x32x3x3xf32>
+}
+
+// Windows are read by whole rows of pixels: a tile of two does not hold one of three.
+// CHECK-LABEL: func.func @keeps_an_impossible_panel_off
+// CHECK-NOT:     rows = 2
+// CHECK:         return
+func.func @keeps_an_impossible_panel_off(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<32x64x3x3xf32>} : () -> tensor<32x64x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, trivium.schedule = "panel 2x1"}
+      : (tensor<1x64x3x3xf32>, tensor<32x64x3x3xf32>) -> tensor<1x32x3x3xf32>
+  return %y : tensor<1x32x3x3xf32>
+}
+
+// More accumulators than there are registers.
+// CHECK-LABEL: func.func @keeps_an_impossible_tile_off
+// CHECK-NOT:     rows = 40
+// CHECK:         return
+func.func @keeps_an_impossible_tile_off(%x: tensor<64x2xf32>) -> tensor<64x3xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %y = "tri.mat_mul"(%x, %w) {trivium.schedule = "packed 40x1"} : (tensor<64x2xf32>, tensor<2x3xf32>) -> tensor<64x3xf32>
+  return %y : tensor<64x3xf32>
+}
+
+// CHECK-LABEL: func.func @takes_the_fixed_rows
+// CHECK:         "cpu.packed_mat_mul"{{.*}} {columns = 3 : i64, rows = 7 : i64}
+func.func @takes_the_fixed_rows(%x: tensor<64x2xf32>) -> tensor<64x3xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
+  %y = "tri.mat_mul"(%x, %w) {trivium.schedule = "packed 7x1"} : (tensor<64x2xf32>, tensor<2x3xf32>) -> tensor<64x3xf32>
+  return %y : tensor<64x3xf32>
 }

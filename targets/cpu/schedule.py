@@ -1,0 +1,66 @@
+"""Schedules as data: by which method an op on constant weights runs, and in tiles of which size."""
+
+import re
+from dataclasses import dataclass
+
+from ...dialects.core.errors import Invalid
+from ...dialects.core.machine import Machine
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
+
+SCHEDULE = "trivium.schedule"
+"""The attribute that fixes the schedule of an op, such as "panel 14x2"."""
+
+WINOGRAD, PACKED, PANEL = "winograd", "packed", "panel"
+
+
+@dataclass(frozen=True, order=True)
+class Schedule:
+    """Name a method and its tile.
+
+    - `packed 14x2`: 14 rows by 2 vectors of columns in registers. The rows of a convolution are
+      outputs and its columns pixels; those of a matrix product are its own.
+    - `panel 14x2`: a convolution whose rows are pixels and whose columns are outputs.
+    - `winograd 4x4`: a convolution by Winograd's method, in tiles of 4 by 4 outputs.
+    """
+
+    method: str
+    rows: int
+    vectors: int
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.rows}x{self.vectors}"
+
+    @staticmethod
+    def parse(text: str) -> "Schedule":
+        """Read what `str` writes; raise Invalid for anything else."""
+        methods = "|".join((WINOGRAD, PACKED, PANEL))
+        found = re.fullmatch(rf"({methods}) ([1-9]\d{{0,3}})x([1-9]\d{{0,3}})", text, re.ASCII)
+        if found is None:
+            raise Invalid(f"schedule is '{text}', must be like 'packed 14x2' or 'winograd 2x2'")
+        return Schedule(found[1], int(found[2]), int(found[3]))
+
+
+def fixed_schedule(op: Op) -> Schedule | None:
+    """Return the schedule that an op's attribute fixes; raise Invalid when it names none."""
+    attributes = op.operation.attributes
+    return Schedule.parse(attributes[SCHEDULE].value) if SCHEDULE in attributes else None
+
+
+def fix_schedule(op: Op, schedule: Schedule) -> None:
+    op.operation.attributes[SCHEDULE] = ir.StringAttr.get(str(schedule))
+
+
+def registers(machine: Machine) -> int:
+    """Return how many vector registers there are."""
+    return 32 if machine.vector_bytes == 64 else 16
+
+
+def fits_registers(schedule: Schedule, machine: Machine) -> bool:
+    """Say whether accumulators, one row of a panel and one broadcast fit in the registers."""
+    return schedule.rows * schedule.vectors + schedule.vectors + 1 <= registers(machine)
+
+
+def most_rows(vectors: int, machine: Machine) -> int:
+    """Return how many rows of so many vectors fill the registers, with one to spare."""
+    return max(1, (registers(machine) - vectors - 2) // vectors)

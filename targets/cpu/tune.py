@@ -1,0 +1,86 @@
+"""`Tuner`: measures the schedules of a model that a tuning file does not know yet."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from ...dialects.core.errors import CompileError
+from ...dialects.core.machine import Machine
+from ...dialects.core.module import Module
+from ...dialects.core.op import Op
+from ...passes.pipeline import Hook, Stage
+from ..options import Options
+from .apply_tuning import ApplyTuning, key_of, tunable
+from .candidates import candidates
+from .measure import measure
+from .products import product_of
+from .schedule import Schedule
+from .tuning_file import Entry, Tuning, read_tuning, spell_tuning, write_tuning
+
+Report = Callable[[str], None]
+Measure = Callable[[Op, Sequence[Schedule], Machine, Options], list[float]]
+"""Returns the microseconds that an op takes with each schedule."""
+
+
+class Tuner(Hook):
+    """Watch for the pass that takes schedules from a file; before it runs, see to the file.
+
+    With `options.tune`, ops of which the file lacks candidates are measured, each kind once, and
+    the file is written after every one: what an interrupted tuning has measured is not lost.
+    `used` are the entries that the model has in the file. Raises CompileError for a file that is
+    malformed, cannot be written, or would lose what another machine has measured.
+    """
+
+    def __init__(
+        self, options: Options, machine: Machine, report: Report, measure: Measure = measure
+    ) -> None:
+        self.options, self.machine = options, machine
+        self.report, self.measure = report, measure
+        self.used: dict[str, Entry] = {}
+        self.ran = False
+
+    def before(self, stage: Stage, module: Module) -> None:
+        if stage.name != ApplyTuning.name:
+            return
+        self.ran = True
+        entries = dict(self._read().entries)
+        ops = {key_of(op): op for op, _ in tunable(module)}
+        if self.options.tune:
+            self._measure(ops, entries)
+        self.used = {key: entries[key] for key in ops if key in entries}
+
+    def packaged(self) -> str:
+        """Return the tuning file of this model alone, or nothing when no schedule came of one."""
+        return spell_tuning(self.used, self.machine) if self.used else ""
+
+    def _read(self) -> Tuning:
+        file = self.options.tuning_file
+        if self.options.tune and not Path(file).exists():
+            return Tuning({})
+        tuning = read_tuning(file, self.machine)
+        if tuning.foreign and self.options.tune:
+            raise CompileError(f"{file} {tuning.foreign}: tune to another file, or remove this one")
+        if tuning.foreign:
+            self.report(f"note: {file} {tuning.foreign}; it is not used")
+        return tuning
+
+    def _measure(self, ops: dict[str, Op], entries: dict[str, Entry]) -> None:
+        missing = {key: wanted for key, op in ops.items() if (wanted := self._missing(op, entries))}
+        write_tuning(self.options.tune, entries, self.machine)
+        for number, (key, schedules) in enumerate(missing.items()):
+            self.report(f"tune {number + 1} of {len(missing)}: {key}")
+            times = self.measure(ops[key], schedules, self.machine, self.options)
+            rounded = [round(time, 1) or 0.1 for time in times]
+            entries[key] = Entry.of(dict(zip(schedules, rounded, strict=True)))
+            write_tuning(self.options.tune, entries, self.machine)
+
+    def _missing(self, op: Op, entries: dict[str, Entry]) -> list[Schedule]:
+        """List what to measure of an op: nothing when the file knows all candidates."""
+        product = product_of(op)
+        assert product is not None, "only what can be packed is tuned"
+        wanted = candidates(product, self.machine, self.options.layer_error)
+        entry = entries.get(key_of(op))
+        known = list(entry.candidates) if entry else []
+        if len(wanted) < 2 or set(wanted) <= set(known):
+            return []
+        # Times compare only when they were taken together.
+        return list(dict.fromkeys([*wanted, *known]))
