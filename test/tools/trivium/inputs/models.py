@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.numpy_helper
 import onnx.parser
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21, "com.example" : 1]>'
@@ -20,6 +21,11 @@ folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 for name, text in MODELS.items():
     onnx.save(onnx.parser.parse_model(HEAD + text), folder / name)
+layer = onnx.parser.parse_model(
+    HEAD + "layer (float[20, 16] x) => (float[20, 40] y) { y = MatMul (x, w) }"
+)
+layer.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((16, 40), np.float32), "w"))
+onnx.save(layer, folder / "layer.onnx")
 (folder / "broken.onnx").write_bytes((folder / "scale.onnx").read_bytes()[:40])
 np.save(folder / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
 np.save(folder / "wide.npy", np.zeros((2, 4), np.float32))
