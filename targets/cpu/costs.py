@@ -13,7 +13,7 @@ from .candidates import candidates
 from .products import Product
 from .schedule import PANEL, WINOGRAD, Schedule
 
-CACHE_BYTES = 10 << 20
+CACHE_BYTES = 20 << 20
 """Transformed kernels that outgrow this come from memory, which costs what the method saves."""
 
 FEW = 16

@@ -77,8 +77,9 @@ def test_winograd_is_expected_to_pay_within_bounds() -> None:
     assert method(SQUARE) == "winograd 2x2"
     assert method(SQUARE, 2e-5) == "winograd 4x4"
     assert method(replace(SQUARE, depth=3 * 9)).startswith("packed")  # three channels
-    large = replace(SMALL, outputs=512, depth=512 * 9)  # transformed kernels have 16 MB
-    assert method(large).startswith("panel")
+    large = replace(SMALL, outputs=512, depth=512 * 9)  # transformed kernels have 16 MiB
+    assert method(large) == "winograd 2x2"
+    assert method(replace(large, outputs=1024)).startswith("panel")
 
 
 def test_full_vectors_are_expected_to_pay() -> None:
