@@ -25,7 +25,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "fast (2x2 tiles)": {},
     "fast, winograd_error=2e-5 (4x4 tiles)": {"winograd_error": 2e-5},
 }
-RUNS = 5
+RUNS = 9
 
 Tensors = tuple[torch.Tensor, ...]
 Attributes = dict[str, Any]
@@ -121,7 +121,7 @@ def main(path: str) -> None:
     name = model.graph.input[0].name
     print("| math | largest error | mean error | of a layer | ms |\n|---|---|---|---|---|")
     for kind, options in KINDS.items():
-        session = trivium.compile(path, **options)
+        session = trivium.compile(path, threads=1, **options)
         times: list[float] = []
         for _ in range(RUNS):
             before = time.process_time()
