@@ -15,6 +15,7 @@ from ...dialects.core.tensor import Tensor
 from ...runtime.elf import NativeLibrary, load_objects
 from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
+from ...targets.cpu.tune import Tuner
 from ...targets.options import FAST, Options
 from .flops import flops
 from .prepare import ignore
@@ -62,7 +63,8 @@ def time_kernels(
     options = Options(math, winograd_error, tuning)
     with new_context():
         module = import_onnx(path, shapes=shapes)
-        pipeline_for(target, opt_level, options).run(module)
+        tuner = Tuner(options, machine, progress or ignore)
+        pipeline_for(target, opt_level, options).run(module, tuner)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
         code = compile_kernels(native, machine, progress or ignore, options)
