@@ -56,6 +56,15 @@ Left = Callable[[Rows, int, Sequence[Index]], Number]
 """Load the element of a row of a tile, by its number in the tile, at a depth."""
 
 
+Multiply = Callable[[Number, Number, Number], Number]
+"""Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
+
+
+def multiply_add(factor: Number, vector: Number, total: Number) -> Number:
+    """Multiply numbers as they are."""
+    return factor.fma(vector, total)
+
+
 class Panel(Protocol):
     """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
 
@@ -74,7 +83,7 @@ class Contraction:
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
     row's sums start from, `finish` takes them. Tiles never cut `unit` rows apart. The depth goes on
-    through `taps`, without a loop.
+    through `taps`, without a loop. `dtype` is that of the sums; `multiply` says what a product is.
     """
 
     rows: int
@@ -87,6 +96,7 @@ class Contraction:
     initial: Callable[[Index], Number] | None = None
     unit: int = 1
     taps: Shape = ()
+    multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
         """Emit the loops over panels and tiles."""
@@ -119,7 +129,7 @@ class Contraction:
             for r in range(rows):
                 factor = splat(self.left(Rows(first, rows), r, depth), masks[0].width)
                 now = sums[r * len(masks) : (r + 1) * len(masks)]
-                out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
+                out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
         def steps(depth: list[Index], sums: list[Number]) -> list[Number]:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
+from .contraction import Contraction, Left, Rows, StoredPanel, Tile, choose_tile
 from .index import Index, for_each
 from .kernel import KernelBuilder
 from .lower_packed_matmul import LINE
-from .number import Number, arith, compute_dtype
+from .number import Number, compute_dtype
 from .sink import Sink, each_vector
 from .target import template
-from .windows import Axis, inside_axis, lane_numbers, window_axes
+from .windows import Axis, inside_image, window_axes
 
 MOST_TAPS = 9
 """Windows of so many taps are done without a loop; of larger ones, only a row of taps."""
@@ -106,12 +106,7 @@ def _padded(
     def move(at: list[Index], lanes: Lanes | None) -> None:
         taken = lanes or Lanes(1)
         places = [i - axis.begin for i, axis in zip(at[1:], axes, strict=True)]
-        mask = inside_axis(places[-1], lane_numbers(taken.width), axes[-1])
-        for place, axis in zip(places[:-1], axes[:-1], strict=True):
-            inside = splat(place.within(0, axis.size), taken.width).value
-            mask = arith.andi(mask, inside)
-        if taken.mask is not None:
-            mask = arith.andi(mask, taken.mask)
+        mask = inside_image(places, axes, taken)
         copy.store(image.load([at[0], *places], Lanes(taken.width, mask)), at, taken)
 
     each_vector(copy.shape, width, move)

@@ -12,6 +12,7 @@ from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ..core import Target
+from .choose_dot_products import ChooseDotProducts
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 
@@ -25,7 +26,7 @@ class CpuTarget(Target):
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
         if not opt_level:
             return decompose
-        return (*decompose, ChooseWinograd(), PackWeights(), Eliminate())
+        return (*decompose, ChooseDotProducts(), ChooseWinograd(), PackWeights(), Eliminate())
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -125,6 +125,15 @@ def inside_axis(first: Index, steps: Number, axis: Axis) -> Any:
     return Number(places.value, "ui32").less(axis.size).value
 
 
+def inside_image(places: Sequence[Index], axes: Sequence[Axis], lanes: Lanes) -> Any:
+    """Return the mask of the neighbours at some places, on every axis, that are in the input."""
+    mask = inside_axis(places[-1], lane_numbers(lanes.width), axes[-1])
+    for place, axis in zip(places[:-1], axes[:-1], strict=True):
+        inside = splat(place.within(0, axis.size), lanes.width).value
+        mask = arith.andi(mask, inside)
+    return mask if lanes.mask is None else arith.andi(mask, lanes.mask)
+
+
 def window_axes(
     sizes: Shape,
     outputs: Shape,
