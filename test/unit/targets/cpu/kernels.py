@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
-from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
@@ -168,14 +168,16 @@ class _Guarded:
         assert (after == GUARD_BYTE).all(), f"wrote after buffer {position}"
 
 
-def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
-    """Lower groups and compile them all into one object."""
+def compile_groups(
+    make: Sequence[Callable[[], tri.Group]], machine: Machine | None = None
+) -> Compiled:
+    """Lower groups, for a machine whose code runs here, and compile them all into one object."""
     kernels: list[Kernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, host_machine()))
+                kernels.append(lower_group(group, machine or host_machine()))
             _KEEP.clear()
     return Compiled(load_objects({"kernels": memoryview(object_of(kernels))}), kernels)
 
@@ -194,5 +196,5 @@ def object_of(kernels: Sequence[Kernel]) -> bytes:
         return to_object(module)
 
 
-def compile_cases(cases: Sequence[Case]) -> Compiled:
-    return compile_groups([lambda c=c: build_group(c) for c in cases])
+def compile_cases(cases: Sequence[Case], machine: Machine | None = None) -> Compiled:
+    return compile_groups([lambda c=c: build_group(c) for c in cases], machine)
