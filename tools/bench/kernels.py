@@ -19,7 +19,7 @@ from ...dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
 from ...runtime.elf import NativeLibrary, load_objects
 from ...runtime.memory import allocate
 from ...targets.cpu.compile import CpuCode, compile_kernels
-from .flops import flops
+from .flops import flops, multiplies
 from .prepare import ignore
 from .stopwatch import least_time
 
@@ -31,7 +31,8 @@ class KernelTime:
     """Hold what a kernel does and how long one call takes.
 
     `size_bytes` counts each input and each output once, scratch memory not at all; of a table that
-    is gathered from, only as much as is taken.
+    is gathered from, only as much as is taken. `multiplies` is the element type of the products
+    that `flops` counts.
     """
 
     symbol: str
@@ -41,6 +42,7 @@ class KernelTime:
     size_bytes: int
     seconds: float
     calls: int = 1
+    multiplies: str = "f32"
 
     @property
     def total(self) -> float:
@@ -97,6 +99,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
         sum(map(flops, members)),
         _traffic(group, [*inputs, *outputs]),
         least_time(call),
+        multiplies=next(map(multiplies, filter(flops, members)), "f32"),
     )
 
 
