@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
@@ -72,8 +74,8 @@ class PackedConv(CpuOp):
 class PanelConv(CpuOp):
     """Convolve as `tri.conv` does, in one group, with vectors across outputs.
 
-    `w` is [panels, channels * taps, outputs of a panel], packed by `pack_columns`: a column is one
-    output. `kernel` is the shape of a window, `outputs` counts the outputs that are not filling.
+    `w` is [panels, taps * channels, outputs of a panel], made by `pack_kernel_columns`: a column is
+    one output. `kernel` is the shape of a window, `outputs` counts those that are not filling.
     """
 
     x: Operand
@@ -116,7 +118,8 @@ class PanelConv(CpuOp):
         dilations: tuple[int, ...],
     ) -> Array:
         shape = _panel_shape(Tensor.of(w), outputs, kernel)
-        plain = unpack_columns(w, outputs).T.reshape(shape)
+        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, shape[1])
+        plain = np.moveaxis(turned, -1, 1)
         return Conv.reference(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
 
 
@@ -140,7 +143,8 @@ def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -
 
 def pack_kernel_columns(w: Array, block: int) -> Array:
     """Bring the kernels of a `tri.conv` of one group into the order of a `cpu.panel_conv`."""
-    return pack_columns(w.reshape(w.shape[0], -1).T, block)
+    turned = np.moveaxis(w, 1, -1)
+    return pack_columns(turned.reshape(w.shape[0], -1).T, block)
 
 
 def _panel_shape(w: Tensor, outputs: int, kernel: tuple[int, ...]) -> Shape:

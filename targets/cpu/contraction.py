@@ -8,7 +8,6 @@ products a panel of columns.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Protocol
 
 from ...dialects.core.machine import Machine
@@ -82,8 +81,8 @@ class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them. Tiles never cut `unit` rows apart. The depth goes on
-    through `taps`, without a loop. `dtype` is that of the sums; `multiply` says what a product is.
+    row's sums start from, `finish` takes them. Tiles are some whole units of `unit` rows, or parts
+    of one. `dtype` is that of the sums; `multiply` says what a product is.
     """
 
     rows: int
@@ -95,7 +94,6 @@ class Contraction:
     finish: Callable[[Index, Index, Number, Lanes], None]
     initial: Callable[[Index], Number] | None = None
     unit: int = 1
-    taps: Shape = ()
     multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
@@ -114,11 +112,28 @@ class Contraction:
 
     def _panel(self, tile: Tile, start: Index, masks: Sequence[Lanes]) -> None:
         self.panel.prepare(start, masks)
-        pieces = even_split(self.rows // self.unit, max(1, tile.rows // self.unit))
-        large, small, many, few = pieces[0] * self.unit, pieces[1] * self.unit, *pieces[2:]
-        for_each(many, lambda i: self._tile(large, i * large, start, masks))
-        offset = many * large
-        for_each(few, lambda i: self._tile(small, i * small + offset, start, masks))
+        units = self.rows // self.unit
+        if self.unit <= tile.rows:
+            self._pieces(Index(0), units, tile.rows // self.unit, self.unit, start, masks)
+            return
+        rows = tile.rows
+        for_each(units, lambda i: self._pieces(i * self.unit, self.unit, rows, 1, start, masks))
+
+    def _pieces(
+        self,
+        first: Index,
+        total: int,
+        most: int,
+        size: int,
+        start: Index,
+        masks: Sequence[Lanes],
+    ) -> None:
+        """Emit tiles for `total` times `size` rows from the first on, each `most` times as many."""
+        large, small, many, few = even_split(total, most)
+        large, small = large * size, small * size
+        for_each(many, lambda i: self._tile(large, first + i * large, start, masks))
+        rest = first + many * large
+        for_each(few, lambda i: self._tile(small, rest + i * small, start, masks))
 
     def _tile(self, rows: int, first: Index, start: Index, masks: Sequence[Lanes]) -> None:
         sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
@@ -132,12 +147,7 @@ class Contraction:
                 out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        def steps(depth: list[Index], sums: list[Number]) -> list[Number]:
-            for tap in product(*map(range, self.taps)):
-                sums = step([*depth, *map(Index, tap)], sums)
-            return sums
-
-        sums = carry_nest(self.depth, sums, steps)
+        sums = carry_nest(self.depth, sums, step)
         for r in range(rows):
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width

@@ -14,11 +14,9 @@ from ...dialects.cpu.packing import pack_columns
 from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
-from .contraction import Tile, choose_tile
+from .contraction import choose_tile
 from .number import compute_dtype
-
-GAIN = 1.05
-"""How much fuller vectors across outputs have to be than those across pixels."""
+from .vector_axis import output_tile
 
 
 class PackWeights(Pass):
@@ -31,7 +29,7 @@ class PackWeights(Pass):
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
         tri.gemm %x, %w {trans_b = true}   =>   tri.gemm %x, %w_turned, if it has scales
         tri.conv %x, %w                    =>   cpu.packed_conv %x, %w_packed
-        tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for small maps
+        tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for fuller vectors
     """
 
     def run(self, module: Module) -> None:
@@ -100,7 +98,10 @@ class _PanelConv(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         outputs, _, *kernel = tensor_of(op.w.type).shape
-        tile = _output_tile(op)
+        dtype = tensor_of(op.y.type).dtype
+        if dtype != compute_dtype(dtype):
+            raise NoMatch(f"{dtype} is widened, which is done once for a panel")
+        tile = output_tile(op, dtype)
         packed = cpu.pack_kernel_columns(rewriter.constant(op.w), tile.columns)
         with rewriter.before(op):
             w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
@@ -115,33 +116,6 @@ class _PanelConv(Pattern):
                 dilations=op.dilations,
             )
         rewriter.replace(op, new)
-
-
-def _output_tile(op: tri.Conv) -> Tile:
-    """Return the tile with vectors across outputs; NoMatch where those across pixels are fuller."""
-    y, w = tensor_of(op.y.type), tensor_of(op.w.type)
-    outputs, _, *kernel = w.shape
-    pixels = math.prod(y.shape[2:])
-    if op.group != 1 or len(kernel) > 2 or y.dtype != compute_dtype(y.dtype):
-        raise NoMatch("has groups, a third dimension or a type that is widened")
-    if not w.size or not y.size:
-        raise NoMatch("is empty")
-    tile = choose_tile(host_machine(), y.dtype, pixels, outputs)
-    if _is_windowed(op) and y.shape[-1] > tile.rows:
-        raise NoMatch(f"rows of {y.shape[-1]} pixels do not fit in a tile of {tile.rows}")
-    if _filled(outputs, tile.lanes) < GAIN * _filled(pixels, tile.lanes):
-        raise NoMatch(f"vectors of {pixels} pixels are as full as those of {outputs} outputs")
-    return tile
-
-
-def _is_windowed(op: tri.Conv) -> bool:
-    """Say whether windows are anything but the pixels of the input themselves."""
-    sizes = tensor_of(op.x.type).shape[2:], tensor_of(op.y.type).shape[2:]
-    return sizes[0] != sizes[1] or any(op.pads) or any(s != 1 for s in op.strides)
-
-
-def _filled(count: int, lanes: int) -> float:
-    return count / (-(-count // lanes) * lanes)
 
 
 class _PackConv(Pattern):

@@ -119,6 +119,14 @@ class WindowReader:
         return all_lanes(lanes.width) if mask is None else mask
 
 
+def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
+    """Return how much of a padded input all windows together see, on each axis."""
+    return tuple(
+        (count - 1) * axis.stride + (reach - 1) * axis.dilation + 1
+        for count, reach, axis in zip(outputs, taps, axes, strict=True)
+    )
+
+
 def inside_axis(first: Index, steps: Number, axis: Axis) -> Any:
     """Return the mask of the places, steps from the first one on, that lie inside the input."""
     places = splat(first.number("i32"), steps.value.type.shape[0]) + steps

@@ -77,3 +77,23 @@ func.func @packs_panels_for_small_maps(%x: tensor<1x2x3x3xf32>) -> tensor<1x32x3
       : (tensor<1x2x3x3xf32>, tensor<32x2x1x1xf32>) -> tensor<1x32x3x3xf32>
   return %y : tensor<1x32x3x3xf32>
 }
+
+// Windows of several taps are read in place: sixteen outputs fill vectors as well as pixels do.
+// CHECK-LABEL: func.func @packs_panels_for_windows
+// CHECK:         "cpu.panel_conv"({{.*}}kernel = array<i64: 3>, outputs = 16
+func.func @packs_panels_for_windows(%x: tensor<1x2x34xf32>) -> tensor<1x16x32xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<16x2x3xf32>} : () -> tensor<16x2x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x34xf32>, tensor<16x2x3xf32>) -> tensor<1x16x32xf32>
+  return %y : tensor<1x16x32xf32>
+}
+
+// With a single tap, as full is not enough: results would be transposed for nothing.
+// CHECK-LABEL: func.func @keeps_vectors_across_pixels
+// CHECK:         "cpu.packed_conv"({{.*}}kernel = array<i64: 1>, outputs = 16
+func.func @keeps_vectors_across_pixels(%x: tensor<1x2x32xf32>) -> tensor<1x16x32xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<16x2x1xf32>} : () -> tensor<16x2x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x32xf32>, tensor<16x2x1xf32>) -> tensor<1x16x32xf32>
+  return %y : tensor<1x16x32xf32>
+}
