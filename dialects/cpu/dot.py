@@ -117,23 +117,70 @@ class DotConv(CpuOp):
         dilations: tuple[int, ...],
         padding: int = 0,
     ) -> Array:
-        products = products_of(Tensor.of(x))
-        shape = _plain_shape(Tensor.of(x), Tensor.of(w), outputs, block, kernel)
-        words = unpack_rows(w, outputs // w.shape[0], block)
-        words = words.reshape(outputs, -1, *kernel)
-        plain = unpack_words(words, 1, products.factor, shape[1]).astype(b.dtype)
-        around = zip(pads[: len(kernel)], pads[len(kernel) :], strict=True)
-        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=padding)
-        total = Conv.reference(
-            widened(padded, products),
-            plain,
-            b,
-            strides=strides,
-            pads=(0,) * len(pads),
-            dilations=dilations,
-            group=w.shape[0],
-        )
-        return total.astype(numpy_dtype(products.result))
+        words = unpack_rows(w, outputs // w.shape[0], block).reshape(outputs, -1, *kernel)
+        padded = _padded(x, pads, padding)
+        return _convolved(padded, words, b, strides, dilations, group=w.shape[0])
+
+
+class DotPanelConv(CpuOp):
+    """Convolve as `cpu.dot_conv` does, in one group, with vectors across outputs.
+
+    `w` is [panels, taps * words of the channels, outputs of a panel], made by
+    `pack_word_kernel_columns`: a column is one output.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand
+    outputs: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: int = 0
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Tensor:
+        products = products_of(x)
+        depth, _ = plain_columns(w, outputs)
+        check_words(w, b, outputs, products)
+        _check_padding(x, padding)
+        if x.rank < 2 or depth != word_count(x.shape[1], products.count) * math.prod(kernel):
+            raise Invalid(f"weight {w} does not hold windows of {kernel} in {x}")
+        wide = Tensor(x.shape, products.result)
+        plain = Tensor((outputs, x.shape[1], *kernel), products.result)
+        return Conv.infer(wide, plain, strides=strides, pads=pads, dilations=dilations, group=1)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Array:
+        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, -1)
+        words = np.moveaxis(turned, -1, 1)
+        return _convolved(_padded(x, pads, padding), words, b, strides, dilations, group=1)
 
 
 def pack_word_columns(w: Array, block: int) -> Array:
@@ -145,6 +192,41 @@ def pack_word_kernels(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv`, of i8 or bf16, into the order of a `cpu.dot_conv`."""
     words = pack_words(w, 1)
     return pack_rows(words.reshape(group, words.shape[0] // group, -1), block)
+
+
+def pack_word_kernel_columns(w: Array, block: int) -> Array:
+    """Bring kernels, as `pack_word_kernels` does, into the order of a `cpu.dot_panel_conv`."""
+    words = np.moveaxis(pack_words(w, 1), 1, -1)
+    return pack_columns(words.reshape(words.shape[0], -1).T, block)
+
+
+def _padded(x: Array, pads: tuple[int, ...], padding: int) -> Array:
+    rank = len(pads) // 2
+    around = zip(pads[:rank], pads[rank:], strict=True)
+    return np.pad(x, [(0, 0), (0, 0), *around], constant_values=padding)
+
+
+def _convolved(
+    x: Array,
+    words: Array,
+    b: Array,
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    group: int,
+) -> Array:
+    """Convolve a padded input with kernels that are [outputs, words of a group, taps…]."""
+    products = products_of(Tensor.of(x))
+    plain = unpack_words(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
+    total = Conv.reference(
+        widened(x, products),
+        plain,
+        b,
+        strides=strides,
+        pads=(0, 0) * len(strides),
+        dilations=dilations,
+        group=group,
+    )
+    return total.astype(numpy_dtype(products.result))
 
 
 def _check_padding(x: Tensor, padding: int) -> None:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .contraction import choose_tile
 from .dot import find_instruction
+from .vector_axis import output_tile
 
 BYTE = np.iinfo(np.int8)
 
@@ -32,6 +34,7 @@ class ChooseDotProducts(Pass):
 
         tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   cpu.dot_mat_mul %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_conv %x, %w_packed, %b
+        tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_panel_conv, for small maps
         tri.mat_mul %x, %w                            =>   cpu.dot_mat_mul %x, %w_packed, %zeros
     """
 
@@ -278,21 +281,30 @@ def _product(
 
 def _convolution(
     op: tri.Conv, x: ir.Value, w: Array, bias: ir.Value, padding: int, rewriter: Rewriter
-) -> cpu.DotConv:
-    outputs = w.shape[0]
+) -> cpu.DotConv | cpu.DotPanelConv:
+    attributes: dict[str, Any] = {
+        "outputs": w.shape[0],
+        "kernel": w.shape[2:],
+        "strides": op.strides,
+        "pads": op.pads,
+        "dilations": op.dilations,
+        "padding": padding,
+    }
+    columns = _panel_columns(op)
+    if columns is not None:
+        panels = _constant(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
+        with rewriter.before(op):
+            return cpu.DotPanelConv.build(x, panels, bias, **attributes)
     pixels = math.prod(tensor_of(op.y.type).shape[2:])
-    block = choose_tile(host_machine(), WORD, outputs // op.group, pixels).rows
+    block = choose_tile(host_machine(), WORD, w.shape[0] // op.group, pixels).rows
     packed = _constant(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
     with rewriter.before(op):
-        return cpu.DotConv.build(
-            x,
-            packed,
-            bias,
-            outputs=outputs,
-            block=block,
-            kernel=w.shape[2:],
-            strides=op.strides,
-            pads=op.pads,
-            dilations=op.dilations,
-            padding=padding,
-        )
+        return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
+
+
+def _panel_columns(op: tri.Conv) -> int | None:
+    """Return how many outputs a panel has where vectors go across outputs, else None."""
+    try:
+        return output_tile(op, WORD).columns
+    except NoMatch:
+        return None

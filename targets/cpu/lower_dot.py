@@ -10,10 +10,11 @@ from .dot import choose_dot
 from .index import Index
 from .kernel import KernelBuilder
 from .lower_conv import emit_convolution
+from .lower_panel_conv import emit_panel_convolution
 from .number import Number
 from .sink import Sink
 from .target import template
-from .windows import window_axes
+from .windows import Axis, seen_sizes, window_axes
 from .words import word_images, word_rows
 
 
@@ -50,23 +51,14 @@ def lower_dot_conv(
     """Repeat words of a kernel in all lanes; a lane is a window."""
     group, size = w.shape
     rows = op.outputs // group
-    outputs, begins = y.shape[2:], op.pads[: len(op.strides)]
-    around = window_axes(x.shape[2:], outputs, op.kernel, op.strides, begins, op.dilations)
-    sizes = tuple(
-        (count - 1) * axis.stride + (taps - 1) * axis.dilation + 1
-        for count, taps, axis in zip(outputs, op.kernel, around, strict=True)
-    )
-    images = word_images(kernel, x, group, sizes, around, op.padding)
-    origin = (0,) * len(begins)
-    axes = window_axes(sizes, outputs, op.kernel, op.strides, origin, op.dilations)
-    best = choose_tile(kernel.machine, WORD, rows, math.prod(outputs))
-    tile = Tile(op.block, best.vectors, best.lanes)
+    best = choose_tile(kernel.machine, WORD, rows, math.prod(y.shape[2:]))
     dot = choose_dot(kernel.machine, x.dtype)
     depth = size // rows
 
     def left(number: Index) -> Left:
         return packed_rows(w.part([number]), depth)
 
+    images, axes = _images(op, kernel, x, y, group)
     emit_convolution(
         kernel,
         images,
@@ -76,7 +68,29 @@ def lower_dot_conv(
         b,
         y,
         axes,
-        tile,
+        Tile(op.block, best.vectors, best.lanes),
         PRODUCTS[x.dtype].sums,
         lambda factor, panel, total: dot(panel, factor, total),
     )
+
+
+@template(cpu.DotPanelConv)
+def lower_dot_panel_conv(
+    op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Sink
+) -> None:
+    """Repeat words of a window in all lanes; a lane is an output."""
+    images, axes = _images(op, kernel, x, y, 1)
+    sums, dot = PRODUCTS[x.dtype].sums, choose_dot(kernel.machine, x.dtype)
+    emit_panel_convolution(kernel, images, w, op.kernel, b, y, axes, sums, dot)
+
+
+def _images(
+    op: cpu.DotConv | cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, y: Sink, group: int
+) -> tuple[Buffer, list[Axis]]:
+    """Join channels to words, padding included; return also how windows see the result."""
+    outputs, begins = y.shape[2:], op.pads[: len(op.strides)]
+    around = window_axes(x.shape[2:], outputs, op.kernel, op.strides, begins, op.dilations)
+    sizes = seen_sizes(outputs, op.kernel, around)
+    images = word_images(kernel, x, group, sizes, around, op.padding)
+    inside = (0,) * len(begins)
+    return images, window_axes(sizes, outputs, op.kernel, op.strides, inside, op.dilations)

@@ -28,7 +28,7 @@ def flops(op: Op) -> int:
 
 def multiplies(op: Op) -> str:
     """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
-    if not isinstance(op, (cpu.DotConv, cpu.DotMatMul)):
+    if not isinstance(op, (cpu.DotConv, cpu.DotMatMul, cpu.DotPanelConv)):
         return "f32"
     return PRODUCTS[tensor_of(op.operation.operands[0].type).dtype].factor
 
@@ -66,6 +66,11 @@ def _panel_conv(op: Any) -> int:
 def _dot_conv(op: cpu.DotConv) -> int:
     x, w, y = _tensors((op.x, op.w, op.y))
     return 2 * y.size * (x.shape[1] // w.shape[0]) * math.prod(op.kernel)
+
+
+def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
+    x, y = _tensors((op.x, op.y))
+    return 2 * y.size * x.shape[1] * math.prod(op.kernel)
 
 
 def _winograd_conv(op: cpu.WinogradConv) -> int:
@@ -113,6 +118,7 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
 _COUNTS: dict[str, Count] = {
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_mat_mul": _mat_mul,
+    "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.packed_conv": _packed_conv,
     "cpu.packed_mat_mul": _mat_mul,
     "cpu.panel_conv": _panel_conv,

@@ -83,3 +83,12 @@ func.func @weight_is_short(%x: tensor<1x5x8xui8>, %w: tensor<1x3xi32>, %b: tenso
       : (tensor<1x5x8xui8>, tensor<1x3xi32>, tensor<1xi32>) -> tensor<1x1x6xi32>
   return
 }
+
+// -----
+
+func.func @panels_do_not_hold_the_windows(%x: tensor<1x5x7xui8>, %w: tensor<2x5x4xi32>, %b: tensor<5xi32>) {
+  // expected-error @below {{'cpu.dot_panel_conv' op weight tensor<2x5x4xi32> does not hold windows of (3,) in tensor<1x5x7xui8>}}
+  %0 = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, outputs = 5, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x5x7xui8>, tensor<2x5x4xi32>, tensor<5xi32>) -> tensor<1x5x5xi32>
+  return
+}

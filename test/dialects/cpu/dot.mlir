@@ -30,3 +30,13 @@ func.func @dot_conv(%x: tensor<1x10x8x9xi8>, %w: tensor<2x24xi32>, %b: tensor<6x
       : (tensor<1x10x8x9xi8>, tensor<2x24xi32>, tensor<6xi32>) -> tensor<1x6x9x10xi32>
   return %0 : tensor<1x6x9x10xi32>
 }
+
+// Five channels are two words; five outputs in two panels of four see them through three taps.
+// CHECK-LABEL: func.func @dot_panel_conv
+// CHECK:         "cpu.dot_panel_conv"
+// CHECK-SAME:      : (tensor<1x5x7xui8>, tensor<2x6x4xi32>, tensor<5xi32>) -> tensor<1x5x5xi32>
+func.func @dot_panel_conv(%x: tensor<1x5x7xui8>, %w: tensor<2x6x4xi32>, %b: tensor<5xi32>) -> tensor<1x5x5xi32> {
+  %0 = "cpu.dot_panel_conv"(%x, %w, %b) {dilations = array<i64: 1>, kernel = array<i64: 3>, outputs = 5, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x5x7xui8>, tensor<2x6x4xi32>, tensor<5xi32>) -> tensor<1x5x5xi32>
+  return %0 : tensor<1x5x5xi32>
+}

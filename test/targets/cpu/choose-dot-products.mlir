@@ -153,3 +153,14 @@ func.func @keeps_depthwise(%x: tensor<1x2x5xui8>) -> tensor<1x2x5xi32> {
       : (tensor<1x2x5xi32>, tensor<2x1x1xi32>) -> tensor<1x2x5xi32>
   return %y : tensor<1x2x5xi32>
 }
+
+// Sixteen outputs fill vectors; two outputs would leave most lanes of them empty.
+// CHECK-LABEL: func.func @packs_panels
+// CHECK:         "cpu.dot_panel_conv"
+func.func @packs_panels(%x: tensor<1x2x10xui8>) -> tensor<1x16x8xi32> {
+  %w = "tri.constant"() {value = dense<1> : tensor<16x2x3xi32>} : () -> tensor<16x2x3xi32>
+  %a = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x10xui8>) -> tensor<1x2x10xi32>
+  %y = "tri.conv"(%a, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x10xi32>, tensor<16x2x3xi32>) -> tensor<1x16x8xi32>
+  return %y : tensor<1x16x8xi32>
+}

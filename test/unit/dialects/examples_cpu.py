@@ -71,6 +71,24 @@ def dot_conv(pick: Pick) -> Example:
     return Example((x, cpu.pack_word_kernels(w, group, block), bias), attributes)
 
 
+def dot_panel_conv(pick: Pick) -> Example:
+    dtype, rank = pick.one(*PRODUCTS), pick.between(1, 2)
+    channels, outputs, kernel = pick.between(1, 9), pick.between(1, 40), pick.ints(rank, 1, 3)
+    x = pick.array((pick.between(1, 2), channels, *pick.ints(rank, 5, 7)), dtype)
+    w = pick.array((outputs, channels, *kernel), PRODUCTS[dtype].factor)
+    bias = pick.array((outputs,), PRODUCTS[dtype].sums)
+    attributes = {
+        "outputs": outputs,
+        "kernel": kernel,
+        "strides": pick.ints(rank, 1, 3),
+        "pads": pick.ints(2 * rank, 0, 2),
+        "dilations": pick.ints(rank, 1, 2),
+        "padding": 0 if dtype == "bf16" else pick.between(0, 100),
+    }
+    block = pick.between(1, 2) * 16
+    return Example((x, cpu.pack_word_kernel_columns(w, block), bias), attributes)
+
+
 def winograd_conv(pick: Pick) -> Example:
     channels, outputs, tile, block = (
         pick.between(1, 3),
@@ -89,6 +107,7 @@ def winograd_conv(pick: Pick) -> Example:
 CPU: dict[type[Op], Maker] = {
     cpu.DotConv: dot_conv,
     cpu.DotMatMul: dot_mat_mul,
+    cpu.DotPanelConv: dot_panel_conv,
     cpu.PackedConv: packed_conv,
     cpu.PackedMatMul: packed_mat_mul,
     cpu.PanelConv: panel_conv,

@@ -159,6 +159,23 @@ def test_qlinear_conv(kind: str, window: dict[str, object]) -> None:
     check(made, {"x": whole(kind, 1, 6, 11, 19)}, "cpu.dot_conv")
 
 
+def test_vectors_across_outputs() -> None:
+    made = model(
+        [node("QLinearConv", "x xs xz w ws wz ys yz", pads=[1, 1, 1, 1])],
+        {"x": info("x", (2, 6, 7, 7), onnx.TensorProto.UINT8)},
+        initializers={
+            "xs": np.float32(0.02),
+            "xz": np.array(255, np.uint8),
+            "w": whole("int8", 40, 6, 3, 3),
+            "ws": scales(40),
+            "wz": np.zeros(40, np.int8),
+            "ys": np.float32(0.7),
+            "yz": np.array(100, np.uint8),
+        },
+    )
+    check(made, {"x": whole("uint8", 2, 6, 7, 7)}, "cpu.dot_panel_conv")
+
+
 def test_depthwise_convolutions_stay() -> None:
     made = model(
         [node("ConvInteger", "x w xz", group=6)],

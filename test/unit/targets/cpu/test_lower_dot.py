@@ -107,20 +107,25 @@ def convolution(
     dilation: int = 1,
     group: int = 1,
     padding: int = 0,
+    panels: bool = False,
 ) -> Expected:
     rank = len(kernel)
     pads = (0,) * rank * 2 if pads is None else tuple(pads)
     w, b = weights(x, outputs, x.shape[1] // group, *kernel)
     attributes = {
         "outputs": outputs,
-        "block": 5,
         "kernel": kernel,
         "strides": (stride,) * rank,
         "pads": pads,
         "dilations": (dilation,) * rank,
         "padding": padding,
     }
-    case = Case("conv", cpu.DotConv, (x, cpu.pack_word_kernels(w, group, 5), b), attributes)
+    if panels:
+        words = cpu.pack_word_kernel_columns(w, 32)
+        case = Case("panels", cpu.DotPanelConv, (x, words, b), attributes)
+    else:
+        words = cpu.pack_word_kernels(w, group, 5)
+        case = Case("rows", cpu.DotConv, (x, words, b), attributes | {"block": 5})
     around = [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)]
     padded = np.pad(plain(x), around, constant_values=plain(np.array(padding, x.dtype)))
     reach = tuple((taps - 1) * dilation + 1 for taps in kernel)
@@ -158,6 +163,24 @@ def convolutions(dtype: type) -> list[Expected]:
     ]
 
 
+def panels(dtype: type) -> list[Expected]:
+    """Lines that make up a tile and that are cut, outputs that leave tails, one tap and several."""
+    high = 0 if dtype is BF16 else int(np.iinfo(dtype).max)
+    padded = {"pads": (1, 0, 2, 1), "padding": high, "panels": True}
+    made = [
+        convolution(numbers(dtype, 2, 5, 9, width), outputs, (3, 3), stride=stride, **padded)
+        for width, outputs in ((7, 16), (14, 33), (33, 70))
+        for stride in (1, 2)
+    ]
+    return [
+        *made,
+        convolution(numbers(dtype, 2, 6, 9, 17), 40, (3, 2), dilation=2, panels=True),
+        convolution(numbers(dtype, 1, 13, 7, 7), 33, (1, 1), panels=True),
+        convolution(numbers(dtype, 2, 12, 7, 7), 16, (1, 1), stride=2, panels=True),
+        convolution(numbers(dtype, 2, 4, 37), 6, (4,), pads=(2, 1), padding=high, panels=True),
+    ]
+
+
 def check(expected: Sequence[Expected], machine: Machine | None) -> None:
     compiled = compile_cases([e.case for e in expected], machine)
     for index, (case, result) in enumerate((e.case, e.result) for e in expected):
@@ -174,7 +197,7 @@ def check(expected: Sequence[Expected], machine: Machine | None) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8, BF16])
-@pytest.mark.parametrize("family", [products, convolutions])
+@pytest.mark.parametrize("family", [products, convolutions, panels])
 def test_kernels_compute_what_numpy_does(family, dtype) -> None:
     check(family(dtype), None)
 
@@ -184,7 +207,7 @@ def test_kernels_compute_what_numpy_does(family, dtype) -> None:
 def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> None:
     if not runs_here(machine):
         pytest.skip("this machine lacks the instructions")
-    check([*products(dtype), *convolutions(dtype)[:5]], machine)
+    check([*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:]], machine)
 
 
 def test_sums_wrap_around() -> None:
