@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import Case, compile_cases
+from kernels import Case, build_group, compile_cases, compile_groups
 from numpy.lib.stride_tricks import sliding_window_view
-from trivium.dialects import cpu
+from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import Machine, host_machine
+from trivium.dialects.core.mlir import ir
+from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.targets.cpu.dot import find_instruction
 
@@ -218,6 +220,36 @@ def test_sums_wrap_around() -> None:
     total = -255 * 128 * 66_000 - 7
     assert total < -(1 << 31)
     check([Expected(case, np.array([[total]]).astype(np.int32))], None)
+
+
+def sums_of_halves(a: Array, w: Array) -> Array:
+    """Multiply matrices of bf16; return the sums in f32, before they are rounded."""
+    words, bias = cpu.pack_word_columns(w, 32), np.zeros(w.shape[1], np.float32)
+    case = Case("halves", cpu.DotMatMul, (a, words, bias), {"columns": w.shape[1]})
+
+    def widen(values: Sequence[ir.Value]) -> list[Op]:
+        return [tri.Cast.build(values[0], to="f32")]
+
+    compiled = compile_groups([lambda: build_group(case, epilogue=widen)])
+    (got,) = compiled.run(0, case.inputs, [Tensor((a.shape[0], w.shape[1]), "f32")])
+    return got
+
+
+@pytest.mark.parametrize("depth", [63, 768, 4096])
+def test_halves_are_summed_as_exactly_as_f32(depth: int) -> None:
+    a, w = numbers(BF16, 17, depth), numbers(BF16, depth, 33)
+    wide = a.astype(np.float64), w.astype(np.float64)
+    limit = 2e-7 * (np.abs(wide[0]) @ np.abs(wide[1]))
+    assert (np.abs(sums_of_halves(a, w) - wide[0] @ wide[1]) < limit).all()
+
+
+def test_the_instruction_for_halves_makes_no_denormals() -> None:
+    if find_instruction(host_machine(), "bf16") is None:
+        pytest.skip("this machine lacks the instruction")
+    tiny = np.full((1, 2), 2.0**-130).astype(BF16)
+    assert sums_of_halves(tiny, np.full((2, 1), 2.0**100).astype(BF16)) == 0
+    small = np.full((1, 2), 2.0**-70).astype(BF16)
+    assert sums_of_halves(small, np.full((2, 1), 2.0**-70).astype(BF16)) == 0
 
 
 @pytest.mark.parametrize(
