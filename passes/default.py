@@ -3,6 +3,7 @@
 from .core import Pass
 from .cse import Cse
 from .decompose import Decompose
+from .delay_scales import DelayScales
 from .eliminate import Eliminate
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
@@ -29,6 +30,7 @@ CLEAN: tuple[Pass, ...] = (Eliminate(),)
 
 SIMPLIFY: tuple[Pass, ...] = (
     *CLEAN,
+    DelayScales(),  # before constants are folded: weights are still integers
     FoldConstants(),
     Eliminate(),
     Cse(),

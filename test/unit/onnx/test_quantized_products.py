@@ -183,3 +183,106 @@ def test_depthwise_convolutions_stay() -> None:
         initializers={"w": whole("int8", 6, 1, 3, 3), "xz": np.array(200, np.uint8)},
     )
     check(made, {"x": whole("uint8", 1, 6, 11, 19)})
+
+
+# -- quantised models of f32 -----------------------------------------------------------------------
+
+
+def near(graph: onnx.ModelProto, feeds: Mapping[str, Array], *made: str) -> None:
+    """Compare quantised outputs: a few may round to the integer beside, others are close."""
+    assert [name for name in names(graph) if name.startswith("cpu.")] == list(made)
+    results = trivium.compile(graph).run(feeds)
+    for name, want in zip(results, expected(graph, feeds), strict=True):
+        got = results[name]
+        assert got.dtype == want.dtype
+        if want.dtype == np.float32:
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+            continue
+        apart = np.abs(got.astype(int) - want)
+        assert apart.max() <= 1
+        assert (apart > 0).mean() < 0.01
+
+
+def quantized(name: str, kind: str, scale: float, zero: int) -> tuple[list, dict[str, Array]]:
+    """Make the nodes that quantise a value and turn it back to f32."""
+    weights = {f"{name}_s": np.float32(scale), f"{name}_z": np.array(zero, kind)}
+    parts = f"{name}_s {name}_z"
+    nodes = [
+        node("QuantizeLinear", f"{name} {parts}", f"{name}_q"),
+        node("DequantizeLinear", f"{name}_q {parts}", f"{name}_d"),
+    ]
+    return nodes, weights
+
+
+@KINDS
+@pytest.mark.parametrize("biased", [False, True])
+def test_convolutions_between_quantised_values(kind: str, biased: bool) -> None:
+    before, weights = quantized("x", kind, 0.02, 7)
+    after, more = quantized("c", kind, 0.1, 3)
+    inputs = "x_d w_d b_d" if biased else "x_d w_d"
+    dequantized = [
+        node("DequantizeLinear", "w w_s w_z", "w_d", axis=0),
+        node("DequantizeLinear", "b b_s", "b_d", axis=0),
+        node("Conv", inputs, "c0", pads=[1, 1, 1, 1]),
+        node("Relu", "c0", "c"),
+    ]
+    made = model(
+        [*before, *dequantized, *after, node("Identity", "c_q")],
+        {"x": (1, 6, 9, 11)},
+        initializers=weights
+        | more
+        | {"w": whole("int8", 8, 6, 3, 3), "w_s": scales(8), "w_z": np.zeros(8, np.int8)}
+        | {"b": RANDOM.integers(-900, 900, 8).astype(np.int32), "b_s": scales(8)},
+    )
+    x = RANDOM.standard_normal((1, 6, 9, 11)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_conv")
+
+
+@pytest.mark.parametrize("turned", [0, 1])
+def test_linear_layers_of_quantised_values(turned: int) -> None:
+    before, weights = quantized("x", "int8", 0.02, -5)
+    shape = (40, 30) if turned else (30, 40)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d", axis=1 - turned),
+            node("Gemm", "x_d w_d b", transB=turned),
+        ],
+        {"x": (5, 30)},
+        initializers=weights
+        | {"w": whole("int8", *shape), "w_s": scales(40), "w_z": np.zeros(40, np.int8)}
+        | {"b": RANDOM.standard_normal(40).astype(np.float32)},
+    )
+    x = RANDOM.standard_normal((5, 30)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_mat_mul")
+
+
+def test_products_of_quantised_values() -> None:
+    before, weights = quantized("x", "uint8", 0.02, 128)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d"),
+            node("MatMul", "x_d w_d"),
+        ],
+        {"x": (2, 5, 30)},
+        initializers=weights
+        | {"w": whole("uint8", 30, 40), "w_s": np.float32(0.01), "w_z": np.array(128, np.uint8)},
+    )
+    x = RANDOM.standard_normal((2, 5, 30)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_mat_mul")
+
+
+def test_sums_that_might_wrap_around_stay_floats() -> None:
+    before, weights = quantized("x", "uint8", 0.02, 128)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d"),
+            node("MatMul", "x_d w_d"),
+        ],
+        {"x": (1, 33_026)},
+        initializers=weights
+        | {"w": whole("int8", 33_026, 1), "w_s": np.float32(0.01), "w_z": np.array(0, np.int8)},
+    )
+    assert "cpu.dot_mat_mul" not in names(made)
