@@ -59,9 +59,16 @@ def _scaled(value: ir.Value, rewriter: Rewriter) -> _Scaled:
 
 
 def _input(value: ir.Value, rewriter: Rewriter) -> _Scaled:
+    """Look through the dequantisation of an input: one scale, and one zero point if any."""
     found = _scaled(value, rewriter)
     if found.scale.size != 1:
         raise NoMatch(f"input has {found.scale.size} scales, must have one")
+    shifted = rewriter.find_producer(found.integers)
+    if not isinstance(shifted, tri.Sub):
+        return found
+    zero = rewriter.constants(shifted.b)
+    if zero is None or zero.size != 1:
+        raise NoMatch("input has several zero points, or one that is only known at run time")
     return found
 
 

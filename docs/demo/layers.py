@@ -1,4 +1,4 @@
-"""Write layers to measure as ONNX files: products of bytes, and those of f32 of the same sizes.
+"""Write layers to measure as ONNX files: of bytes, of f32 and of bf16, of the same sizes.
 
 python docs/demo/layers.py FOLDER
 
@@ -9,6 +9,7 @@ lie two apart: as much work, which Winograd's method does not do.
 import sys
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
@@ -48,17 +49,19 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def products(rows: int, depth: int, columns: int) -> dict[str, onnx.ModelProto]:
-    """Make a product of bytes that stays as wide as its sums, and one of f32."""
+    """Make a product of bytes that stays as wide as its sums, one of f32 and one of bf16."""
     x, y = (rows, depth), (rows, columns)
     byte = helper.make_node("MatMulInteger", ["x", "w", "zero"], ["y"])
     single = helper.make_node("MatMul", ["x", "w"], ["y"])
     kinds = TensorProto.UINT8, TensorProto.INT32
     weights = {"w": whole(depth, columns), "zero": np.uint8(120)}
-    floats = TensorProto.FLOAT, TensorProto.FLOAT
+    floats, halves = (TensorProto.FLOAT,) * 2, (TensorProto.BFLOAT16,) * 2
+    half = normal(depth, columns).astype(ml_dtypes.bfloat16)
     name = f"product-{rows}-{depth}-{columns}"
     return {
         f"{name}-i8": model(byte, x, y, kinds, **weights),
         f"{name}-f32": model(single, x, y, floats, w=normal(depth, columns)),
+        f"{name}-bf16": model(single, x, y, halves, w=half),
     }
 
 

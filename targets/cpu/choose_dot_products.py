@@ -1,13 +1,11 @@
 """Decide which products are done word by word: several multiplications in one instruction."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...dialects import cpu, tri
+from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import host_machine
 from ...dialects.core.mlir import ir
@@ -15,14 +13,22 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.cpu.words import PRODUCTS, WORD
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
-from .contraction import choose_tile
 from .dot import find_instruction
-from .vector_axis import output_tile
+from .pack_words import (
+    check_kernels,
+    check_matrix,
+    check_size,
+    dot_convolution,
+    dot_product,
+    weight_constant,
+)
 
 BYTE = np.iinfo(np.int8)
+
+MOST_PARTS = 3
+"""So many signed bytes add up to any unsigned one, less a zero point."""
 
 
 class ChooseDotProducts(Pass):
@@ -30,7 +36,7 @@ class ChooseDotProducts(Pass):
 
     Zero points go into the bias: the sum of (x - z) * w is that of x * w, less z times that of w.
     Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit
-    are the sum of two parts. bf16 stays as it is where the machine has no instruction for it.
+    are the sum of several parts. bf16 stays as it is where the machine has no instruction for it.
 
         tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   cpu.dot_mat_mul %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_conv %x, %w_packed, %b
@@ -85,12 +91,14 @@ def _bytes_of(value: ir.Value, rewriter: Rewriter) -> _Bytes:
 
 
 def _parts(w: Array) -> list[Array]:
-    """Return weights as one array of bytes, or as two that add up to them."""
-    low = np.clip(w, BYTE.min, BYTE.max)
-    rest = w - low
-    if rest.min() < BYTE.min or rest.max() > BYTE.max:
-        raise NoMatch(f"weights are from {w.min()} to {w.max()}, two bytes do not add up to them")
-    return [part.astype(np.int8) for part in (low, rest) if part is low or part.any()]
+    """Return weights as one array of bytes, or as several that add up to them."""
+    if w.min() < MOST_PARTS * BYTE.min or w.max() > MOST_PARTS * BYTE.max:
+        raise NoMatch(f"weights are from {w.min()} to {w.max()}, few bytes do not add up to them")
+    parts: list[Array] = []
+    while not parts or w.any():
+        parts.append(np.clip(w, BYTE.min, BYTE.max).astype(np.int8))
+        w = w - parts[-1]
+    return parts
 
 
 def _bias(
@@ -99,21 +107,16 @@ def _bias(
     """Build, before an op, its bias without what zero points add; `sums` are those of weights."""
     known = None if given is None else rewriter.find_constant(given)
     fixed = -inputs.offset * sums if known is None else known - inputs.offset * sums
-    bias = _constant(op, fixed.astype(np.int32), "bias", rewriter)
+    bias = weight_constant(op, fixed.astype(np.int32), "bias", rewriter)
     with rewriter.before(op):
         if given is not None and known is None:
             bias = tri.Add.build(given, bias).y
         if inputs.unknown is None:
             return bias
-    weights = _constant(op, sums.astype(np.int32), "sums", rewriter)
+    weights = weight_constant(op, sums.astype(np.int32), "sums", rewriter)
     with rewriter.before(op):
         zero = tri.Reshape.build(inputs.unknown, shape=(1,)).y
         return tri.Sub.build(bias, tri.Mul.build(zero, weights).y).y
-
-
-def _constant(op: Op, array: Array, what: str, rewriter: Rewriter) -> ir.Value:
-    with rewriter.before(op):
-        return tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}").results[0]
 
 
 Multiply = Callable[[Array, ir.Value], Op]
@@ -145,11 +148,11 @@ class _ByteMatMul(Pattern):
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
         inputs = _bytes_of(op.a, rewriter)
-        _check_matrix(op)
+        check_matrix(op)
         parts = _parts(rewriter.constant(op.b))
 
         def multiply(part: Array, bias: ir.Value) -> Op:
-            return _product(op, inputs.x, part, bias, rewriter)
+            return dot_product(op, inputs.x, part, bias, rewriter)
 
         _replace(op, parts, inputs, None, (0,), multiply, rewriter)
 
@@ -159,14 +162,14 @@ class _ByteConv(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         inputs = _bytes_of(op.x, rewriter)
-        _check_kernels(op)
+        check_kernels(op)
         parts = _parts(rewriter.constant(op.w))
         if any(op.pads):
             _check_padding(inputs)
         axes = tuple(range(1, parts[0].ndim))
 
         def multiply(part: Array, bias: ir.Value) -> Op:
-            return _convolution(op, inputs.x, part, bias, inputs.zero, rewriter)
+            return dot_convolution(op, inputs.x, part, bias, inputs.zero, rewriter)
 
         _replace(op, parts, inputs, op.b, axes, multiply, rewriter)
 
@@ -188,9 +191,9 @@ class _HalfMatMul(Pattern):
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
         _check_half(op)
-        _check_matrix(op)
+        check_matrix(op)
         w = rewriter.constant(op.b)
-        rewriter.replace(op, _product(op, op.a, w, _zeros(op, w.shape[1], rewriter), rewriter))
+        rewriter.replace(op, dot_product(op, op.a, w, _zeros(op, w.shape[1], rewriter), rewriter))
 
 
 class _HalfGemm(Pattern):
@@ -202,9 +205,9 @@ class _HalfGemm(Pattern):
             raise NoMatch("has scales, or a is transposed")
         b = rewriter.constant(op.b)
         w = b.T if op.trans_b else b
-        _check_size(op)
+        check_size(op)
         bias = _row_bias(op, w.shape[1], rewriter)
-        rewriter.replace(op, _product(op, op.a, w, bias, rewriter))
+        rewriter.replace(op, dot_product(op, op.a, w, bias, rewriter))
 
 
 class _HalfConv(Pattern):
@@ -212,10 +215,10 @@ class _HalfConv(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         _check_half(op)
-        _check_kernels(op)
+        check_kernels(op)
         w = rewriter.constant(op.w)
         bias = _zeros(op, w.shape[0], rewriter) if op.b is None else _wide(op, op.b, rewriter)
-        rewriter.replace(op, _convolution(op, op.x, w, bias, 0, rewriter))
+        rewriter.replace(op, dot_convolution(op, op.x, w, bias, 0, rewriter))
 
 
 def _check_half(op: Op) -> None:
@@ -224,13 +227,13 @@ def _check_half(op: Op) -> None:
 
 
 def _zeros(op: Op, count: int, rewriter: Rewriter) -> ir.Value:
-    return _constant(op, np.zeros(count, np.float32), "bias", rewriter)
+    return weight_constant(op, np.zeros(count, np.float32), "bias", rewriter)
 
 
 def _wide(op: Op, bias: ir.Value, rewriter: Rewriter) -> ir.Value:
     """Return a bias in the type of sums."""
     if (known := rewriter.find_constant(bias)) is not None:
-        return _constant(op, known.astype(np.float32), "bias", rewriter)
+        return weight_constant(op, known.astype(np.float32), "bias", rewriter)
     with rewriter.before(op):
         return tri.Cast.build(bias, to="f32").y
 
@@ -244,67 +247,3 @@ def _row_bias(op: tri.Gemm, columns: int, rewriter: Rewriter) -> ir.Value:
     with rewriter.before(op):
         row = tri.Reshape.build(op.c, shape=(columns,)).y
     return _wide(op, row, rewriter)
-
-
-# -- both ------------------------------------------------------------------------------------------
-
-
-def _check_matrix(op: tri.MatMul) -> None:
-    a, b = tensor_of(op.a.type), tensor_of(op.b.type)
-    if b.rank != 2 or a.rank < 2:
-        raise NoMatch(f"multiplies {a} and {b}, the latter must be a matrix")
-    _check_size(op)
-
-
-def _check_size(op: tri.MatMul | tri.Gemm) -> None:
-    if not tensor_of(op.a.type).size or not tensor_of(op.b.type).size:
-        raise NoMatch("is empty")
-
-
-def _check_kernels(op: tri.Conv) -> None:
-    w, y = tensor_of(op.w.type), tensor_of(op.y.type)
-    if w.shape[1] == 1 and w.shape[0] == op.group:
-        raise NoMatch("a depthwise convolution has no depth to sum over")
-    if not w.size or not y.size:
-        raise NoMatch("is empty")
-
-
-def _product(
-    op: tri.MatMul | tri.Gemm, a: ir.Value, w: Array, bias: ir.Value, rewriter: Rewriter
-) -> cpu.DotMatMul:
-    left, (depth, columns) = tensor_of(a.type), w.shape
-    tile = choose_tile(host_machine(), WORD, left.size // depth, columns)
-    packed = _constant(op, cpu.pack_word_columns(w, tile.columns), "weight", rewriter)
-    with rewriter.before(op):
-        return cpu.DotMatMul.build(a, packed, bias, columns=columns)
-
-
-def _convolution(
-    op: tri.Conv, x: ir.Value, w: Array, bias: ir.Value, padding: int, rewriter: Rewriter
-) -> cpu.DotConv | cpu.DotPanelConv:
-    attributes: dict[str, Any] = {
-        "outputs": w.shape[0],
-        "kernel": w.shape[2:],
-        "strides": op.strides,
-        "pads": op.pads,
-        "dilations": op.dilations,
-        "padding": padding,
-    }
-    columns = _panel_columns(op)
-    if columns is not None:
-        panels = _constant(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
-        with rewriter.before(op):
-            return cpu.DotPanelConv.build(x, panels, bias, **attributes)
-    pixels = math.prod(tensor_of(op.y.type).shape[2:])
-    block = choose_tile(host_machine(), WORD, w.shape[0] // op.group, pixels).rows
-    packed = _constant(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
-    with rewriter.before(op):
-        return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
-
-
-def _panel_columns(op: tri.Conv) -> int | None:
-    """Return how many outputs a panel has where vectors go across outputs, else None."""
-    try:
-        return output_tile(op, WORD).columns
-    except NoMatch:
-        return None

@@ -102,6 +102,23 @@ func.func @keeps_several_scales_of_the_input(%x: tensor<3x2xui8>) -> tensor<3x2x
   return %y : tensor<3x2xf32>
 }
 
+// A zero point of the run time would have to be around an image, too.
+// CHECK-LABEL: func.func @keeps_zero_points_of_the_run_time
+// CHECK:         "tri.mat_mul"({{.*}}) : (tensor<3x2xf32>
+func.func @keeps_zero_points_of_the_run_time(%x: tensor<3x2xui8>, %z: tensor<i32>) -> tensor<3x2xf32> {
+  %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %v = "tri.constant"() {value = dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>} : () -> tensor<2x2xi8>
+  %x32 = "tri.cast"(%x) {to = "i32"} : (tensor<3x2xui8>) -> tensor<3x2xi32>
+  %xz = "tri.sub"(%x32, %z) : (tensor<3x2xi32>, tensor<i32>) -> tensor<3x2xi32>
+  %xf = "tri.cast"(%xz) {to = "f32"} : (tensor<3x2xi32>) -> tensor<3x2xf32>
+  %a = "tri.mul"(%xf, %s) : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %v32 = "tri.cast"(%v) {to = "i32"} : (tensor<2x2xi8>) -> tensor<2x2xi32>
+  %vf = "tri.cast"(%v32) {to = "f32"} : (tensor<2x2xi32>) -> tensor<2x2xf32>
+  %w = "tri.mul"(%vf, %s) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %y = "tri.mat_mul"(%a, %w) : (tensor<3x2xf32>, tensor<2x2xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
+
 // Two operands of the run time, as in attention.
 // CHECK-LABEL: func.func @keeps_variable_weights
 // CHECK:         "tri.mat_mul"({{.*}}) : (tensor<3x2xf32>

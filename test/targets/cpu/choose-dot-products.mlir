@@ -55,7 +55,7 @@ func.func @keeps_zero_points_of_the_run_time(%x: tensor<2x3xui8>, %z: tensor<i32
   return %y : tensor<2x1xi32>
 }
 
-// A weight of 130 is 127 and 3.
+// A weight of 130 is 127 and 3; one of 255 would take three parts.
 // CHECK-LABEL: func.func @splits_wide_weights
 // CHECK:         %[[LOW:.*]] = "cpu.dot_mat_mul"
 // CHECK:         %[[REST:.*]] = "cpu.dot_mat_mul"
@@ -67,10 +67,10 @@ func.func @splits_wide_weights(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
   return %y : tensor<2x1xi32>
 }
 
-// CHECK-LABEL: func.func @keeps_weights_beyond_two_bytes
+// CHECK-LABEL: func.func @keeps_weights_beyond_three_bytes
 // CHECK:         "tri.mat_mul"
-func.func @keeps_weights_beyond_two_bytes(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
-  %w = "tri.constant"() {value = dense<[[1], [2], [255]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
+func.func @keeps_weights_beyond_three_bytes(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
+  %w = "tri.constant"() {value = dense<[[1], [2], [382]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
   %a = "tri.cast"(%x) {to = "i32"} : (tensor<2x3xui8>) -> tensor<2x3xi32>
   %y = "tri.mat_mul"(%a, %w) : (tensor<2x3xi32>, tensor<3x1xi32>) -> tensor<2x1xi32>
   return %y : tensor<2x1xi32>
@@ -163,4 +163,13 @@ func.func @packs_panels(%x: tensor<1x2x10xui8>) -> tensor<1x16x8xi32> {
   %y = "tri.conv"(%a, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
       : (tensor<1x2x10xi32>, tensor<16x2x3xi32>) -> tensor<1x16x8xi32>
   return %y : tensor<1x16x8xi32>
+}
+
+// CHECK-LABEL: func.func @keeps_empty
+// CHECK:         "tri.mat_mul"
+func.func @keeps_empty(%x: tensor<0x3xui8>) -> tensor<0x1xi32> {
+  %w = "tri.constant"() {value = dense<1> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
+  %a = "tri.cast"(%x) {to = "i32"} : (tensor<0x3xui8>) -> tensor<0x3xi32>
+  %y = "tri.mat_mul"(%a, %w) : (tensor<0x3xi32>, tensor<3x1xi32>) -> tensor<0x1xi32>
+  return %y : tensor<0x1xi32>
 }

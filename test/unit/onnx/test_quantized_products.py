@@ -80,17 +80,20 @@ def test_mat_mul_integer(kind: str, shape: tuple[int, ...]) -> None:
     check(made, {"a": whole(kind, *shape)}, "cpu.dot_mat_mul")
 
 
-def test_weights_of_nine_bits_take_two_products() -> None:
+@pytest.mark.parametrize(("zero", "products"), [(128, 1), (100, 2), (0, 3)])
+def test_weights_of_nine_bits_take_several_products(zero: int, products: int) -> None:
+    weights = whole("uint8", 30, 20)
+    weights[0, :2] = 0, 255
     made = model(
         [node("MatMulInteger", "a w az wz")],
         {"a": info("a", (5, 30), onnx.TensorProto.UINT8)},
         initializers={
-            "w": whole("uint8", 30, 20),
+            "w": weights,
             "az": np.array(3, np.uint8),
-            "wz": np.array(100, np.uint8),
+            "wz": np.array(zero, np.uint8),
         },
     )
-    check(made, {"a": whole("uint8", 5, 30)}, "cpu.dot_mat_mul", "cpu.dot_mat_mul")
+    check(made, {"a": whole("uint8", 5, 30)}, *["cpu.dot_mat_mul"] * products)
 
 
 def test_zero_points_of_the_run_time() -> None:
