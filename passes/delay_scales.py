@@ -24,15 +24,18 @@ class DelayScales(Pass):
     """Multiply bytes by constant bytes as integers, where each is scaled before a product.
 
     The product is scaled instead, once: it is exact up to there, and as fast as integers are.
-    Scales are constant: one for all of the input, one for each channel of the weights. Depthwise
-    convolutions stay, which have no long sums.
+    Scales are constant: one for all of the input, one for each channel of the weights. A division
+    that follows, by the scale of a result, becomes part of that. Depthwise convolutions stay, which
+    have no long sums.
 
         %a = tri.mul (tri.cast %x), %s; %w = tri.mul (tri.cast %v), %t; %y = tri.mat_mul %a, %w
             =>   %p = tri.mat_mul %x, %v; %y = tri.mul (tri.cast %p), %st
+        tri.div (tri.add (tri.mul (tri.cast %p), %st), %b), %c
+            =>   tri.add (tri.mul (tri.cast %p), %st/%c), %b/%c
     """
 
     def run(self, module: Module) -> None:
-        rewrite(module, _MatMul(), _Gemm(), _Conv())
+        rewrite(module, _MatMul(), _Gemm(), _Conv(), _Quotient())
 
 
 @dataclass(frozen=True)
@@ -151,3 +154,43 @@ def _rescaled(
     array = scale.reshape(-1, *behind).astype(numpy_dtype(dtype))
     factor = tri.build_constant(rewriter.module, array, f"{hint(op)}.scale").results[0]
     return tri.Mul.build(tri.Cast.build(product, to=dtype).y, factor)
+
+
+class _Quotient(Pattern):
+    root = tri.Div
+
+    def rewrite(self, op: tri.Div, rewriter: Rewriter) -> None:
+        divisor = _constant(op.b, rewriter)
+        if divisor.size != 1 or op.a.type != op.y.type:
+            raise NoMatch("does not divide by one number")
+        has_bias = isinstance(rewriter.find_producer(op.a), tri.Add)
+        total = rewriter.sole_producer(op.a, tri.Add) if has_bias else None
+        scaled = rewriter.sole_producer(op.a if total is None else total.a, tri.Mul)
+        cast = rewriter.sole_producer(scaled.a, tri.Cast)
+        product = rewriter.find_producer(cast.x)
+        if not isinstance(product, (tri.MatMul, tri.Conv)) or not _is_integer(cast.x):
+            raise NoMatch("what is scaled is not a product of integers")
+        factor = _constant(scaled.b, rewriter) / divisor.reshape(())
+        bias = None if total is None else _constant(total.b, rewriter) / divisor.reshape(())
+        with rewriter.before(op):
+            new: tri.Mul | tri.Add = tri.Mul.build(scaled.a, _build(op, factor, "scale", rewriter))
+            if bias is not None:
+                new = tri.Add.build(new.y, _build(op, bias, "bias", rewriter))
+        rewriter.replace(op, new, scaled, *([] if total is None else [total]))
+
+
+def _constant(value: ir.Value, rewriter: Rewriter) -> Array:
+    """Return the value of a constant, or of what is made of constants, in f64."""
+    array = rewriter.constants(value)
+    if array is None:
+        raise NoMatch("scale or bias is not a constant")
+    return array.astype(np.float64)
+
+
+def _build(op: tri.Div, array: Array, what: str, rewriter: Rewriter) -> ir.Value:
+    narrow = array.astype(numpy_dtype(tensor_of(op.y.type).dtype))
+    return tri.build_constant(rewriter.module, narrow, f"{hint(op)}.{what}").results[0]
+
+
+def _is_integer(value: ir.Value) -> bool:
+    return tensor_of(value.type).dtype == "i32"

@@ -149,3 +149,41 @@ func.func @keeps_depthwise(%x: tensor<1x2x5xi8>) -> tensor<1x2x5xf32> {
       : (tensor<1x2x5xf32>, tensor<2x1x1xf32>) -> tensor<1x2x5xf32>
   return %y : tensor<1x2x5xf32>
 }
+
+// Dividing by 2 what was scaled by 0.5, and its bias of 3: 0.25 and 1.5.
+// CHECK-LABEL: func.func @divides_scales
+// CHECK-SAME:    (%[[P:.*]]: {{.*}}, %[[Q:.*]]: {{.*}})
+// CHECK:         %[[F:.*]] = "tri.cast"
+// CHECK:         %[[S:.*]] = "tri.constant"() {value = dense<2.500000e-01> : tensor<f32>}
+// CHECK:         %[[M:.*]] = "tri.mul"(%[[F]], %[[S]])
+// CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<1.500000e+00> : tensor<f32>}
+// CHECK:         "tri.add"(%[[M]], %[[B]])
+// CHECK-NOT:     "tri.div"
+func.func @divides_scales(%p: tensor<3x2xi32>, %q: tensor<2x4xi32>) -> tensor<3x4xf32> {
+  %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %b = "tri.constant"() {value = dense<3.0> : tensor<f32>} : () -> tensor<f32>
+  %c = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %m = "tri.mat_mul"(%p, %q) : (tensor<3x2xi32>, tensor<2x4xi32>) -> tensor<3x4xi32>
+  %f = "tri.cast"(%m) {to = "f32"} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+  %x = "tri.mul"(%f, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %t = "tri.add"(%x, %b) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = "tri.div"(%t, %c) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  return %y : tensor<3x4xf32>
+}
+
+// What others use as well is needed undivided; what is no product was not made here.
+// CHECK-LABEL: func.func @keeps_divisions
+// CHECK:         "tri.div"
+// CHECK:         "tri.div"
+func.func @keeps_divisions(%p: tensor<3x2xi32>, %q: tensor<2x4xi32>, %m: tensor<3x4xi32>) -> (tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>) {
+  %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %c = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %n = "tri.mat_mul"(%p, %q) : (tensor<3x2xi32>, tensor<2x4xi32>) -> tensor<3x4xi32>
+  %nf = "tri.cast"(%n) {to = "f32"} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+  %x = "tri.mul"(%nf, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %y = "tri.div"(%x, %c) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %mf = "tri.cast"(%m) {to = "f32"} : (tensor<3x4xi32>) -> tensor<3x4xf32>
+  %u = "tri.mul"(%mf, %s) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  %v = "tri.div"(%u, %c) : (tensor<3x4xf32>, tensor<f32>) -> tensor<3x4xf32>
+  return %x, %y, %v : tensor<3x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>
+}
