@@ -70,8 +70,8 @@ def _measure_products(machine: Machine, dtype: str) -> float:
         library = load_objects({"peak": _compile(text)})
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address("peak"))
     factors = np.zeros(2 * machine.vector_bytes, np.uint8)
-    sums = np.zeros(_SUMS * machine.vector_bytes, np.uint8)
-    products = _SUMS * machine.lanes(DTYPES[dtype].bits) * _STEPS
+    sums = np.zeros(sum_count(machine) * machine.vector_bytes, np.uint8)
+    products = sum_count(machine) * machine.lanes(DTYPES[dtype].bits) * _STEPS
     return 2 * products / least_time(partial(call, factors.ctypes.data, sums.ctypes.data))
 
 
@@ -93,6 +93,7 @@ class _Loop:
     operand_lanes: int
     sums: str
     lanes: int
+    count: int
     step: Callable[[int], str]
 
     @property
@@ -105,8 +106,8 @@ class _Loop:
 
     def text(self) -> str:
         """Return the kernel: as many sums as hide the latency, which do not need one another."""
-        sums, lanes = range(_SUMS), self.lanes
-        memory = f"memref<{_SUMS * lanes}x{self.sums}>"
+        sums, lanes = range(self.count), self.lanes
+        memory = f"memref<{self.count * lanes}x{self.sums}>"
         factors = f"memref<{2 * self.operand_lanes}x{self.operand}>"
         reads = [
             _at(i, lanes) + f"%r{i} = vector.load %sums[%at{i}] : {memory}, {self.vector}"
@@ -114,7 +115,7 @@ class _Loop:
         ]
         writes = [f"vector.store %y#{i}, %sums[%at{i}] : {memory}, {self.vector}" for i in sums]
         carried = ", ".join(f"%s{i} = %r{i}" for i in sums)
-        types = ", ".join([self.vector] * _SUMS)
+        types = ", ".join([self.vector] * self.count)
         return "\n".join(
             [
                 f"func.func @peak(%factors: {factors}, %sums: {memory}) {{",
@@ -125,7 +126,7 @@ class _Loop:
                 f"%a = vector.load %factors[%zero] : {factors}, {self.operands}",
                 f"%b = vector.load %factors[%lanes] : {factors}, {self.operands}",
                 *reads,
-                f"%y:{_SUMS} = scf.for %i = %zero to %steps step %one "
+                f"%y:{self.count} = scf.for %i = %zero to %steps step %one "
                 f"iter_args({carried}) -> ({types}) {{",
                 *map(self.step, sums),
                 f"scf.yield {', '.join(f'%n{i}' for i in sums)} : {types}",
@@ -141,12 +142,19 @@ def _at(number: int, lanes: int) -> str:
     return f"%at{number} = arith.constant {number * lanes} : index\n"
 
 
+def sum_count(machine: Machine) -> int:
+    """Return how many sums are under way at a time: twice as many where there are registers."""
+    return _SUMS * (2 if machine.vector_bytes == 64 else 1)
+
+
 def peak_text(machine: Machine, dtype: str) -> str | None:
     """Return a kernel of nothing but products of a type; None without an instruction for them."""
-    lanes = machine.lanes(32)
+    lanes, count = machine.lanes(32), sum_count(machine)
     if dtype == "f32":
         vector = f"vector<{lanes}xf32>"
-        return _Loop("f32", lanes, "f32", lanes, partial(_multiply_add, machine, vector)).text()
+        return _Loop(
+            "f32", lanes, "f32", lanes, count, partial(_multiply_add, machine, vector)
+        ).text()
     found = find_instruction(machine, dtype)
     if found is None:
         return None
@@ -157,6 +165,7 @@ def peak_text(machine: Machine, dtype: str) -> str | None:
         each,
         sums,
         lanes,
+        count,
         lambda i: (
             f'%n{i} = llvm.call_intrinsic "{found.name}"(%s{i}, %a, %b) '
             f": ({types}) -> vector<{lanes}x{sums}>"
