@@ -95,7 +95,12 @@ class _Assembly:
 
     def _memory(self) -> m.Memory:
         plan = self.program.memory
-        return m.Memory(plan.size_bytes, plan.lower_bound, self.program.weight_bytes)
+        return m.Memory(
+            plan.size_bytes,
+            plan.lower_bound,
+            self.program.weight_bytes,
+            self.program.thread_bytes,
+        )
 
     def _weights(self) -> memoryview:
         blob = allocate(self.program.weight_bytes)
@@ -126,6 +131,7 @@ class _Assembly:
                     *(self.program.places[v] for v in call.results),
                     *self.program.scratch[number],
                 ),
+                self.code.kernels[call.group].phases,
             )
             for number, call in calls
         ]
@@ -133,8 +139,8 @@ class _Assembly:
             for value in (*call.operands, *call.results):
                 self._buffer(value)
         nodes = [n for _, call in calls for n in node_names(call.group.location)]
-        symbol = compile_segment(self.code, kernel_calls)
-        return m.Step("cpu", symbol, nodes=tuple(dict.fromkeys(nodes)))
+        made = compile_segment(self.code, kernel_calls)
+        return m.Step("cpu", made.symbol, nodes=tuple(dict.fromkeys(nodes)), phases=made.phases)
 
     def _host_step(self, call: Call) -> m.Step:
         op = next(o for o in ops(call.group.block) if not isinstance(o, tri.Constant))

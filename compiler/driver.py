@@ -22,6 +22,7 @@ def compile(
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
     progress: Progress | None = None,
+    threads: int | None = None,
 ) -> Session:
     """Compile a model and return a session that runs it.
 
@@ -29,11 +30,13 @@ def compile(
     should run; what that target does not take runs on the host, by reference kernels. `shapes`
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
-    `progress` is called with a line of text as work goes on. The path of a package (`.trv`)
+    `progress` is called with a line of text as work goes on. The session runs on up to `threads`
+    threads, by default one for each core. The path of a package (`.trv`)
     compiles the IR in it again for this machine; the other arguments then mean nothing.
     Raises CompileError, which lists everything that is wrong.
     """
-    return Session(build(model, target, shapes, constants, opt_level, progress))
+    package = build(model, target, shapes, constants, opt_level, progress)
+    return Session(package, threads=threads)
 
 
 def build(

@@ -22,12 +22,12 @@ _HOMES = {
 }
 
 
-def load(path: str | os.PathLike[str]) -> Session:
-    """Open the package at `path` and make it ready to run."""
+def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Session:
+    """Open the package at `path` and make it ready to run; `threads` is that of `Session`."""
     from .package import Package
     from .session import Session
 
-    return Session(Package.open(path))
+    return Session(Package.open(path), threads=threads)
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
 
 _MAX_BYTES = 1 << 47  # user address space on x86-64
 _MAX_RANK = 64  # numpy's own limit
+_MOST_PHASES = 1 << 24
 
 
 def check(manifest: Manifest) -> None:
@@ -47,7 +48,7 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
 
 def _check_memory(manifest: Manifest) -> None:
     memory = manifest.memory
-    for name in ("arena_bytes", "arena_lower_bound", "weight_bytes"):
+    for name in ("arena_bytes", "arena_lower_bound", "weight_bytes", "thread_bytes"):
         if not 0 <= getattr(memory, name) <= _MAX_BYTES:
             raise PackageError(f"'memory.{name}' is {getattr(memory, name)}, must be a memory size")
     stored = {entry.name: entry.size for entry in manifest.entries}.get(WEIGHTS_ENTRY, 0)
@@ -120,6 +121,10 @@ def _check_step(step: Step, manifest: Manifest, where: str) -> None:
     if step.kind == "cpu":
         if not step.symbol:
             raise PackageError(f"'{where}.symbol' is empty, must name a function")
+        if not 0 <= step.phases <= _MOST_PHASES:
+            raise PackageError(
+                f"'{where}.phases' is {step.phases}, must be from 0 to {_MOST_PHASES}"
+            )
     elif step.kind == "host":
         _check_host_step(step, manifest, where)
     else:

@@ -1,12 +1,9 @@
-"""Call native code, on machines that have what it was made for."""
+"""Check that native code runs only on machines that have what it was made for."""
 
-import ctypes
 import platform
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
-from .elf import NativeLibrary
 from .errors import RunError
 from .manifest import CpuRequirements
 
@@ -14,8 +11,6 @@ _CPUINFO = Path("/proc/cpuinfo")
 
 # Punctuation differs between LLVM (avx512vnni, sse4.1) and Linux (avx512_vnni, sse4_1).
 _PUNCTUATION = str.maketrans("", "", "._-")
-
-_Segment = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def check_cpu(needed: CpuRequirements) -> None:
@@ -47,8 +42,3 @@ def cpu_features() -> frozenset[str]:
     except OSError as error:
         raise RunError(f"{_CPUINFO} cannot be read: {error.strerror}") from None
     return frozenset()
-
-
-def segment(library: NativeLibrary, symbol: str) -> Callable[[int], None]:
-    """Return the function `void symbol(void **bases)`; it runs without the interpreter lock."""
-    return _Segment(library.address(symbol))

@@ -9,7 +9,7 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 1
+VERSION = 2
 
 # The first two bases; the inputs follow, then the outputs.
 ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
@@ -48,7 +48,8 @@ class Step:
 
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
-    step is on the host and not on the package's target.
+    step is on the host and not on the package's target. `phases` is how often the threads that run
+    a native function wait for one another.
     """
 
     kind: str
@@ -60,15 +61,20 @@ class Step:
     nodes: tuple[str, ...] = ()
     groups: tuple[int, ...] = ()
     reason: str = ""
+    phases: int = 0
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Say how much memory a run takes, and the least any plan could have taken."""
+    """Say how much memory a run takes, and the least any plan could have taken for the arena.
+
+    `thread_bytes` is what each thread takes besides, but for the first.
+    """
 
     arena_bytes: int
     arena_lower_bound: int
     weight_bytes: int
+    thread_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -147,8 +153,10 @@ def _check_version(document: object) -> None:
             f"'version' is {version}, this runtime reads up to {VERSION}: "
             "update the runtime or compile the model again with this version"
         )
-    if type(version) is int and version < 1:
-        raise PackageError(f"'version' is {version}, the first one is 1")
+    if type(version) is int and version < VERSION:
+        raise PackageError(
+            f"'version' is {version}, this runtime reads {VERSION}: compile the model again"
+        )
 
 
 def _refuse_constant(name: str) -> NoReturn:

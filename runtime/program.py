@@ -2,20 +2,21 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import host
-from .cpu import check_cpu, segment
+from .cpu import check_cpu
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
 from .manifest import Step
 from .memory import Bases, aligned
 from .package import Package
+from .team import CODE, Team, pool_of
 
-Bind = Callable[[Bases], Callable[[], None]]
+Bind = Callable[[Bases, int], Callable[[], None]]
+"""Prepare a step for the bases of a session and a number of threads."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Program:
 def link(package: Package, dialects: Mapping[str, host.Ops]) -> Program:
     """Load the native code and find the kernel of every host step."""
     library = _load(package)
-    steps = tuple(_prepare(step, library, dialects) for step in package.manifest.steps)
+    steps = tuple(_prepare(step, package, library, dialects) for step in package.manifest.steps)
     return Program(package, aligned(package.weights), library, steps)
 
 
@@ -47,13 +48,16 @@ def _load(package: Package) -> NativeLibrary | None:
     return load_objects(objects)
 
 
-def _prepare(step: Step, library: NativeLibrary | None, dialects: Mapping[str, host.Ops]) -> Bind:
+def _prepare(
+    step: Step, package: Package, library: NativeLibrary | None, dialects: Mapping[str, host.Ops]
+) -> Bind:
     if step.kind == "host":
-        return partial(host.bind, step, host.find_reference(step.op, step.nodes, dialects))
+        reference = host.find_reference(step.op, step.nodes, dialects)
+        return lambda bases, threads: host.bind(step, reference, bases)
     if library is None:
         raise PackageError(f"step '{step.symbol}' is native, but the package has no native code")
-    return partial(_bind_native, segment(library, step.symbol))
-
-
-def _bind_native(function: Callable[[int], None], bases: Bases) -> Callable[[], None]:
-    return partial(function, bases.address)
+    if CODE not in package.entries:
+        raise PackageError(f"step '{step.symbol}' is native, but the package has no '{CODE}'")
+    library.address(step.symbol)  # a function that is missing is found now
+    pool, own = pool_of(package.entries[CODE]), package.manifest.memory.thread_bytes
+    return lambda bases, threads: Team(library, step, bases, own, threads, pool).run

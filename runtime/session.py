@@ -16,6 +16,7 @@ from .memory import Bases
 from .package import Package
 from .program import Program, link
 from .slots import Slot, overlap
+from .team import checked_threads
 
 _INSTALLED: Mapping[str, Ops] = MappingProxyType({})
 
@@ -23,18 +24,30 @@ _INSTALLED: Mapping[str, Ops] = MappingProxyType({})
 class Session:
     """Run a package, one call at a time; `clone` it to run in several threads."""
 
-    def __init__(self, package: Package, dialects: Mapping[str, Ops] = _INSTALLED) -> None:
-        """Make `package` ready; `dialects` adds to, or replaces, those installed."""
-        self._start(link(package, dialects))
+    def __init__(
+        self,
+        package: Package,
+        dialects: Mapping[str, Ops] = _INSTALLED,
+        *,
+        threads: int | None = None,
+    ) -> None:
+        """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
-    def _start(self, program: Program) -> None:
+        A run takes up to `threads` threads, as many as there are cores if that is None. All
+        sessions of the process share them: while one of them runs on several, others run on the
+        thread that called them. Results are the same, bit by bit, with any number.
+        """
+        self._start(link(package, dialects), checked_threads(threads))
+
+    def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
         first_output = FIRST_PORT + len(manifest.inputs)
         self._program = program
+        self._threads = threads
         self._bases = Bases(manifest, program.weights)
         self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
         self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
-        self._steps = [bind(self._bases) for bind in program.steps]
+        self._steps = [bind(self._bases, threads) for bind in program.steps]
         # An output that is a constant, an input or another output lies elsewhere.
         self._copies = [
             (slot.name, port.buffer)
@@ -47,6 +60,11 @@ class Session:
     def manifest(self) -> Manifest:
         """Return the description of the package."""
         return self._program.package.manifest
+
+    @property
+    def threads(self) -> int:
+        """Return on how many threads the session runs at most."""
+        return self._threads
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -84,7 +102,7 @@ class Session:
     def clone(self) -> "Session":
         """Return a session with memory of its own that shares package, weights and code."""
         twin = Session.__new__(Session)
-        twin._start(self._program)
+        twin._start(self._program, self._threads)
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:

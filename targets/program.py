@@ -21,11 +21,21 @@ ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
 class Place:
     """Say where a tensor lives: so many bytes into one of the program's bases.
 
-    The bases are the arena, the weights, then the inputs and the outputs in order.
+    The bases are the arena, the weights, then the inputs and the outputs in order. Threads but the
+    first have private memory so many bytes into what is their own.
     """
 
     base: int
     offset: int
+    own: int | None = None
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Ask for memory that a call needs while it runs; private memory for each of its threads."""
+
+    tensor: Tensor
+    private: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,7 @@ class Call:
     group: tri.Group
     operands: tuple[ir.Value, ...]
     results: tuple[ir.Value, ...]
-    scratch: tuple[Tensor, ...] = ()
+    scratch: tuple[Scratch, ...] = ()
 
 
 @dataclass
@@ -47,6 +57,7 @@ class Program:
     scratch: list[tuple[Place, ...]]
     weights: list[tuple[int, Array]]
     weight_bytes: int
+    thread_bytes: int
     memory: Plan
     inputs: list[ir.Value]
     outputs: list[ir.Value]
@@ -97,10 +108,7 @@ class _Layout:
         for interval in intervals:
             if isinstance(interval.key, ir.Value):
                 places[interval.key] = Place(ARENA, memory.offsets[interval.key])
-        scratch = [
-            tuple(Place(ARENA, memory.offsets[step, i]) for i in range(len(call.scratch)))
-            for step, call in enumerate(self.calls)
-        ]
+        scratch = [self._scratch(step, memory) for step in range(len(self.calls))]
         for value, root in self.roots.items():
             places[value] = places[root]
         return Program(
@@ -109,10 +117,18 @@ class _Layout:
             scratch,
             weights,
             weight_bytes,
+            max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
             memory,
             self.inputs,
             self.outputs,
             self.names,
+        )
+
+    def _scratch(self, step: int, memory: Plan) -> tuple[Place, ...]:
+        scratch = self.calls[step].scratch
+        return tuple(
+            Place(ARENA, memory.offsets[step, index], own if each.private else None)
+            for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
         )
 
     def _weights(self, places: dict[ir.Value, Place]) -> tuple[list[tuple[int, Array]], int]:
@@ -157,13 +173,25 @@ class _Layout:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
-            for index, tensor in enumerate(call.scratch):
-                intervals.append(Interval((step, index), tensor.size_bytes, step, step))
+            for index, scratch in enumerate(call.scratch):
+                intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
         for value, step in first.items():
             if value not in places:
                 size = tensor_of(value.type).size_bytes
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
+
+
+def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
+    """Return where private memory of a call begins in that of a thread, and where all of it ends.
+
+    Calls use it one after another.
+    """
+    ends = [0]
+    for each in scratch:
+        size = each.tensor.size_bytes if each.private else 0
+        ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
+    return ends
 
 
 def _digest(array: Array) -> bytes:

@@ -83,6 +83,7 @@ def _memory(manifest: Manifest) -> list[str]:
     over = f", {(peak / bound - 1):.1%} above it" if bound else ""
     return [
         f"activations  {spell_size(peak)}, lower bound {spell_size(bound)}{over}",
+        f"per thread   {spell_size(memory.thread_bytes)} for each but the first",
         f"weights      {spell_size(memory.weight_bytes)}",
     ]
 

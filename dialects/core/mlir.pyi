@@ -248,6 +248,8 @@ class ir:
         blocks: Sequence["ir.Block"]
 
     class InsertionPoint:
+        current: "ir.InsertionPoint"
+        block: "ir.Block"
         def __init__(self, before: "ir.Operation | ir.Block") -> None: ...
         @staticmethod
         def at_block_begin(block: "ir.Block") -> "ir.InsertionPoint": ...

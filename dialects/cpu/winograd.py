@@ -68,16 +68,17 @@ TRANSFORMS = {
 def transform_kernels(w: Array, tile: int, block: int) -> Array:
     """Transform the kernels of a 3x3 `tri.conv` to those of a `cpu.winograd_conv`."""
     matrix = np.array(TRANSFORMS[tile].kernel)
-    transformed = np.einsum("pi,ocij,qj->pqoc", matrix, w.astype(np.float64), matrix)
-    return pack_rows(transformed.reshape(-1, *w.shape[:2]).astype(w.dtype), block)
+    transformed = np.einsum("pi,ocij,qj->opqc", matrix, w.astype(np.float64), matrix)
+    return pack_rows(transformed.reshape(1, len(w), -1).astype(w.dtype), block)[0]
 
 
 class WinogradConv(CpuOp):
     """Convolve with 3x3 kernels of stride 1, by tiles of `tile` x `tile` outputs.
 
-    `u` is [points * points, outputs * channels], made by `transform_kernels` with `block`; `pads`
-    is begins, then ends. Agrees with `tri.conv` up to rounding: the error of tile 4 is a few times
-    that of a sum of products, that of tile 2 is less.
+    `u` is [outputs * points * points * channels], made by `transform_kernels`: block after block,
+    for each point and channel the outputs of the block. `pads` is begins, then ends. Agrees with
+    `tri.conv` up to rounding: the error of tile 4 is a few times that of a sum of products, that of
+    tile 2 is less.
     """
 
     x: Operand
@@ -107,9 +108,9 @@ class WinogradConv(CpuOp):
         if outputs < 1 or block < 1:
             raise Invalid(f"outputs is {outputs}, block is {block}, must be at least 1")
         points = TRANSFORMS[tile].points ** 2
-        if u.rank != 2 or u.shape[0] != points or u.shape[1] % outputs:
+        if u.rank != 1 or u.size % (points * outputs):
             raise Invalid(f"weight is {u}, must hold {outputs} kernels for each of {points} points")
-        channels = u.shape[1] // outputs
+        channels = u.size // (points * outputs)
         plain = Tensor((outputs, channels, TAPS, TAPS), same_dtype(x, u))
         return Conv.infer(x, plain, b, strides=(1, 1), pads=pads, dilations=(1, 1), group=1)
 
@@ -134,7 +135,8 @@ class WinogradConv(CpuOp):
         before, after = np.array(transforms.input), np.array(transforms.output)
         v = np.einsum("pi,nchwij,qj->pqnchw", before, windows, before)
         v = v.reshape(-1, batch, channels, *tiles)
-        m = np.einsum("poc,pnchw->pnohw", unpack_rows(u, outputs, block), v)
+        kernels = unpack_rows(u[None], outputs, block).reshape(outputs, len(v), channels)
+        m = np.einsum("opc,pnchw->pnohw", kernels, v)
         m = m.reshape(transforms.points, transforms.points, *m.shape[1:])
         y = np.einsum("ip,pqnohw,jq->nohiwj", after, m, after)
         y = y.reshape(batch, outputs, tiles[0] * tile, tiles[1] * tile)

@@ -113,6 +113,11 @@ class Buffer:
         steps = constant_vector([stride * lane for lane in range(lanes.width)])
         return self.gather(at, steps, lanes)
 
+    def prefetch(self, position: Index, writes: bool = False) -> None:
+        """Ask for the cache line at a flat position to be brought near; it need not exist."""
+        kept_in_second_level = 2
+        memref.PrefetchOp(self.memory, [position.value], writes, kept_in_second_level, True)
+
     def _load_contiguous(self, at: Index, lanes: Lanes) -> Any:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
         if lanes.mask is None:

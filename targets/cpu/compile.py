@@ -9,7 +9,8 @@ from ...dialects.core.mlir import code_context, ir, version
 from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
-from .segment import KernelCall, segment_text
+from .segment import KernelCall, Segment, segment
+from .threads import THREADS, threads_text
 from .to_llvm import LOWERING, to_object
 
 Progress = Callable[[str], None]
@@ -40,12 +41,14 @@ def compile_kernels(groups: Sequence[tri.Group], machine: Machine, progress: Pro
     return code
 
 
-def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> str:
-    """Compile one run of kernel calls into `code.objects`; return its symbol."""
-    symbol, text = segment_text(calls)
+def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> Segment:
+    """Compile one run of kernel calls into `code.objects`, with what its threads need."""
+    made = segment(calls)
+    externals = ["share", *sorted({c.symbol for c in calls})]
     with code_context():
-        code.objects[symbol] = _compile(text, code.machine, sorted({c.symbol for c in calls}))
-    return symbol
+        code.objects[made.symbol] = _compile(made.text, code.machine, externals)
+        code.objects[THREADS] = _compile(threads_text(), code.machine)
+    return made
 
 
 def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> bytes:

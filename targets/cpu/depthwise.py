@@ -12,9 +12,10 @@ from ...dialects.core.tensor import Shape
 from ...dialects.cpu.packing import even_split
 from .buffer import Buffer, Lanes, tail_mask, zero
 from .contraction import splat
-from .index import Index, for_each, nest
+from .index import Index, for_each
 from .kernel import KernelBuilder
 from .number import Number
+from .parallel import each
 from .sink import Sink, each_vector
 from .windows import Axis, inside_axis, lane_numbers
 from .winograd_tiles import deal
@@ -42,9 +43,9 @@ class Depthwise:
 
     def emit(self) -> None:
         """Emit the loops over channels, and over tiles of each."""
-        plane = self.kernel.scratch(self._plane_shape(), self.dtype)
+        plane = self.kernel.private(self._plane_shape(), self.dtype)
         each_vector(plane.shape, self._width, lambda at, lanes: self._clear(plane, at, lanes))
-        nest(self.y.shape[:2], lambda at: self._channel(plane, at))
+        each(self.y.shape[:2], lambda at: self._channel(plane, at))
 
     @property
     def _width(self) -> int:

@@ -103,15 +103,16 @@ def unravel(linear: Index, shape: Sequence[int]) -> list[Index]:
 
 
 def for_each(
-    stop: Index | int, body: Callable[[Index], None], step: int = 1, start: int = 0
+    stop: Index | int, body: Callable[[Index], None], step: int = 1, start: Index | int = 0
 ) -> None:
     """Emit a loop over start, start + step, … below `stop`; one known trip is no loop."""
     stop = stop if isinstance(stop, Index) else Index(stop)
-    if stop.known is not None and start + step >= stop.known:
-        if start < stop.known:
-            body(Index(start))
+    start = start if isinstance(start, Index) else Index(start)
+    if stop.known is not None and start.known is not None and start.known + step >= stop.known:
+        if start.known < stop.known:
+            body(start)
         return
-    loop = scf.ForOp(Index(start).value, stop.value, Index(step).value)
+    loop = scf.ForOp(start.value, stop.value, Index(step).value)
     with ir.InsertionPoint(loop.body):
         body(Index(loop.induction_variable))
         scf.yield_([])

@@ -8,22 +8,26 @@ import numpy as np
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import DTYPES, Array, Shape, Tensor
+from ..program import Scratch
 from .buffer import Buffer, memref, storage_type
-from .index import nest
 from .number import compute_dtype
+from .parallel import each
+from .phases import MEMORY, Phase, split
 
 
 @dataclass(frozen=True)
 class Kernel:
     """One unit of code as MLIR text, named by its content.
 
-    Its arguments are pointers: the inputs, the outputs, then one for each piece of scratch
-    memory, which the caller provides and nobody reads afterwards.
+    Its arguments are the number of a phase and the range of its iterations to do, then pointers:
+    the inputs, the outputs, then one for each piece of scratch memory, which the caller provides
+    and nobody reads afterwards.
     """
 
     symbol: str
     text: str
-    scratch: tuple[Tensor, ...]
+    scratch: tuple[Scratch, ...]
+    phases: tuple[Phase, ...]
 
 
 class KernelBuilder:
@@ -38,8 +42,10 @@ class KernelBuilder:
                 "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
             }
             self.function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        self.block = ir.Block.create_at_start(self.function.regions[0], [])
-        self._scratch: list[Tensor] = []
+        index = ir.IndexType.get()
+        self.block = ir.Block.create_at_start(self.function.regions[0], [index] * MEMORY)
+        self._scratch: list[Scratch] = []
+        self._private: set[int] = set()
         self._tables = 0
 
     def argument(self, tensor: Tensor) -> Buffer:
@@ -48,10 +54,17 @@ class KernelBuilder:
         return Buffer(self.block.add_argument(memory_type, ir.Location.unknown()), tensor)
 
     def scratch(self, shape: Shape, dtype: str) -> Buffer:
-        """Add memory that is only used while the kernel runs."""
-        tensor = Tensor(shape, dtype)
-        self._scratch.append(tensor)
-        return self.argument(tensor)
+        """Add memory that is only used while the kernel runs, and that its threads share."""
+        return self._add(Scratch(Tensor(shape, dtype)))
+
+    def private(self, shape: Shape, dtype: str) -> Buffer:
+        """Add memory for each thread, which reads there what the same iteration has written."""
+        self._private.add(len(self.block.arguments))
+        return self._add(Scratch(Tensor(shape, dtype), private=True))
+
+    def _add(self, scratch: Scratch) -> Buffer:
+        self._scratch.append(scratch)
+        return self.argument(scratch.tensor)
 
     def table(self, values: Array) -> Buffer:
         """Add constants that the kernel brings along."""
@@ -73,7 +86,7 @@ class KernelBuilder:
         if view := buffer.restride(shape):
             return view
         copy = self.scratch(buffer.shape, buffer.dtype)
-        nest(buffer.shape, lambda i: copy.store(buffer.load(i), i))
+        each(buffer.shape, lambda i: copy.store(buffer.load(i), i))
         return copy.reshape(shape)
 
     def lanes(self, *dtypes: str) -> int:
@@ -81,12 +94,14 @@ class KernelBuilder:
         return self.machine.lanes(max(DTYPES[compute_dtype(d)].bits for d in dtypes))
 
     def finish(self) -> Kernel:
-        """Close the function, name it by its content and return it as text."""
+        """Close the function, cut it into phases, name it by its content, return it as text."""
         with ir.InsertionPoint(self.block):
             ir.Operation.create("func.return", [], [])
+        phases = split(self.block, frozenset(self._private))
         types = [argument.type for argument in self.block.arguments]
         function_type = ir.FunctionType.get(types, [])
         self.function.attributes["function_type"] = ir.TypeAttr.get(function_type)
         text = self.module.operation.get_asm()
         symbol = "k_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        return Kernel(symbol, text.replace("@kernel(", f"@{symbol}(", 1), tuple(self._scratch))
+        text = text.replace("@kernel(", f"@{symbol}(", 1)
+        return Kernel(symbol, text, tuple(self._scratch), phases)

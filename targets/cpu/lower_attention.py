@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from ...dialects import tri
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, DirectPanel, choose_tile
-from .index import Index, for_each, nest
+from .index import Index, for_each
 from .kernel import KernelBuilder
 from .lower_softmax import powers_scratch, softmax_strip
 from .number import Number, compute_dtype
+from .parallel import Piece, Section, spread
 from .sink import Sink
 from .strips import Strip
 from .target import template
@@ -50,7 +51,8 @@ def lower_attention(
         seen,
         y.over((batch, heads, queries, v.shape[-1])),
     )
-    nest((batch, heads), lambda at: work.head(at, [at[0], at[1] // shared]))
+    blocks = -(-queries // work.block)
+    spread(Section((batch, heads), blocks, lambda at: work.head(at, [at[0], at[1] // shared])))
 
 
 class _Attention:
@@ -70,18 +72,23 @@ class _Attention:
         self.keys = k.shape[-2]
         self.dtype = compute_dtype(q.dtype)
         self.block = min(BLOCK, self.queries)
-        self.columns = kernel.scratch((inner, self.keys), self.dtype)
-        self.scores = kernel.scratch((self.block, self.keys), self.dtype)
+        self.columns = kernel.private((inner, self.keys), self.dtype)
+        self.scores = kernel.private((self.block, self.keys), self.dtype)
         self.powers = powers_scratch(kernel, (self.block, self.keys), self.dtype)
 
-    def head(self, at: Sequence[Index], source: Sequence[Index]) -> None:
-        """Emit one head; keys and values come from the head `source`, which may be shared."""
+    def head(self, at: Sequence[Index], source: Sequence[Index]) -> list[Piece]:
+        """Prepare one head; keys and values come from the head `source`, which may be shared.
+
+        Returns its blocks of queries.
+        """
         keys, values = self.k.part(source), self.v.part(source)
         store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
-        full = self.queries - self.queries % self.block
-        for_each(full, lambda i: self._rows(at, values, i, self.block), step=self.block)
-        if rest := self.queries - full:
-            self._rows(at, values, Index(full), rest)
+        full, rest = divmod(self.queries, self.block)
+        last = Index(full * self.block)
+        return [
+            Piece(full, lambda i: self._rows(at, values, i * self.block, self.block)),
+            Piece(bool(rest), lambda _: self._rows(at, values, last, rest)),
+        ]
 
     def _rows(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
         self._score(at, first, count)

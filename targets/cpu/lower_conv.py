@@ -25,6 +25,7 @@ from .depthwise import Depthwise
 from .index import Index, nest, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
+from .parallel import each
 from .sink import Sink
 from .sliding import slide_windows
 from .strides import row_major
@@ -102,10 +103,11 @@ def emit_convolution(
             _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
+            touch=lambda r, c: sink.prefetch([*at, r, c]),
             multiply=multiply,
         ).emit(tile)
 
-    nest((batch, group), one)
+    each((batch, group), one)
 
 
 def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
@@ -129,9 +131,8 @@ def _window_panel(
         matrix = matrix.reshape((channels, math.prod(windows)))
         if rows <= tile.rows:
             return DirectPanel(matrix)
-        return PackedPanel(
-            _panel_memory(kernel, matrix.shape[0], tile, image.dtype), copy_columns(matrix)
-        )
+        memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
+        return PackedPanel(memory, copy_columns(matrix), matrix)
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
     if window_rows.suits(axes, windows, tile.lanes):
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
@@ -139,7 +140,7 @@ def _window_panel(
 
 
 def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
-    return kernel.scratch((depth, tile.columns), compute_dtype(dtype))
+    return kernel.private((depth, tile.columns), compute_dtype(dtype))
 
 
 def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
@@ -179,7 +180,7 @@ def lower_conv_transpose(
     sink = y.over((batch, op.group, rows, columns))
     bias = None if b is None else b.reshape((op.group, rows))
     images = x.reshape((batch, op.group, channels, *x.shape[2:]))
-    memory = kernel.scratch((channels, math.prod(taps), tile.columns), dtype)
+    memory = kernel.private((channels, math.prod(taps), tile.columns), dtype)
 
     def one(at: list[Index]) -> None:
         fill = _gather_spread(op, images.part(at), taps, spatial)
@@ -194,7 +195,7 @@ def lower_conv_transpose(
             row_bias(bias, at[1]),
         ).emit(tile)
 
-    nest((batch, op.group), one)
+    each((batch, op.group), one)
 
 
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:

@@ -13,6 +13,7 @@ from .conversion import convert
 from .index import Index, index_of, nest
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .parallel import each
 from .sink import Sink
 from .target import template
 from .windows import neighbours, repeated
@@ -192,7 +193,7 @@ def lower_scatter_nd(
 
 
 def _copy(x: Buffer, y: Buffer) -> None:
-    nest(x.shape, lambda at: y.store(x.load(at), at))
+    each(x.shape, lambda at: y.store(x.load(at), at))
 
 
 def _kept_in(reduction: str, dtype: str) -> str:

@@ -7,9 +7,10 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import is_float
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, choose_tile, matrix_panel
-from .index import Index, nest
+from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .parallel import each
 from .sink import Sink
 from .strides import row_major
 from .target import CPU, template
@@ -30,7 +31,7 @@ def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y:
     right = right.reshape(right.shape[-2:]) if not batch else right
     right = right.broadcast_to((*batch, right.shape[-2], columns))
     sink = y.over((*batch, rows, columns))
-    nest(batch, lambda at: _product(kernel, left, right, sink, at))
+    each(batch, lambda at: _product(kernel, left, right, sink, at))
 
 
 def _stacked(matrices: Buffer) -> bool:

@@ -3,7 +3,7 @@
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, StoredPanel, Tile, choose_tile
+from .contraction import LINE, Contraction, StoredPanel, Tile, choose_tile
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
@@ -12,8 +12,6 @@ from .target import template
 
 ALIASING = 2048
 """Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
-
-LINE = 64
 
 
 @template(cpu.PackedMatMul)

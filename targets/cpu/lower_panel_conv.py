@@ -7,6 +7,7 @@ from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES, Shape
 from .buffer import Buffer, Lanes
 from .contraction import (
+    LINE,
     Contraction,
     Left,
     Multiply,
@@ -16,10 +17,10 @@ from .contraction import (
     choose_tile,
     multiply_add,
 )
-from .index import Index, for_each
+from .index import Index
 from .kernel import KernelBuilder
-from .lower_packed_matmul import LINE
 from .number import Number, compute_dtype
+from .parallel import each_of
 from .sink import Sink, each_vector
 from .target import template
 from .windows import Axis, inside_image, seen_sizes, window_axes
@@ -79,7 +80,7 @@ def emit_panel_convolution(
             multiply=multiply,
         ).emit(tile)
 
-    for_each(batch, image)
+    each_of(batch, image)
     y.over((batch, outputs, pixels)).copy(made.transpose((0, 2, 1)))
 
 
@@ -120,7 +121,10 @@ def _padded(
     """Copy an image with as much of its padding as windows see, where they see any."""
     if not any(axis.padded for axis in axes):
         return image
-    copy = kernel.scratch((image.shape[0], *seen_sizes(y.shape[2:], taps, axes)), image.dtype)
+    shape = (image.shape[0], *seen_sizes(y.shape[2:], taps, axes))
+    # Iterations over a batch pad one image each; a single image is padded by all threads.
+    memory = kernel.private if y.shape[0] > 1 else kernel.scratch
+    copy = memory(shape, image.dtype)
     width = kernel.lanes(image.dtype)
 
     def move(at: list[Index], lanes: Lanes | None) -> None:

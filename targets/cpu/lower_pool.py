@@ -13,11 +13,12 @@ from ...dialects import tri
 from ...dialects.tri.window import Window
 from .buffer import Buffer, Lanes, constant_vector, vector
 from .conversion import convert
-from .index import Index, carry, carry_nest, for_each, nest
+from .index import Index, carry, carry_nest, for_each
 from .kernel import KernelBuilder
 from .lower_reduce import Reduction
 from .number import Number, compute_dtype
 from .number import math as math_dialect
+from .parallel import each
 from .sink import Sink, each_vector
 from .target import template
 from .windows import repeated
@@ -92,7 +93,7 @@ def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Sink) -> 
 def lower_average_pool(op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
     dtype = compute_dtype(x.dtype)
     *outer, last = _spans(op, x.shape[2:], y.shape[2:], op.count_include_pad)
-    counts = kernel.scratch((last.windows,), dtype)
+    counts = kernel.private((last.windows,), dtype)
     for_each(last.windows, lambda i: counts.store(_count([last], [i], dtype), [i]))
 
     def mean(n: Number, at: list[Index], lanes: Lanes | None) -> Number:
@@ -125,7 +126,7 @@ def _pool(
             lambda i, lanes: y.store(finish(row.read(i[0]), [*at, *i], lanes), [*at, *i], lanes),
         )
 
-    nest(y.shape[:-1], windows)
+    each(y.shape[:-1], windows)
 
 
 class _Row:
@@ -136,7 +137,7 @@ class _Row:
         # A vector of windows may start at the last one: what it reads beyond that is not stored.
         reach = (span.windows + width) * span.stride + (span.taps - 1) * span.dilation
         size = max(span.begin + span.high, reach) + 2 * width
-        self.memory = kernel.scratch((size,), how.dtype)
+        self.memory = kernel.private((size,), how.dtype)
         border = Lanes(width)
         for_each(size - width + 1, lambda i: self._store(how.identity(width), i, border), width)
         rest = size - size % width
@@ -224,7 +225,7 @@ def lower_max_pool_indices(
         y.store(best, at)
         indices.store(where, at)
 
-    nest(y.shape, place)
+    each(y.shape, place)
 
 
 def _number(x: Buffer, leading: list[Index], spots: list[Index], storage_order: int) -> Number:

@@ -15,10 +15,11 @@ from ...dialects.core.tensor import DTYPES, Shape, numpy_dtype
 from . import approximation
 from .buffer import Buffer, Lanes, tail_mask, vector
 from .conversion import convert
-from .index import Index, carry, carry_nest, nest
+from .index import Index, carry, carry_nest
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, constant_of, element_type
 from .number import math as math_dialect
+from .parallel import each
 from .sink import Sink, each_vector
 from .target import template
 from .windows import repeated
@@ -99,7 +100,7 @@ class Walk:
     def each(self, body: Callable[[list[Index], Lanes | None], None]) -> None:
         """Visit all kept places: one by one when vectors lie along the reduced last dimension."""
         if self.along:
-            nest(self.kept, lambda at: body(at, None))
+            each(self.kept, lambda at: body(at, None))
         else:
             each_vector(self.kept, self.width, body)
 

@@ -14,9 +14,10 @@ from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.tri.interpolation import Axis, Kernel
 from .buffer import Buffer, Lanes
 from .conversion import convert
-from .index import Index, carry, index_of, nest
+from .index import Index, carry, index_of
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .parallel import each
 from .sink import Sink, each_vector
 from .target import template
 from .windows import repeated
@@ -111,7 +112,7 @@ def _interpolate(
     """Join the rows that a new row is made of to one, then sum along it."""
     *outer, last = axes
     width = kernel.lanes(dtype, x.dtype)
-    row = kernel.scratch((x.shape[-1],), dtype)
+    row = kernel.private((x.shape[-1],), dtype)
 
     def join(at: list[Index]) -> None:
         def columns(j: list[Index], lanes: Lanes | None) -> None:
@@ -149,7 +150,7 @@ def _interpolate(
 
         each_vector(y.shape[-1:], width, store)
 
-    nest(y.shape[:-1], new_row)
+    each(y.shape[:-1], new_row)
 
 
 def _weighted(

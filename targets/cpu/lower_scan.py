@@ -6,10 +6,11 @@ from ...dialects import tri
 from ...dialects.core.tensor import normalize_axis
 from .buffer import Buffer, Lanes, tail_mask
 from .conversion import convert
-from .index import Index, carry, for_each, nest, when
+from .index import Index, carry, for_each, when
 from .kernel import KernelBuilder
 from .lower_reduce import Reduction
 from .number import Number, compute_dtype
+from .parallel import each
 from .sink import Sink, each_vector
 from .strips import strip_shape
 from .target import template
@@ -64,7 +65,7 @@ def _search(
         return
     width = kernel.lanes(x.dtype, "i32")
     rows = x.reshape((outer, length))
-    nest((outer,), lambda at: sink.store(search.along_strip(rows, at[0], width), at))
+    each((outer,), lambda at: sink.store(search.along_strip(rows, at[0], width), at))
 
 
 class _Search:
@@ -158,7 +159,7 @@ def _accumulate(
     if inner:
         each_vector((outer, *inner), kernel.lanes(how.dtype, *sink.dtypes), columns)
     else:
-        nest((outer, 1), lambda at: columns(at, None))
+        each((outer, 1), lambda at: columns(at, None))
 
 
 @template(tri.TopK)
@@ -190,15 +191,15 @@ def lower_top_k(
         for_each(op.k, lambda j: tops[1].store(best.places.load([j]), [at[0], j, at[1]]))
 
     if op.k:
-        nest((outer, *inner), strip)
+        each((outer, *inner), strip)
 
 
 class _Best:
     """Keep the best elements of a strip in order, with their places, in scratch memory."""
 
     def __init__(self, kernel: KernelBuilder, count: int, dtype: str, better: Better) -> None:
-        self.values = kernel.scratch((max(count, 1),), dtype)
-        self.places = kernel.scratch((max(count, 1),), "i64")
+        self.values = kernel.private((max(count, 1),), dtype)
+        self.places = kernel.private((max(count, 1),), "i64")
         self.better = better
 
     def insert(self, value: Number, place: Index, count: Index) -> None:

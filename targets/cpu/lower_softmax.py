@@ -60,7 +60,7 @@ def softmax_strip(strip: Strip, dtype: str, element: Any, powers: Buffer, finish
 def powers_scratch(kernel: KernelBuilder, shape: Shape, dtype: str) -> Buffer:
     """Ask for the memory in which `softmax_strip` keeps the powers of one strip."""
     across = () if len(shape) == 2 else (kernel.lanes(dtype),)
-    return kernel.scratch((shape[1], *across), dtype)
+    return kernel.private((shape[1], *across), dtype)
 
 
 def _place(strip: Strip, at: list[Index]) -> list[Index]:

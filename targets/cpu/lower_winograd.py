@@ -10,15 +10,19 @@ from ...dialects import cpu
 from ...dialects.cpu.packing import even_split
 from ...dialects.cpu.winograd import TRANSFORMS, Transforms
 from .buffer import Buffer, Lanes, vector
-from .contraction import Contraction, DirectPanel, Left, Rows, Tile, splat
-from .index import Index, for_each, nest, when
+from .contraction import STREAMED, Contraction, DirectPanel, Left, Rows, Tile, splat
+from .index import Index, for_each, when
 from .kernel import KernelBuilder
 from .number import Number
+from .parallel import Piece, Section, each, spread
 from .sink import Sink, each_vector
 from .target import template
 from .windows import Axis
 from .winograd_layout import Layout, winograd_layout
 from .winograd_tiles import TileReader
+
+AHEAD = 2048
+"""How many elements before it is read a kernel is fetched from memory."""
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -33,10 +37,13 @@ def lower_winograd_conv(
     layout = winograd_layout(tile, -(-height // tile), -(-width // tile), lanes)
     work = _Winograd(kernel, TRANSFORMS[tile], layout, x, u, b, y, op.pads, op.block)
 
-    def image(at: list[Index]) -> None:
-        for_each(layout.rows, lambda row: work.panel(at[0], row), step=layout.panel)
+    panels = -(-layout.rows // layout.panel)
+    blocks = -(-y.shape[1] // op.block)
 
-    nest(y.shape[:1], image)
+    def image(at: list[Index]) -> None:
+        spread(Section((panels,), blocks, lambda row: work.panel(at[0], row[0] * layout.panel)))
+
+    each(y.shape[:1], image)
 
 
 class _Winograd:
@@ -54,24 +61,27 @@ class _Winograd:
     ) -> None:
         self.kernel, self.transforms, self.layout = kernel, transforms, layout
         self.x, self.u, self.b, self.y = x, u, b, y
-        points = u.shape[0]
+        points = transforms.points**2
         self.channels, self.outputs = x.shape[1], y.shape[1]
         tiles = layout.vectors * layout.lanes
         self.tile = Tile(block, layout.vectors, layout.lanes)
         # One row more: all points of a tile are stored at once, and must not fall into one set.
-        self.v = kernel.scratch((points, self.channels + 1, tiles), x.dtype)
-        self.m = kernel.scratch((points, block, tiles), x.dtype)
-        self.lines = kernel.scratch((layout.tile, tiles * layout.tile), x.dtype)
+        self.v = kernel.private((points, self.channels + 1, tiles), x.dtype)
+        self.m = kernel.private((points, block, tiles), x.dtype)
+        self.lines = kernel.private((layout.tile, tiles * layout.tile), x.dtype)
         height, width = x.shape[2:]
         axes = (Axis(height, 1, pads[0], 1, True), Axis(width, 1, pads[1], 1, True))
         self.tiles = TileReader(x, axes, layout, transforms.points)
 
-    def panel(self, image: Index, row: Index) -> None:
-        """Emit the outputs of the tile rows of one panel."""
+    def panel(self, image: Index, row: Index) -> list[Piece]:
+        """Transform the tile rows of one panel; return the blocks of their outputs."""
         for_each(self.channels, lambda channel: self._transform(image, row, channel))
         large, small, many, few = even_split(self.outputs, self.tile.rows)
-        for_each(many, lambda i: self._block(image, row, i * large, large))
-        for_each(few, lambda i: self._block(image, row, i * small + many * large, small))
+        offset = many * large
+        return [
+            Piece(many, lambda i: self._block(image, row, i * large, large)),
+            Piece(few, lambda i: self._block(image, row, i * small + offset, small)),
+        ]
 
     def _transform(self, image: Index, row: Index, channel: Index) -> None:
         """Load the tiles of one channel and store their transforms."""
@@ -96,15 +106,21 @@ class _Winograd:
                 lambda r, j, number, lanes: self.m.store(number, [at, r, j], lanes),
             ).emit(Tile(rows, self.tile.vectors, self.tile.lanes))
 
-        for_each(self.u.shape[0], point)
+        for_each(self.v.shape[0], point)
         for_each(rows, lambda r: self._finish(image, row, first, r))
 
     def _kernels(self, point: Index, first: Index) -> Left:
-        """Read the kernels of one block at a point: [channels, outputs of the block]."""
-        matrix = self.u.part([point])
+        """Read the kernels of one block at a point: [channels, outputs of the block].
+
+        Blocks are read one after another, from memory where the kernels do not fit in a cache.
+        """
+        block = first * (self.v.shape[0] * self.channels)
 
         def left(rows: Rows, r: int, at: Sequence[Index]) -> Number:
-            return matrix.load([first * self.channels + at[0] * rows.count + r])
+            place = block + (point * self.channels + at[0]) * rows.count
+            if r == 0 and self.u.tensor.size_bytes >= STREAMED:
+                self.u.prefetch(place + AHEAD)
+            return self.u.load([place + r])
 
         return left
 

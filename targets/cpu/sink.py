@@ -9,12 +9,16 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer, Lanes, tail_mask
-from .index import Index, for_each, nest
+from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, constant_of, element_type
+from .parallel import Piece, Section, each, spread
 from .strides import collapsed_shape
 from .target import lowering_of
 from .transposition import contiguous_axis, copy_transposed
+
+DISTANT = 512 << 10
+"""Bytes from which on a result is not expected in the caches that are near."""
 
 Reader = Callable[[list[Index]], Number]
 VectorReader = Callable[[list[Index], Lanes | None], Number | None]
@@ -82,14 +86,20 @@ class Sink:
         for value, out in self.outputs.items():
             out.store(known[value], indices, lanes)
 
+    def prefetch(self, indices: Sequence[Index]) -> None:
+        """Ask for the memory that `store` will need, where that is more than the cache holds."""
+        for buffer in (*self.leaves.values(), *self.outputs.values()):
+            if buffer.strides[-1] == 1 and buffer.tensor.size_bytes >= DISTANT:
+                buffer.prefetch(buffer.position(indices), writes=buffer in self.outputs.values())
+
     def fill(self, read: Reader) -> None:
         """Compute every element on its own, in order."""
-        nest(self.shape, lambda i: self.store(read(i), i))
+        each(self.shape, lambda i: self.store(read(i), i))
 
     def fill_vectors(self, read: VectorReader, *dtypes: str) -> None:
         """Compute the elements with vectors along the last dimension; `read` loads `dtypes`."""
         if self.shape and self.shape[-1] == 1:
-            nest(self.shape, lambda i: self.store(read(i, None), i))
+            each(self.shape, lambda i: self.store(read(i, None), i))
             return
         width = self.kernel.lanes(*dtypes, *self.dtypes)
         each_vector(self.shape, width, lambda i, lanes: self.store(read(i, lanes), i, lanes))
@@ -138,23 +148,23 @@ class Sink:
 def each_vector(
     shape: Shape, width: int, body: Callable[[list[Index], Lanes | None], None]
 ) -> None:
-    """Emit a loop nest that takes `width` elements at a time along the last dimension.
+    """Emit independent iterations that take `width` elements at a time along the last dimension.
 
     What is left of a row is done with a mask; rows shorter than a vector only so.
     """
     if not shape or width == 1:
-        nest(shape, lambda i: body(i, None))
+        each(shape, lambda i: body(i, None))
         return
-    length = shape[-1]
-    full = length - length % width
+    full, rest = divmod(shape[-1], width)
 
-    def row(outer: list[Index]) -> None:
-        if full:
-            for_each(full, lambda i: body([*outer, i], Lanes(width)), step=width)
-        if length > full:
-            body([*outer, Index(full)], Lanes(width, tail_mask(width, length - full)))
+    def row(outer: list[Index]) -> list[Piece]:
+        def tail(_: Index) -> None:
+            body([*outer, Index(full * width)], Lanes(width, tail_mask(width, rest)))
 
-    nest(shape[:-1], row)
+        whole = Piece(full, lambda i: body([*outer, i * width], Lanes(width)))
+        return [whole, Piece(1, tail)] if rest else [whole]
+
+    spread(Section(shape[:-1], full + bool(rest), row))
 
 
 def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:

@@ -15,6 +15,7 @@ from .buffer import Lanes, tail_mask, vector
 from .contraction import splat
 from .index import Index, carry, for_each
 from .number import Number, constant_of, element_type
+from .parallel import each_of
 from .sink import each_vector
 
 Element = Callable[[list[Index], Lanes | None], Number]
@@ -97,10 +98,10 @@ def strip_shape(shape: Shape, axis: int) -> Shape:
 
 
 def each_strip(shape: Shape, width: int, body: Callable[[Strip], None]) -> None:
-    """Emit loops over all strips of a tensor seen as `strip_shape` says."""
+    """Emit independent iterations over all strips of a tensor seen as `strip_shape` says."""
     outer, length, *inner = shape
     if not inner:
-        for_each(outer, lambda i: body(Strip(i, length, width)))
+        each_of(outer, lambda i: body(Strip(i, length, width)))
         return
 
     def column(at: list[Index], lanes: Lanes | None) -> None:

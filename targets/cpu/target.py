@@ -15,6 +15,7 @@ from ..core import Target
 from .choose_dot_products import ChooseDotProducts
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
+from .split_conv_transpose import SplitConvTranspose
 
 
 class CpuTarget(Target):
@@ -26,7 +27,14 @@ class CpuTarget(Target):
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
         if not opt_level:
             return decompose
-        return (*decompose, ChooseDotProducts(), ChooseWinograd(), PackWeights(), Eliminate())
+        return (
+            *decompose,
+            SplitConvTranspose(),
+            ChooseDotProducts(),
+            ChooseWinograd(),
+            PackWeights(),
+            Eliminate(),
+        )
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

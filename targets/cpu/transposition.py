@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from ...dialects.core.mlir import ir
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import Index, for_each, nest
+from .index import Index, for_each
 from .number import Number, constant_of, element_type
+from .parallel import Piece, Section, each, spread
 
 Take = Callable[[Number, list[Index], Lanes], None]
 
@@ -57,13 +58,15 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
             place |= {axis: columns.start + c, last: rows.start}
             take(number, [place[d] for d in range(last + 1)], rows.lanes)
 
-    def plane(at: list[Index]) -> None:
+    def plane(at: list[Index]) -> list[Piece]:
         def column(columns: Block) -> None:
-            _each_block(source.shape[last], width, lambda rows: tile(at, rows, columns))
+            for piece in _blocks(source.shape[last], width, lambda rows: tile(at, rows, columns)):
+                for_each(piece.count, piece.body)
 
-        _each_block(source.shape[axis], width, column)
+        return _blocks(source.shape[axis], width, column)
 
-    nest(tuple(source.shape[d] for d in others), plane)
+    shape = tuple(source.shape[d] for d in others)
+    spread(Section(shape, -(-source.shape[axis] // width), plane))
 
 
 def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
@@ -71,17 +74,20 @@ def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
     turned = matrix.transpose((1, 0))
     axis = contiguous_axis(turned)
     if axis is None:
-        nest(turned.shape, lambda i: target.store(turned.load(i), i))
+        each(turned.shape, lambda i: target.store(turned.load(i), i))
     else:
         copy_transposed(turned, axis, width, target.store)
 
 
-def _each_block(size: int, width: int, body: Callable[[Block], None]) -> None:
-    full = size - size % width
-    if full:
-        for_each(full, lambda i: body(Block(i, width, Lanes(width))), step=width)
-    if rest := size - full:
-        body(Block(Index(full), rest, Lanes(width, tail_mask(width, rest))))
+def _blocks(size: int, width: int, body: Callable[[Block], None]) -> list[Piece]:
+    """Cut a dimension into blocks; the last one may be shorter."""
+    full, rest = divmod(size, width)
+
+    def tail(_: Index) -> None:
+        body(Block(Index(full * width), rest, Lanes(width, tail_mask(width, rest))))
+
+    whole = Piece(full, lambda i: body(Block(i * width, width, Lanes(width))))
+    return [whole, Piece(1, tail)] if rest else [whole]
 
 
 def transpose_registers(rows: Sequence[Number], width: int) -> list[Number]:

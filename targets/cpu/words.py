@@ -7,17 +7,14 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import DTYPES, Shape
 from ...dialects.cpu.words import BYTES, PRODUCTS, WORD, word_count
 from .buffer import Buffer, Lanes, storage_type, tail_mask, vector
-from .contraction import Left, Rows
+from .contraction import LINE, Left, Rows
 from .index import Index, for_each
 from .kernel import KernelBuilder
+from .lower_packed_matmul import ALIASING
 from .number import Number, arith, constant_of
+from .parallel import each, each_of
 from .sink import each_vector
 from .windows import Axis, inside_image
-
-ALIASING = 2048
-"""Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
-
-LINE = 64
 
 
 def word_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
@@ -60,7 +57,7 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
         if depth > full:
             move(row, Index(full), depth - full)
 
-    for_each(rows, copy)
+    each_of(rows, copy)
     return words
 
 
@@ -90,14 +87,14 @@ def word_images(
 
     `axes` say where the images lie in `sizes`; around them is `padding`.
     """
-    batch, channels, *spatial = x.shape
-    each, count = channels // group, PRODUCTS[x.dtype].count
-    words = word_count(each, count)
+    batch, _, *spatial = x.shape
+    channels, count = x.shape[1] // group, PRODUCTS[x.dtype].count
+    words = word_count(channels, count)
     made = kernel.scratch((batch, group * words, *sizes), WORD)
     if not any(axis.padded for axis in axes) and tuple(spatial) == sizes:
         area = made.reshape((1, batch * group * words, made.tensor.size // (batch * group * words)))
         sizes, axes = area.shape[2:], ()
-    source = x.reshape((batch * group, each, *(sizes if not axes else spatial)))
+    source = x.reshape((batch * group, channels, *(sizes if not axes else spatial)))
     target = made.reshape((batch * group, words, *sizes))
     lanes = kernel.lanes(WORD)
 
@@ -114,12 +111,9 @@ def word_images(
 
         each_vector(sizes, lanes, vectors)
 
-    def one(image: Index) -> None:
-        for_each(each // count, lambda word: move(image, word, count))
-        if rest := each % count:
-            move(image, Index(words - 1), rest)
-
-    for_each(batch * group, one)
+    each((batch * group, channels // count), lambda at: move(at[0], at[1], count))
+    if rest := channels % count:
+        each_of(batch * group, lambda image: move(image, Index(words - 1), rest))
     return made
 
 

@@ -50,6 +50,10 @@ class Comparison:
         ]
 
 
+REST = 0.003
+"""Seconds between turns, in which threads of the last one stop to wait for more work."""
+
+
 def compare(
     contenders: Sequence[Contender], feeds: Arrays, rounds: int, threads: int
 ) -> Comparison:
@@ -59,7 +63,7 @@ def compare(
     errors = {n: error(y, outputs[reference]) for n, y in outputs.items() if n != reference}
     actions = {c.name: partial(c.run, feeds) for c in contenders}
     calls = enough_calls(actions)
-    timings = interleave(actions, rounds, calls)
+    timings = interleave(actions, rounds, calls, rest=REST if threads > 1 else 0)
     return Comparison(reference, errors, timings, rounds, calls, threads)
 
 

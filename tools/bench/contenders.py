@@ -12,8 +12,6 @@ from ..feeds import Arrays
 from .agreement import Outputs
 
 OURS = "trivium"
-OUR_THREADS = 1
-"""Sessions run on one thread so far, whatever is asked for."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +22,9 @@ class Contender:
     run: Callable[[Arrays], Outputs]
 
 
-def ours(package: Package) -> Contender:
+def ours(package: Package, threads: int) -> Contender:
     """Return a compiled model as a contender."""
-    session = Session(package)
+    session = Session(package, threads=threads)
     return Contender(OURS, lambda feeds: list(session.run(feeds).values()))
 
 

@@ -74,8 +74,8 @@ def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
 
 
 def _winograd_conv(op: cpu.WinogradConv) -> int:
-    u, y = _tensors((op.u, op.y))
-    return 2 * y.size * (u.shape[1] // op.outputs) * cpu.TAPS**2
+    x, y = _tensors((op.x, op.y))
+    return 2 * y.size * x.shape[1] * cpu.TAPS**2
 
 
 def _mat_mul(op: Any) -> int:

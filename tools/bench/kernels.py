@@ -1,7 +1,7 @@
 """Time each distinct kernel of a model alone."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -88,9 +88,14 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
     kernel = code.kernels[group]
     inputs = [tensor_of(v.type) for v in group.operation.operands]
     outputs = [tensor_of(v.type) for v in group.results]
-    arrays = _lay_out([*inputs, *outputs, *kernel.scratch])
-    function = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * len(arrays))
-    call = partial(function(library.address(kernel.symbol)), *(a.ctypes.data for a in arrays))
+    arrays = _lay_out([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
+    types = [*[ctypes.c_int64] * 3, *[ctypes.c_void_p] * len(arrays)]
+    function = ctypes.CFUNCTYPE(None, *types)(library.address(kernel.symbol))
+    pointers = [array.ctypes.data for array in arrays]
+    phases = [
+        partial(function, number, 0, phase.iterations, *pointers)
+        for number, phase in enumerate(kernel.phases)
+    ]
     members = [op for op in ops(group.block) if not op.terminator]
     return KernelTime(
         kernel.symbol,
@@ -98,9 +103,14 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
         (*inputs, *outputs),
         sum(map(flops, members)),
         _traffic(group, [*inputs, *outputs]),
-        least_time(call),
+        least_time(phases[0] if len(phases) == 1 else partial(_in_turn, phases)),
         multiplies=next(map(multiplies, filter(flops, members)), "f32"),
     )
+
+
+def _in_turn(actions: Sequence[Callable[[], None]]) -> None:
+    for action in actions:
+        action()
 
 
 def _lay_out(tensors: Sequence[Tensor]) -> list[Array]:

@@ -44,15 +44,21 @@ def clocks() -> tuple[int, int]:
 
 
 def interleave(
-    actions: Mapping[str, Action], rounds: int, calls: int = 1, clock: Clock = clocks
+    actions: Mapping[str, Action],
+    rounds: int,
+    calls: int = 1,
+    clock: Clock = clocks,
+    rest: float = 0,
 ) -> dict[str, Timing]:
     """Let every action have a turn of `calls` calls in each round, always in the same order.
 
-    So whatever disturbs the machine for a while disturbs them all.
+    So whatever disturbs the machine for a while disturbs them all. `rest` is how many seconds
+    there are between turns.
     """
     turns: dict[str, list[tuple[int, int]]] = {name: [] for name in actions}
     for _ in range(rounds):
         for name, action in actions.items():
+            time.sleep(rest)
             turns[name].append(_turn(action, calls, clock))
     return {name: _timing(spent, calls) for name, spent in turns.items()}
 

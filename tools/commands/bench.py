@@ -96,12 +96,9 @@ def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
 
 
 def _each_model(flags: argparse.Namespace, faults: list[str]) -> None:
-    from ..bench.contenders import OUR_THREADS
     from ..bench.measurement import geometric_mean
 
     threads = flags.threads or THREADS
-    if threads != OUR_THREADS:
-        print(f"note: the peers have {threads} threads, trivium so far only {OUR_THREADS}\n")
     ratios: list[float] = []
     for path in flags.models:
         try:
@@ -127,7 +124,7 @@ def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison"
         prepared = prepare(path, progress, **arguments.compile_arguments(flags))
     feeds = prepared.inputs(flags.seed)
     came, notes = invite(flags.against or PEERS, path, feeds, threads)
-    contenders = [ours(prepared.package), *came]
+    contenders = [ours(prepared.package, threads), *came]
     comparison = compare(contenders, feeds, flags.rounds or ROUNDS, threads)
     _print(
         f"{path}: f32, {_threads(threads)}, {comparison.rounds} rounds",

@@ -44,6 +44,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.count,
         help="run N more times and print the median and the least time",
     )
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=arguments.count,
+        help="run on up to N threads, one for each core unless said otherwise",
+    )
     arguments.add_compile_arguments(parser)
 
 
@@ -51,7 +57,7 @@ def run(flags: argparse.Namespace) -> None:
     """Run once, write and describe the outputs, then measure."""
     from ...runtime.session import Session
 
-    session = Session(_package(flags))
+    session = Session(_package(flags), threads=flags.threads)
     for name in set(flags.outputs) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")

@@ -45,27 +45,27 @@ func.func @panels_do_not_hold_the_windows(%x: tensor<1x2x7xf32>, %w: tensor<2x5x
 
 // -----
 
-func.func @there_is_no_tile_of_three(%x: tensor<1x4x8x8xf32>, %u: tensor<16x4xf32>) {
+func.func @there_is_no_tile_of_three(%x: tensor<1x4x8x8xf32>, %u: tensor<64xf32>) {
   // expected-error @below {{'cpu.winograd_conv' op tile is 3, must be 2 or 4}}
   %0 = "cpu.winograd_conv"(%x, %u) {block = 1, outputs = 1, pads = array<i64: 0, 0, 0, 0>, tile = 3}
-      : (tensor<1x4x8x8xf32>, tensor<16x4xf32>) -> tensor<1x1x6x6xf32>
+      : (tensor<1x4x8x8xf32>, tensor<64xf32>) -> tensor<1x1x6x6xf32>
   return
 }
 
 // -----
 
-func.func @winograd_has_no_outputs(%x: tensor<1x4x8x8xf32>, %u: tensor<16x4xf32>) {
+func.func @winograd_has_no_outputs(%x: tensor<1x4x8x8xf32>, %u: tensor<64xf32>) {
   // expected-error @below {{'cpu.winograd_conv' op outputs is 0, block is 1, must be at least 1}}
   %0 = "cpu.winograd_conv"(%x, %u) {block = 1, outputs = 0, pads = array<i64: 0, 0, 0, 0>, tile = 2}
-      : (tensor<1x4x8x8xf32>, tensor<16x4xf32>) -> tensor<1x1x6x6xf32>
+      : (tensor<1x4x8x8xf32>, tensor<64xf32>) -> tensor<1x1x6x6xf32>
   return
 }
 
 // -----
 
-func.func @winograd_weight_has_too_few_points(%x: tensor<1x4x8x8xf32>, %u: tensor<9x4xf32>) {
-  // expected-error @below {{'cpu.winograd_conv' op weight is tensor<9x4xf32>, must hold 1 kernels for each of 16 points}}
+func.func @winograd_weight_has_too_few_points(%x: tensor<1x4x8x8xf32>, %u: tensor<36xf32>) {
+  // expected-error @below {{'cpu.winograd_conv' op weight is tensor<36xf32>, must hold 1 kernels for each of 16 points}}
   %0 = "cpu.winograd_conv"(%x, %u) {block = 1, outputs = 1, pads = array<i64: 0, 0, 0, 0>, tile = 2}
-      : (tensor<1x4x8x8xf32>, tensor<9x4xf32>) -> tensor<1x1x6x6xf32>
+      : (tensor<1x4x8x8xf32>, tensor<36xf32>) -> tensor<1x1x6x6xf32>
   return
 }

@@ -26,9 +26,9 @@ func.func @panel_conv(%x: tensor<1x2x7xf32>, %w: tensor<2x6x4xf32>, %b: tensor<5
 // CHECK-LABEL: func.func @winograd_conv
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[U:.*]]: {{.*}}, %[[B:.*]]: {{.*}})
 // CHECK:         "cpu.winograd_conv"(%[[X]], %[[U]], %[[B]]) {block = 3 : i64
-// CHECK-SAME:      : (tensor<1x4x8x9xf32>, tensor<16x24xf32>, tensor<6xf32>) -> tensor<1x6x8x9xf32>
-func.func @winograd_conv(%x: tensor<1x4x8x9xf32>, %u: tensor<16x24xf32>, %b: tensor<6xf32>) -> tensor<1x6x8x9xf32> {
+// CHECK-SAME:      : (tensor<1x4x8x9xf32>, tensor<384xf32>, tensor<6xf32>) -> tensor<1x6x8x9xf32>
+func.func @winograd_conv(%x: tensor<1x4x8x9xf32>, %u: tensor<384xf32>, %b: tensor<6xf32>) -> tensor<1x6x8x9xf32> {
   %0 = "cpu.winograd_conv"(%x, %u, %b) {block = 3, outputs = 6, pads = array<i64: 1, 1, 1, 1>, tile = 2}
-      : (tensor<1x4x8x9xf32>, tensor<16x24xf32>, tensor<6xf32>) -> tensor<1x6x8x9xf32>
+      : (tensor<1x4x8x9xf32>, tensor<384xf32>, tensor<6xf32>) -> tensor<1x6x8x9xf32>
   return %0 : tensor<1x6x8x9xf32>
 }

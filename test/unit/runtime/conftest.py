@@ -1,18 +1,22 @@
 """Objects made by the real code generator, and a small package around them."""
 
-from collections.abc import Callable
+import ctypes
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from trivium.runtime.manifest import Buffer, Kernel, Manifest, Memory, Port, Step
 from trivium.runtime.package import Package
+from trivium.runtime.team import CODE
 
 Compile = Callable[..., memoryview]
 
 # y = x * w + 1 by way of the arena, 16 floats; bases are arena, weights, x, y.
 SEGMENT = """
-llvm.func @segment_0(%bases: !llvm.ptr) {
+llvm.func @segment_0(%job: !llvm.ptr, %thread: i64, %run: i64) {
+  %q0 = llvm.getelementptr %job[1] : (!llvm.ptr) -> !llvm.ptr, i64
+  %bases = llvm.load %q0 : !llvm.ptr -> !llvm.ptr
   %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %q2 = llvm.getelementptr %bases[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %q3 = llvm.getelementptr %bases[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
@@ -39,7 +43,9 @@ def compile_object(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     engine = pytest.importorskip("torch_mlir.execution_engine")
     folder = tmp_path_factory.mktemp("objects")
 
-    def compile_text(text: str, entry: str, pic: bool = False) -> memoryview:
+    def compile_text(
+        text: str, entry: str, pic: bool = False, externals: Sequence[str] = ()
+    ) -> memoryview:
         path = folder / f"{entry}.o"
         with ir.Context() as context, ir.Location.unknown():
             context.enable_multithreading(False)
@@ -47,6 +53,8 @@ def compile_object(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             jit = engine.ExecutionEngine(
                 module, opt_level=2, enable_object_dump=True, enable_pic=pic
             )
+            for name in externals:  # any address will do: nothing runs here
+                jit.raw_register_runtime(name, ctypes.c_void_p(1))
             jit.raw_lookup(entry)
             jit.dump_to_object_file(str(path))
         return memoryview(path.read_bytes())
@@ -57,6 +65,12 @@ def compile_object(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 @pytest.fixture(scope="session")
 def segment_object(compile_object: Compile) -> memoryview:
     return compile_object(SEGMENT, "segment_0")
+
+
+@pytest.fixture(scope="session")
+def threads_object(compile_object: Compile) -> memoryview:
+    threads = pytest.importorskip("trivium.targets.cpu.threads")
+    return compile_object(threads.threads_text(), "share")
 
 
 def scale_manifest() -> Manifest:
@@ -84,10 +98,11 @@ def manifest() -> Manifest:
 
 
 @pytest.fixture(scope="session")
-def scale(segment_object: memoryview) -> Package:
+def scale(segment_object: memoryview, threads_object: memoryview) -> Package:
     """Return the package of y = x * (0, 1, ..., 15) + 1."""
     weights = np.arange(16, dtype=np.float32).tobytes()
-    return Package.create(scale_manifest(), {"weights.bin": weights, "cpu/scale.o": segment_object})
+    entries = {"weights.bin": weights, "cpu/scale.o": segment_object, CODE: threads_object}
+    return Package.create(scale_manifest(), entries)
 
 
 @pytest.fixture

@@ -53,7 +53,12 @@ def test_a_package_may_be_saved_over_itself(scale_file: Path):
 def test_any_unzip_reads_it(scale: Package, scale_file: Path):
     with zipfile.ZipFile(scale_file) as file:
         assert file.testzip() is None
-        assert file.namelist() == ["manifest.json", "cpu/scale.o", "weights.bin"]
+        assert file.namelist() == [
+            "manifest.json",
+            "cpu/scale.o",
+            "cpu/threads.o",
+            "weights.bin",
+        ]
         assert file.read("weights.bin") == bytes(scale.weights)
         assert {info.date_time for info in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
 
@@ -250,8 +255,8 @@ def test_an_entry_past_the_end_is_refused(scale_file: Path, size: int):
 
 def test_a_later_version_is_refused(scale: Package, tmp_path: Path):
     path = tmp_path / "p.trv"
-    replace(scale, manifest=replace(scale.manifest, version=2)).save(path)
-    assert "manifest: 'version' is 2, this runtime reads up to 1" in refusal(path)
+    replace(scale, manifest=replace(scale.manifest, version=3)).save(path)
+    assert "manifest: 'version' is 3, this runtime reads up to 2" in refusal(path)
 
 
 def test_opening_needs_neither_compiler_nor_zipfile(scale_file: Path):

@@ -111,11 +111,11 @@ def test_a_broken_model_does_not_keep_others_from_their_turn(
     assert str(missing) in err
 
 
-def test_says_that_trivium_has_one_thread(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_contenders_have_as_many_threads(
+    model: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert call(model, "--rounds=3", "--shape=N=3", "--threads=2") == tool.OK
-    out = capsys.readouterr().out
-    assert out.startswith("note: the peers have 2 threads, trivium so far only 1\n")
-    assert "2 threads" in out
+    assert capsys.readouterr().out.startswith(f"{model}: f32, 2 threads, 3 rounds")
 
 
 @pytest.mark.parametrize(

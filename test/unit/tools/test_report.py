@@ -42,6 +42,7 @@ outputs
 
 memory
   activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
+  per thread   0 bytes for each but the first
   weights      1.5 KiB
 
 sizes

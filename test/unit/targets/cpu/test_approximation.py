@@ -63,8 +63,11 @@ def computed(sweep: Array) -> dict[str, Array]:
     results: dict[str, Array] = {}
     for name, kernel in kernels.items():
         results[name] = np.empty_like(sweep)
-        call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
-        call(library.address(kernel.symbol))(sweep.ctypes.data, results[name].ctypes.data)
+        call = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 3, *[ctypes.c_void_p] * 2)
+        (phase,) = kernel.phases
+        call(library.address(kernel.symbol))(
+            0, 0, phase.iterations, sweep.ctypes.data, results[name].ctypes.data
+        )
     return results
 
 

@@ -1,0 +1,189 @@
+"""Threads that run a program together: a pool of them in the process, a job for each session.
+
+Pool and job are tables of 8-byte words that native code reads and writes; what changes often has a
+cache line of its own. `targets/cpu/threads.py` has that code, and says how it goes about it.
+"""
+
+import atexit
+import ctypes
+import hashlib
+import os
+import sys
+import threading
+import time
+import weakref
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .elf import NativeLibrary, load_objects
+from .errors import RunError
+from .manifest import Step
+from .memory import Bases, allocate
+
+CODE = "cpu/threads.o"
+"""The entry of a package with the code of pools."""
+
+_LINE = 8
+
+_Program = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_Submit = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+_Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+_Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Job:
+    """Say which word of a job is what; each phase has `PHASE_WORDS` from `COUNTERS` on."""
+
+    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES = range(6)
+    COUNTERS = 2 * _LINE
+    PHASE_WORDS = 2 * _LINE
+
+
+class Pool:
+    """Hold the threads of the process that run programs besides those that call for it."""
+
+    LINE = _LINE
+    SEQUENCE, JOB, SLEEPERS, BUSY, STOP, ANNOUNCED = range(0, 6 * _LINE, _LINE)
+    MOST_THREADS = 1024
+
+    def __init__(self, code: memoryview) -> None:
+        self._library = load_objects({CODE: code})
+        self._words = _words(Pool.ANNOUNCED + Pool.MOST_THREADS * Pool.LINE)
+        self._threads: list[threading.Thread] = []
+        self._lock = threading.Lock()
+        self._work = _Work(self._library.address("work"))
+        self.submit = _Submit(self._library.address("submit"))
+        atexit.register(self._stop)
+        os.register_at_fork(after_in_child=self._forget)
+
+    @property
+    def address(self) -> int:
+        return self._words.ctypes.data
+
+    def grow(self, threads: int) -> None:
+        """Start as many threads as it takes to run on `threads`, the caller's included."""
+        if threads - 1 <= len(self._threads):
+            return
+        with self._lock:
+            # The words of thread 0, the caller, are not used.
+            for number in range(len(self._threads) + 1, threads):
+                arguments = (self.address, number)
+                name = f"trivium-{number}"
+                thread = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
+                thread.start()
+                self._threads.append(thread)
+
+    def leave(self, job: int) -> None:
+        """Wait until no thread has to do with a job that is not running: it may then be freed."""
+        announced = self._words[Pool.ANNOUNCED :: Pool.LINE]
+        while np.any(announced == job):
+            time.sleep(1e-5)
+
+    def _stop(self) -> None:
+        _Stop(self._library.address("stop"))(self.address)
+        for thread in self._threads:
+            thread.join()
+
+    def _forget(self) -> None:
+        """Begin anew in a forked process, which has none of the threads."""
+        self._threads = []
+        self._lock = threading.Lock()
+        self._words[:] = 0
+
+
+class Team:
+    """Run one program of a session, on some threads; results do not depend on how many."""
+
+    def __init__(
+        self,
+        library: NativeLibrary,
+        step: Step,
+        bases: Bases,
+        own_bytes: int,
+        threads: int,
+        pool: Pool,
+    ) -> None:
+        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory."""
+        program = library.address(step.symbol)
+        own = allocate(own_bytes * (threads - 1))
+        words = _words(Job.COUNTERS + step.phases * Job.PHASE_WORDS)
+        words[Job.PROGRAM] = program
+        words[Job.BASES] = bases.address
+        words[Job.THREADS] = threads
+        words[Job.OWN] = own.ctypes.data
+        words[Job.OWN_BYTES] = own_bytes
+        self._threads, self._pool = threads, pool
+        self._program = _Program(program)
+        self._job: int = words.ctypes.data
+        # A thread that is late runs the program through before it sees that all is done.
+        used = (library, words, own, bases)
+        release = weakref.finalize(self, _release, pool, self._job, used)
+        release.atexit = False
+
+    def run(self) -> None:
+        """Run the program; without the interpreter lock."""
+        if self._threads == 1:
+            self._program(self._job, 0, 0)
+            return
+        self._pool.grow(self._threads)
+        self._pool.submit(self._pool.address, self._job)
+
+
+def _release(pool: Pool, job: int, used: object) -> None:
+    """Let go of what a job uses when no thread looks at it any more."""
+    pool.leave(job)
+
+
+def _words(count: int) -> NDArray[np.int64]:
+    return allocate(count * 8).view(np.int64)
+
+
+_pools: dict[bytes, Pool] = {}
+_pools_lock = threading.Lock()
+
+
+def pool_of(code: memoryview) -> Pool:
+    """Return the pool of the process that runs the given code."""
+    key = hashlib.sha256(code).digest()
+    with _pools_lock:
+        if key not in _pools:
+            _pools[key] = Pool(code)
+        return _pools[key]
+
+
+def checked_threads(threads: object) -> int:
+    """Return a number of threads, by default that of the cores; raise RunError for what is none."""
+    if threads is None:
+        return default_threads()
+    if not isinstance(threads, int) or not 1 <= threads <= Pool.MOST_THREADS:
+        raise RunError(f"threads is {threads!r}, must be a number from 1 to {Pool.MOST_THREADS}")
+    return threads
+
+
+@cache
+def default_threads() -> int:
+    """Return how many threads suit this process: one for each core that it may use."""
+    cpus = os.sched_getaffinity(0)
+    cores = {_siblings(cpu) for cpu in cpus}
+    return max(1, min(len(cores), _quota()))
+
+
+def _siblings(cpu: int) -> str:
+    """Return what all logical processors of one core have in common."""
+    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    try:
+        return path.read_text()
+    except OSError:
+        return str(cpu)
+
+
+def _quota() -> int:
+    """Return how many processors the control group of this process may use at a time."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return -(-int(quota) // int(period))
+    except (OSError, ValueError):
+        return sys.maxsize

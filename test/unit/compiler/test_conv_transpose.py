@@ -1,0 +1,68 @@
+"""Transposed convolutions, however they run, beside ONNX Runtime."""
+
+import numpy as np
+import onnx
+import pytest
+import trivium
+from onnx import TensorProto, helper, numpy_helper
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+CHANNELS, OUTPUTS, SIZES = 8, 6, (5, 7)
+
+
+def model_of(group: int, w: np.ndarray, **attributes: object):
+    node = helper.make_node("ConvTranspose", ["x", "w", "b"], ["y"], group=group, **attributes)
+    b = np.arange(OUTPUTS, dtype=np.float32)
+    graph = helper.make_graph(
+        [node],
+        "up",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, CHANNELS, *SIZES])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, OUTPUTS, "h", "w"])],
+        [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.checker.check_model(model)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "pad", "extra", "group", "split"),
+    [
+        ((2, 2), 2, 0, 0, 1, True),
+        ((4, 4), 2, 1, 0, 1, True),
+        ((3, 3), 2, 1, 1, 1, True),
+        ((3, 3), 1, 1, 0, 1, True),
+        ((3, 3), 1, 0, 0, 2, True),
+        ((3, 2), 3, 0, 2, 1, True),
+        ((4, 4), 4, 0, 0, 2, True),
+        ((5, 5), 2, 2, 1, 1, True),
+        ((4, 4), 2, 3, 0, 1, True),
+        ((2, 2), 2, 0, 1, 1, True),
+        ((4, 4), 3, 1, 2, 2, False),
+        ((1, 1), 2, 0, 0, 1, False),
+        ((3, 3), 1, 3, 0, 1, False),
+    ],
+)
+def test_agrees(
+    kernel: tuple[int, int], stride: int, pad: int, extra: int, group: int, split: bool
+) -> None:
+    random = np.random.default_rng(0)
+    w = random.standard_normal((CHANNELS, OUTPUTS // group, *kernel)).astype(np.float32)
+    model = model_of(
+        group,
+        w,
+        strides=[stride] * 2,
+        pads=[pad] * 4,
+        output_padding=[extra] * 2,
+    )
+    x = random.standard_normal((2, CHANNELS, *SIZES)).astype(np.float32)
+    peer = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    session = trivium.compile(model)
+    np.testing.assert_allclose(
+        session.run({"x": x})["y"], peer.run(None, {"x": x})[0], rtol=1e-5, atol=2e-5
+    )
+    ops = [op for step in session.manifest.kernels for op in step.ops]
+    assert ("tri.conv_transpose" not in ops) == split
