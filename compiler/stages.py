@@ -18,7 +18,7 @@ def pipeline_for(
     """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
     chosen = find_target(target)
     passes: tuple[Pass, ...] = (
-        *default_pipeline(opt_level),
+        *default_pipeline(opt_level, exact=options.strict),
         *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),

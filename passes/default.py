@@ -3,6 +3,7 @@
 from .core import Pass
 from .cse import Cse
 from .decompose import Decompose
+from .delay_scales import DelayScales
 from .eliminate import Eliminate
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
@@ -29,6 +30,7 @@ CLEAN: tuple[Pass, ...] = (Eliminate(),)
 
 SIMPLIFY: tuple[Pass, ...] = (
     *CLEAN,
+    DelayScales(),  # before constants are folded: weights are still integers
     FoldConstants(),
     Eliminate(),
     Cse(),
@@ -71,13 +73,15 @@ GROUP: tuple[Pass, ...] = (FuseEpilogues(), FuseElementwise(), Eliminate())
 LEVELS = (CLEAN, SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 
 
-def default_pipeline(opt_level: int) -> tuple[Pass, ...]:
+def default_pipeline(opt_level: int, exact: bool = False) -> tuple[Pass, ...]:
     """Return the passes of a level, in the order in which they run.
 
     0 only removes what does nothing; 1 also computes, merges and folds; 2 also recognises the ops
-    that exporters took apart. Levels above 2 are level 2.
+    that exporters took apart. Levels above 2 are level 2. With `exact`, products are scaled where
+    the model scales them.
     """
-    return LEVELS[min(opt_level, len(LEVELS) - 1)]
+    passes = LEVELS[min(opt_level, len(LEVELS) - 1)]
+    return tuple(p for p in passes if not (exact and isinstance(p, DelayScales)))
 
 
 def grouping_pipeline(opt_level: int) -> tuple[Pass, ...]:

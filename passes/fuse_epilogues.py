@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ..dialects.core.attributes import tensor_of
 from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
@@ -14,10 +15,13 @@ class FuseEpilogues(Pass):
     """Group each convolution, product, pooling, norm, … with the elementwise ops that follow it.
 
     An op joins when its result has the shape of the first op's and no value before it is used
-    outside of the group. Where two could take the same op, the later one does.
+    outside of the group. Where two could take the same op, the later one does. What is widened for
+    an op of the group alone is widened in it: that is less to read.
 
     %c = tri.conv %x, %w; %a = tri.add %c, %r; %y = tri.relu %a
         =>   %y = tri.group %x, %w, %r { conv; add; relu }
+    %c = tri.conv %x, %w; %r = tri.cast %b; %y = tri.add %c, %r (%b is i8)
+        =>   %y = tri.group %x, %w, %b { conv; cast; add }
     """
 
     def run(self, module: Module) -> None:
@@ -44,7 +48,27 @@ def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
     members = {anchor}
     while joined := _detour(graph, fits, max(members)):
         members |= joined
-    return members
+    behind = members - {anchor}
+    for number in sorted(behind):
+        for producer in graph.producers[number]:
+            behind |= _widening(graph, fits, producer, behind) - members
+    return members | behind
+
+
+def _widening(graph: Graph, fits: Callable[[int], bool], last: int, behind: set[int]) -> set[int]:
+    """Return an op and those above it that only ops behind an anchor need, if they read less."""
+    joined = set[int]()
+    pending = [last]
+    while pending:
+        number = pending.pop()
+        if fits(number) and graph.users[number] <= behind | joined:
+            joined.add(number)
+            pending += graph.producers[number]
+    inside = {value for number in joined for value in graph.ops[number].results}
+    operands = [v for number in joined for v in graph.ops[number].operation.operands]
+    read = sum(tensor_of(v.type).size_bytes for v in dict.fromkeys(operands) if v not in inside)
+    made = tensor_of(graph.ops[last].results[0].type).size_bytes
+    return joined if read < made else set[int]()
 
 
 def _detour(graph: Graph, fits: Callable[[int], bool], start: int) -> set[int]:

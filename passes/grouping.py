@@ -34,6 +34,10 @@ class Graph:
             operands = [values[v] for v in op.operation.operands if v in values]
             self.producers[number] = operands
 
+    def ordered(self, members: set[int]) -> list[int]:
+        """Return a set of ops as they come in a group: what makes it a kernel, then the others."""
+        return sorted(members, key=lambda number: (not self.ops[number].anchor, number))
+
 
 Choice = Callable[[Graph], Sequence[set[int]]]
 
@@ -50,7 +54,7 @@ def fuse(module: Module, choose: Choice) -> None:
             graph = Graph(function)
             for members in choose(graph):
                 if len(members) > 1:
-                    build_group([graph.ops[number] for number in sorted(members)])
+                    build_group([graph.ops[number] for number in graph.ordered(members)])
 
 
 def build_group(members: Sequence[Op]) -> tri.Group:

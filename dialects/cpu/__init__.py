@@ -3,5 +3,6 @@
 from ..core.op import OPS as OPS
 from .conv import *
 from .dialect import CPU as CPU
+from .dot import *
 from .matmul import *
 from .winograd import *

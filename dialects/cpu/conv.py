@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
@@ -76,9 +78,9 @@ class PackedConv(CpuOp):
 class PanelConv(CpuOp):
     """Convolve as `tri.conv` does, in one group, with vectors across outputs.
 
-    `w` is [panels, channels * taps, outputs of a panel], packed by `pack_columns`: a column is one
-    output. `kernel` is the shape of a window, `outputs` counts the outputs that are not filling.
-    Code works on `rows` pixels at a time; 0 leaves that open.
+    `w` is [panels, taps * channels, outputs of a panel], made by `pack_kernel_columns`: a column is
+    one output. `kernel` is the shape of a window, `outputs` counts those that are not filling. Code
+    works on `rows` pixels at a time; 0 leaves that open.
     """
 
     x: Operand
@@ -125,7 +127,8 @@ class PanelConv(CpuOp):
         rows: int = 0,
     ) -> Array:
         shape = _panel_shape(Tensor.of(w), outputs, kernel)
-        plain = unpack_columns(w, outputs).T.reshape(shape)
+        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, shape[1])
+        plain = np.moveaxis(turned, -1, 1)
         return Conv.reference(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
 
 
@@ -149,7 +152,8 @@ def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -
 
 def pack_kernel_columns(w: Array, block: int) -> Array:
     """Bring the kernels of a `tri.conv` of one group into the order of a `cpu.panel_conv`."""
-    return pack_columns(w.reshape(w.shape[0], -1).T, block)
+    turned = np.moveaxis(w, 1, -1)
+    return pack_columns(turned.reshape(w.shape[0], -1).T, block)
 
 
 def _panel_shape(w: Tensor, outputs: int, kernel: tuple[int, ...]) -> Shape:

@@ -21,8 +21,7 @@ def is_possible(schedule: Schedule, product: Product, machine: Machine, error: f
         return False
     if schedule.method == PACKED:
         return True
-    # Windows are read by whole rows of pixels.
-    return product.panels_suit and not (product.moved and product.image[-1] > schedule.rows)
+    return product.panels_suit
 
 
 def candidates(product: Product, machine: Machine, error: float) -> list[Schedule]:

@@ -8,7 +8,6 @@ products a panel of columns.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Protocol
 
 from ...dialects.core.machine import Machine
@@ -65,6 +64,14 @@ LINE = 64
 STREAMED = 256 << 10
 """Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
 
+Multiply = Callable[[Number, Number, Number], Number]
+"""Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
+
+
+def multiply_add(factor: Number, vector: Number, total: Number) -> Number:
+    """Multiply numbers as they are."""
+    return factor.fma(vector, total)
+
 
 class Panel(Protocol):
     """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
@@ -83,12 +90,22 @@ class Panel(Protocol):
 
 
 @dataclass(frozen=True)
+class Run:
+    """Count tiles of the same height; `first` says with which row each begins."""
+
+    rows: int
+    count: int
+    first: Callable[[Index], Index]
+
+
+@dataclass(frozen=True)
 class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. Tiles
-    never cut `unit` rows apart. The depth goes on through `taps`, without a loop.
+    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. Tiles are
+    some whole units of `unit` rows, or parts of one. `dtype` is that of the sums; `multiply` says
+    what a product is.
     """
 
     rows: int
@@ -101,14 +118,13 @@ class Contraction:
     initial: Callable[[Index], Number] | None = None
     touch: Callable[[Index, Index], None] | None = None
     unit: int = 1
-    taps: Shape = ()
+    multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
         full, rest = divmod(self.columns, tile.columns)
-        most = max(1, tile.rows // self.unit)
-        large, small, many, few = even_split(self.rows // self.unit, most)
-        rows = large * self.unit, small * self.unit, many, few
+        runs = self._runs(tile.rows)
+        tiles = sum(run.count for run in runs)
         plain = [Lanes(tile.lanes)] * tile.vectors
         masks = [
             Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
@@ -119,30 +135,44 @@ class Contraction:
         last = Index(full * tile.columns)
 
         def panel(at: list[Index]) -> list[Piece]:
-            return self._panel(rows, at[0] * tile.columns, plain)
+            return self._panel(runs, at[0] * tile.columns, plain)
 
         spread(
-            Section((full,), many + few, panel),
-            Section((int(rest > 0),), many + few, lambda _: self._panel(rows, last, masks)),
+            Section((full,), tiles, panel),
+            Section((int(rest > 0),), tiles, lambda _: self._panel(runs, last, masks)),
         )
 
-    def _panel(
-        self, rows: tuple[int, int, int, int], start: Index, masks: Sequence[Lanes]
-    ) -> list[Piece]:
+    def _runs(self, most: int) -> list[Run]:
+        """Cut the rows into tiles of two heights at most."""
+        unit, units = self.unit, self.rows // self.unit
+        if unit <= most:
+            large, small, many, few = even_split(units, most // unit)
+            offset = many * large * unit
+            return [
+                Run(large * unit, many, lambda i: i * (large * unit)),
+                Run(small * unit, few, lambda i: i * (small * unit) + offset),
+            ]
+        large, small, many, few = even_split(unit, most)
+        return [
+            Run(large, units * many, lambda i: i // many * unit + i % many * large),
+            Run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
+        ]
+
+    def _panel(self, runs: Sequence[Run], start: Index, masks: Sequence[Lanes]) -> list[Piece]:
         """Prepare a panel of columns; return the tiles of rows that run over it."""
         self.panel.prepare(start, masks)
-        large, small, many, few = rows
-        offset = many * large
-        tiles = many + few
+        tiles = sum(run.count for run in runs)
+        pieces: list[Piece] = []
+        before = 0
+        for run in runs:
 
-        def tile(number: Index, rows: int, first: Index) -> None:
-            fetch = self.panel.fetch_next(start, number, tiles)
-            self._tile(rows, first, start, masks, fetch)
+            def tile(i: Index, run: Run = run, before: int = before) -> None:
+                fetch = self.panel.fetch_next(start, i + before, tiles)
+                self._tile(run.rows, run.first(i), start, masks, fetch)
 
-        return [
-            Piece(many, lambda i: tile(i, large, i * large)),
-            Piece(few, lambda i: tile(i + many, small, i * small + offset)),
-        ]
+            pieces.append(Piece(run.count, tile))
+            before += run.count
+        return pieces
 
     def _tile(
         self, rows: int, first: Index, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
@@ -161,15 +191,10 @@ class Contraction:
             for r in range(rows):
                 factor = splat(self.left(Rows(first, rows), r, depth), masks[0].width)
                 now = sums[r * len(masks) : (r + 1) * len(masks)]
-                out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
+                out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
             return out
 
-        def steps(depth: list[Index], sums: list[Number]) -> list[Number]:
-            for tap in product(*map(range, self.taps)):
-                sums = step([*depth, *map(Index, tap)], sums)
-            return sums
-
-        sums = carry_nest(self.depth, sums, steps)
+        sums = carry_nest(self.depth, sums, step)
         for r in range(rows):
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width

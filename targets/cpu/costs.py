@@ -19,13 +19,16 @@ CACHE_BYTES = 20 << 20
 FEW = 16
 """With fewer channels than this, the transforms cost more than the products that they save."""
 
-LOAD = 3.0  # a vector of a panel, or a number for all lanes
-COPY = 35.0  # a vector into a panel
-WINDOW = 110.0  # a vector of windows into a panel
+LOAD = 3.2  # a vector of a panel, or a number for all lanes
+COPY = 10.0  # a vector into a panel
+WINDOW = 27.0  # a vector of windows into a panel
 REREAD = 0.8  # a byte of weights that the caches have lost
-LINE = 6.5  # a cache line of pixels
-TRANSPOSE = 40.0  # a vector of results that lie pixel by pixel
-SCATTERED = 20.0  # a vector that is read from a page of its own
+LINE = 3.6  # a cache line of pixels
+TRANSPOSE = 47.0  # a vector of results that lie pixel by pixel
+SCATTERED = 12.5  # a vector that is read from a page of its own
+
+FAR = {32 << 10: 1.0, 256 << 10: 3.4}
+"""What it costs more to load a vector of a panel that has more bytes than this."""
 
 KEPT_BYTES = 512 << 10
 """Weights that outgrow this are not in the nearest caches when they are read again."""
@@ -58,9 +61,13 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     work = _Work.of(schedule, product, machine)
     loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
     total = work.rows * work.vectors * product.depth + LOAD * loads
+    size = product.bits // 8
+    panel = schedule.vectors * machine.vector_bytes * product.depth
+    for level, far in FAR.items():
+        if panel > level:
+            total += far * product.depth * work.vectors * work.tiles
     if not product.is_conv:
         return total
-    size = product.bits // 8
     if schedule.method == PANEL:
         lines = -(-min(schedule.rows, work.rows) * size // LINE_BYTES)
         total += LINE * lines * product.depth * work.tiles * work.panels
@@ -88,7 +95,9 @@ class _Work:
             rows, columns = columns, rows
         vectors = -(-columns // machine.lanes(product.bits))
         unit = product.image[-1] if product.moved and not across else 1
-        tiles = -(-rows // (max(1, schedule.rows // unit) * unit))
+        # Tiles are whole lines of pixels, or parts of one.
+        lines = schedule.rows // unit
+        tiles = -(-rows // (lines * unit)) if lines else rows // unit * -(-unit // schedule.rows)
         return _Work(rows, vectors, tiles, -(-vectors // schedule.vectors))
 
 

@@ -13,11 +13,13 @@ from .contraction import (
     DirectPanel,
     Fill,
     Left,
+    Multiply,
     PackedPanel,
     Panel,
     Tile,
     choose_tile,
     copy_columns,
+    multiply_add,
 )
 from .depthwise import Depthwise
 from .index import Index, nest, unravel
@@ -73,16 +75,19 @@ def emit_convolution(
     y: Sink,
     axes: Sequence[Axis],
     tile: Tile,
+    sums: str | None = None,
+    multiply: Multiply = multiply_add,
 ) -> None:
     """Contract kernels with columns of windows, which are never stored as a whole.
 
-    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group.
+    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group. `sums` is the
+    element type that `multiply` sums in, where it is not that of `x`.
     """
     batch, _, *windows = y.shape
     group, rows, depth = kernels
     channels = depth // math.prod(taps)
     columns = math.prod(windows)
-    dtype = compute_dtype(x.dtype)
+    dtype = sums or compute_dtype(x.dtype)
     sink = y.over((batch, group, rows, columns))
     bias = None if b is None else b.reshape((group, rows))
     images = x.reshape((batch, group, channels, *x.shape[2:]))
@@ -99,6 +104,7 @@ def emit_convolution(
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
             touch=lambda r, c: sink.prefetch([*at, r, c]),
+            multiply=multiply,
         ).emit(tile)
 
     each((batch, group), one)

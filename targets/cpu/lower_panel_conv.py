@@ -1,39 +1,65 @@
-"""Lowering of convolution with vectors across outputs, for maps of few pixels."""
+"""Lowering of convolution with vectors across outputs."""
 
 import math
 from collections.abc import Sequence
 
 from ...dialects import cpu
-from ...dialects.core.tensor import DTYPES
+from ...dialects.core.tensor import DTYPES, Shape
 from .buffer import Buffer, Lanes
-from .contraction import LINE, Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
+from .contraction import (
+    LINE,
+    Contraction,
+    Left,
+    Multiply,
+    Rows,
+    StoredPanel,
+    Tile,
+    choose_tile,
+    multiply_add,
+)
 from .index import Index
 from .kernel import KernelBuilder
-from .number import Number, arith, compute_dtype
+from .number import Number, compute_dtype
 from .parallel import each_of
 from .sink import Sink, each_vector
 from .target import template
-from .windows import Axis, inside_axis, lane_numbers, window_axes
-
-MOST_TAPS = 9
-"""Windows of so many taps are done without a loop; of larger ones, only a row of taps."""
+from .windows import Axis, inside_image, seen_sizes, window_axes
 
 
 @template(cpu.PanelConv)
 def lower_panel_conv(
     op: cpu.PanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
 ) -> None:
-    """Multiply windows by panels of outputs; the results lie pixel by pixel, and are transposed."""
-    batch, outputs, *spatial = y.shape
-    pixels, dtype = math.prod(spatial), compute_dtype(x.dtype)
-    best = choose_tile(kernel.machine, dtype, pixels, outputs)
-    tile = Tile(op.rows or best.rows, w.shape[2] // best.lanes, best.lanes)
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
-    moved = any(op.pads) or any(stride != 1 for stride in op.strides)
-    pointwise = math.prod(op.kernel) == 1 and not moved
-    depth = (x.shape[1], *op.kernel)
-    loops = 1 if math.prod(op.kernel) <= MOST_TAPS else len(depth) - 1
+    emit_panel_convolution(kernel, x, w, op.kernel, b, y, axes, most=op.rows)
+
+
+def emit_panel_convolution(
+    kernel: KernelBuilder,
+    x: Buffer,
+    w: Buffer,
+    taps: Shape,
+    b: Buffer | None,
+    y: Sink,
+    axes: Sequence[Axis],
+    sums: str | None = None,
+    multiply: Multiply = multiply_add,
+    most: int = 0,
+) -> None:
+    """Multiply windows by panels of outputs; the results lie pixel by pixel, and are transposed.
+
+    `sums` is the element type that `multiply` sums in, where it is not that of `x`; `most` is how
+    many pixels a tile has at most, if that is not left open.
+    """
+    batch, outputs, *spatial = y.shape
+    pixels, dtype = math.prod(spatial), sums or compute_dtype(x.dtype)
+    best = choose_tile(kernel.machine, dtype, pixels, outputs)
+    tile = Tile(most or best.rows, w.shape[2] // best.lanes, best.lanes)
+    moved = any(axis.padded or axis.stride != 1 for axis in axes)
+    pointwise = math.prod(taps) == 1 and not moved
+    # Channels go round fastest: one long loop, of which the compiler unrolls nothing.
+    depth = (*taps, x.shape[1])
     made = _pixel_rows(kernel, (batch, pixels, outputs), dtype)
 
     def image(n: Index) -> None:
@@ -43,17 +69,17 @@ def lower_panel_conv(
             biased = number if b is None else number + b.load([output], lanes)
             out.store(biased, [pixel, output], lanes)
 
-        left = _pixels(x.part([n])) if pointwise else _windows(kernel, x.part([n]), op, axes, y)
+        left = _pixels(x.part([n])) if pointwise else _windows(kernel, x.part([n]), taps, axes, y)
         Contraction(
             pixels,
             outputs,
-            depth[:loops],
+            depth,
             dtype,
             left,
             StoredPanel(w, depth),
             finish,
             unit=1 if pointwise else spatial[-1],
-            taps=depth[loops:],
+            multiply=multiply,
         ).emit(tile)
 
     each_of(batch, image)
@@ -69,19 +95,20 @@ def _pixel_rows(kernel: KernelBuilder, shape: tuple[int, int, int], dtype: str) 
 
 def _pixels(image: Buffer) -> Left:
     matrix = image.reshape((image.shape[0], math.prod(image.shape[1:])))
-    return lambda rows, r, depth: matrix.load([depth[0], rows.first + r])
+    return lambda rows, r, depth: matrix.load([depth[-1], rows.first + r])
 
 
 def _windows(
-    kernel: KernelBuilder, image: Buffer, op: cpu.PanelConv, axes: Sequence[Axis], y: Sink
+    kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Sink
 ) -> Left:
-    """Read windows of an image that was padded; tiles are whole rows of outputs."""
+    """Read windows of an image with its padding; tiles are whole lines or parts of one."""
     width = y.shape[-1]
-    padded = _padded(kernel, image, op, axes, y)
+    padded = _padded(kernel, image, taps, axes, y)
 
     def left(rows: Rows, r: int, depth: Sequence[Index]) -> Number:
-        channel, *tap = depth
-        place = [rows.first // width + r // width, Index(r % width)][-len(axes) :]
+        *tap, channel = depth
+        column = Index(r % width) if rows.count >= width else rows.first % width + r
+        place = [rows.first // width + r // width, column][-len(axes) :]
         at = [
             p * axis.stride + t * axis.dilation for p, t, axis in zip(place, tap, axes, strict=True)
         ]
@@ -91,16 +118,12 @@ def _windows(
 
 
 def _padded(
-    kernel: KernelBuilder, image: Buffer, op: cpu.PanelConv, axes: Sequence[Axis], y: Sink
+    kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Sink
 ) -> Buffer:
     """Copy an image with as much of its padding as windows see, where they see any."""
     if not any(axis.padded for axis in axes):
         return image
-    spatial = [
-        (count - 1) * axis.stride + (taps - 1) * axis.dilation + 1
-        for count, taps, axis in zip(y.shape[2:], op.kernel, axes, strict=True)
-    ]
-    shape = (image.shape[0], *spatial)
+    shape = (image.shape[0], *seen_sizes(y.shape[2:], taps, axes))
     # Iterations over a batch pad one image each; a single image is padded by all threads.
     memory = kernel.private if y.shape[0] > 1 else kernel.scratch
     copy = memory(shape, image.dtype)
@@ -109,12 +132,7 @@ def _padded(
     def move(at: list[Index], lanes: Lanes | None) -> None:
         taken = lanes or Lanes(1)
         places = [i - axis.begin for i, axis in zip(at[1:], axes, strict=True)]
-        mask = inside_axis(places[-1], lane_numbers(taken.width), axes[-1])
-        for place, axis in zip(places[:-1], axes[:-1], strict=True):
-            inside = splat(place.within(0, axis.size), taken.width).value
-            mask = arith.andi(mask, inside)
-        if taken.mask is not None:
-            mask = arith.andi(mask, taken.mask)
+        mask = inside_image(places, axes, taken)
         copy.store(image.load([at[0], *places], Lanes(taken.width, mask)), at, taken)
 
     each_vector(copy.shape, width, move)

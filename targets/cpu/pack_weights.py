@@ -30,7 +30,7 @@ class PackWeights(Pass):
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
         tri.gemm %x, %w {trans_b = true}   =>   tri.gemm %x, %w_turned, if it has scales
         tri.conv %x, %w                    =>   cpu.packed_conv %x, %w_packed
-        tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for small maps
+        tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for fuller vectors
 
         tri.conv %x, %w {trivium.schedule = "panel 7x4"}   =>   cpu.panel_conv … {rows = 7}
     """

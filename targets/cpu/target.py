@@ -14,6 +14,7 @@ from ...passes.eliminate import Eliminate
 from ..core import Target
 from ..options import DEFAULT, Options
 from .apply_tuning import ApplyTuning
+from .choose_dot_products import ChooseDotProducts
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
@@ -31,8 +32,15 @@ class CpuTarget(Target):
         error = options.layer_error
         file = options.tuning_file
         tuned = (ApplyTuning(file, error),) if file else ()
-        packed = (*tuned, ChooseWinograd(error), PackWeights(), Eliminate())
-        return (*decompose, SplitConvTranspose(), *packed)
+        return (
+            *decompose,
+            SplitConvTranspose(),
+            ChooseDotProducts(halves=not options.strict),
+            *tuned,
+            ChooseWinograd(error),
+            PackWeights(),
+            Eliminate(),
+        )
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -119,10 +119,27 @@ class WindowReader:
         return all_lanes(lanes.width) if mask is None else mask
 
 
+def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
+    """Return how much of a padded input all windows together see, on each axis."""
+    return tuple(
+        (count - 1) * axis.stride + (reach - 1) * axis.dilation + 1
+        for count, reach, axis in zip(outputs, taps, axes, strict=True)
+    )
+
+
 def inside_axis(first: Index, steps: Number, axis: Axis) -> Any:
     """Return the mask of the places, steps from the first one on, that lie inside the input."""
     places = splat(first.number("i32"), steps.value.type.shape[0]) + steps
     return Number(places.value, "ui32").less(axis.size).value
+
+
+def inside_image(places: Sequence[Index], axes: Sequence[Axis], lanes: Lanes) -> Any:
+    """Return the mask of the neighbours at some places, on every axis, that are in the input."""
+    mask = inside_axis(places[-1], lane_numbers(lanes.width), axes[-1])
+    for place, axis in zip(places[:-1], axes[:-1], strict=True):
+        inside = splat(place.within(0, axis.size), lanes.width).value
+        mask = arith.andi(mask, inside)
+    return mask if lanes.mask is None else arith.andi(mask, lanes.mask)
 
 
 def window_axes(

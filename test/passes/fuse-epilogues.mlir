@@ -91,3 +91,39 @@ func.func @keeps_reshape_out(%x: tensor<2x2xf32>) -> tensor<4xf32> {
   %y = "tri.relu"(%r) : (tensor<4xf32>) -> tensor<4xf32>
   return %y : tensor<4xf32>
 }
+
+// What is widened for the sum alone is widened in its kernel, behind the product.
+// CHECK-LABEL: func.func @widens_inside
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3xf32>, %[[W:.*]]: tensor<3x4xf32>, %[[R:.*]]: tensor<2x4xi8>)
+// CHECK-NEXT:    %[[Y:.*]] = "tri.group"(%[[X]], %[[W]], %[[R]]) ({
+// CHECK-NEXT:    ^bb0(%[[X1:.*]]: tensor<2x3xf32>, %[[W1:.*]]: tensor<3x4xf32>, %[[R1:.*]]: tensor<2x4xi8>):
+// CHECK-NEXT:      %[[M:.*]] = "tri.mat_mul"(%[[X1]], %[[W1]])
+// CHECK-NEXT:      %[[F:.*]] = "tri.cast"(%[[R1]])
+// CHECK-NEXT:      %[[A:.*]] = "tri.abs"(%[[F]])
+// CHECK-NEXT:      %[[D:.*]] = "tri.add"(%[[M]], %[[A]])
+// CHECK-NEXT:      "tri.yield"(%[[D]])
+func.func @widens_inside(%x: tensor<2x3xf32>, %w: tensor<3x4xf32>, %r: tensor<2x4xi8>) -> tensor<2x4xf32> {
+  %f = "tri.cast"(%r) {to = "f32"} : (tensor<2x4xi8>) -> tensor<2x4xf32>
+  %a = "tri.abs"(%f) : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  %m = "tri.mat_mul"(%x, %w) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %y = "tri.add"(%m, %a) : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// As much to read as is made, made for others as well, made for the product itself: not inside.
+// CHECK-LABEL: func.func @keeps_outside
+// CHECK:         "tri.abs"
+// CHECK:         "tri.cast"
+// CHECK:         "tri.cast"
+// CHECK:         "tri.group"
+// CHECK-NOT:     "tri.abs"
+// CHECK-NOT:     "tri.cast"
+func.func @keeps_outside(%x: tensor<2x2xi8>, %w: tensor<2x2xf32>, %r: tensor<2x2xf32>, %s: tensor<2x2xi8>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %a = "tri.abs"(%r) : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  %f = "tri.cast"(%s) {to = "f32"} : (tensor<2x2xi8>) -> tensor<2x2xf32>
+  %g = "tri.cast"(%x) {to = "f32"} : (tensor<2x2xi8>) -> tensor<2x2xf32>
+  %m = "tri.mat_mul"(%g, %w) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %t = "tri.add"(%m, %a) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = "tri.mul"(%t, %f) : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y, %f : tensor<2x2xf32>, tensor<2x2xf32>
+}

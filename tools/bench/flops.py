@@ -1,4 +1,4 @@
-"""Count the floating-point operations of ops: two for each product that is added to a sum.
+"""Count the arithmetic operations of ops: two for each product that is added to a sum.
 
 Only ops that contract are counted: convolutions, matrix products, attention, recurrent ops. All
 others are limited by memory long before they are limited by arithmetic, and count nothing. A
@@ -6,6 +6,7 @@ convolution by Winograd's method counts as what it replaces, so its rate may exc
 attention counts the scores that it skips.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import OPS, Op
 from ...dialects.core.tensor import Tensor
+from ...dialects.cpu.words import PRODUCTS
 from ...dialects.tri.equation import Equation
 
 Count = Callable[[Any], int]
@@ -22,6 +24,13 @@ def flops(op: Op) -> int:
     """Return the operations that an op counts for; 0 for an op that does not contract."""
     count = _COUNTS.get(op.op_name)
     return count(op) if count else 0
+
+
+def multiplies(op: Op) -> str:
+    """Return the element type whose peak an op is held against: i8, bf16 or, for all else, f32."""
+    if not isinstance(op, (cpu.DotConv, cpu.DotMatMul, cpu.DotPanelConv)):
+        return "f32"
+    return PRODUCTS[tensor_of(op.operation.operands[0].type).dtype].factor
 
 
 def is_missing(name: str) -> bool:
@@ -54,12 +63,22 @@ def _panel_conv(op: Any) -> int:
     return 2 * y.size * w.shape[1]
 
 
+def _dot_conv(op: cpu.DotConv) -> int:
+    x, w, y = _tensors((op.x, op.w, op.y))
+    return 2 * y.size * (x.shape[1] // w.shape[0]) * math.prod(op.kernel)
+
+
+def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
+    x, y = _tensors((op.x, op.y))
+    return 2 * y.size * x.shape[1] * math.prod(op.kernel)
+
+
 def _winograd_conv(op: cpu.WinogradConv) -> int:
     x, y = _tensors((op.x, op.y))
     return 2 * y.size * x.shape[1] * cpu.TAPS**2
 
 
-def _mat_mul(op: tri.MatMul) -> int:
+def _mat_mul(op: Any) -> int:
     a, y = _tensors((op.a, op.y))
     return 2 * y.size * a.shape[-1]
 
@@ -97,6 +116,9 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
 
 
 _COUNTS: dict[str, Count] = {
+    "cpu.dot_conv": _dot_conv,
+    "cpu.dot_mat_mul": _mat_mul,
+    "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.packed_conv": _packed_conv,
     "cpu.packed_mat_mul": _mat_mul,
     "cpu.panel_conv": _panel_conv,

@@ -9,7 +9,7 @@ from .kernels import KernelTime
 from .peaks import Peaks
 from .table import table
 
-_HEAD = ("us", "calls", "share", "GFLOP/s", "of peak", "GB/s", "of copy", "")
+_HEAD = ("us", "calls", "share", "GOP/s", "of peak", "GB/s", "of copy", "")
 
 
 def describe_kernels(kernels: Sequence[KernelTime], peaks: Peaks) -> list[str]:
@@ -24,13 +24,13 @@ def describe_kernels(kernels: Sequence[KernelTime], peaks: Peaks) -> list[str]:
     missing = sorted({op for kernel in kernels for op in kernel.ops if is_missing(op)})
     notes = [f"note: tools/bench/flops.py does not count {op}" for op in missing]
     work = sum(kernel.flops * kernel.calls for kernel in kernels)
+    least = sum(k.flops * k.calls / peaks.rate(k.multiplies) for k in kernels)
     calls = sum(kernel.calls for kernel in kernels)
     return [
         *notes,
         *lines,
         f"{calls} calls of {len(kernels)} kernels take {total * 1e3:.2f} ms, "
-        f"{_ratio(work, total) / 1e9:.1f} GFLOP/s, "
-        f"{_ratio(work, total) / peaks.flops_per_second:.0%} of the peak",
+        f"{_ratio(work, total) / 1e9:.1f} GOP/s, {_ratio(least, total):.0%} of the peak",
     ]
 
 
@@ -40,7 +40,11 @@ def describe_peaks(peaks: Peaks) -> str:
         f"{rate / 1e9:.1f} GB/s in {spell_size(size)}"
         for size, rate in peaks.bytes_per_second.items()
     )
-    return f"one core: {peaks.flops_per_second / 1e9:.1f} GFLOP/s of f32; copies {copies}"
+    rates = ", ".join(
+        f"{rate / 1e9:.1f} {'GOP/s' if dtype == 'i8' else 'GFLOP/s'} of {dtype}"
+        for dtype, rate in peaks.operations_per_second.items()
+    )
+    return f"one core: {rates}; copies {copies}"
 
 
 def _last(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -50,7 +54,7 @@ def _last(rows: Sequence[Sequence[str]]) -> list[str]:
 def _rates(kernel: KernelTime, total: float, peaks: Peaks) -> tuple[str, ...]:
     rate = _ratio(kernel.flops, kernel.seconds)
     moved = _ratio(kernel.size_bytes, kernel.seconds)
-    arithmetic = (f"{rate / 1e9:.1f}", f"{rate / peaks.flops_per_second:.0%}")
+    arithmetic = (f"{rate / 1e9:.1f}", f"{rate / peaks.rate(kernel.multiplies):.0%}")
     return (
         f"{kernel.seconds * 1e6:.1f}",
         str(kernel.calls),

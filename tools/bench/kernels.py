@@ -17,7 +17,7 @@ from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.cpu.tune import Tuner
 from ...targets.options import FAST, Options
-from .flops import flops
+from .flops import flops, multiplies
 from .prepare import ignore
 from .stopwatch import least_time
 
@@ -27,7 +27,8 @@ class KernelTime:
     """Hold what a kernel does and how long one call takes.
 
     `size_bytes` counts each input and each output once, scratch memory not at all; of a table that
-    is gathered from, only as much as is taken.
+    is gathered from, only as much as is taken. `multiplies` is the element type of the products
+    that `flops` counts.
     """
 
     symbol: str
@@ -37,6 +38,7 @@ class KernelTime:
     size_bytes: int
     seconds: float
     calls: int = 1
+    multiplies: str = "f32"
 
     @property
     def total(self) -> float:
@@ -96,6 +98,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
         sum(map(flops, members)),
         _traffic(group, [*inputs, *outputs]),
         least_time(bind(kernel, library, arrays)),
+        multiplies=next(map(multiplies, filter(flops, members)), "f32"),
     )
 
 

@@ -97,11 +97,10 @@ func.func @takes_the_fixed_panel(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf3
   return %y : tensor<1x32x3x3xf32>
 }
 
-// Windows are read by whole rows of pixels: a tile of two does not hold one of three.
-// CHECK-LABEL: func.func @keeps_an_impossible_panel_off
-// CHECK-NOT:     rows = 2
-// CHECK:         return
-func.func @keeps_an_impossible_panel_off(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
+// A line of three pixels is more than a tile: it takes a part of one.
+// CHECK-LABEL: func.func @takes_parts_of_lines
+// CHECK:         "cpu.panel_conv"{{.*}}rows = 2 : i64
+func.func @takes_parts_of_lines(%x: tensor<1x64x3x3xf32>) -> tensor<1x32x3x3xf32> {
   %w = "tri.constant"() {value = dense<2.0> : tensor<32x64x3x3xf32>} : () -> tensor<32x64x3x3xf32>
   %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, trivium.schedule = "panel 2x1"}
       : (tensor<1x64x3x3xf32>, tensor<32x64x3x3xf32>) -> tensor<1x32x3x3xf32>
@@ -124,4 +123,24 @@ func.func @takes_the_fixed_rows(%x: tensor<64x2xf32>) -> tensor<64x3xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
   %y = "tri.mat_mul"(%x, %w) {trivium.schedule = "packed 7x1"} : (tensor<64x2xf32>, tensor<2x3xf32>) -> tensor<64x3xf32>
   return %y : tensor<64x3xf32>
+}
+
+// Windows of several taps are read in place, where many outputs make up for it.
+// CHECK-LABEL: func.func @packs_panels_for_windows
+// CHECK:         "cpu.panel_conv"({{.*}}kernel = array<i64: 3>, outputs = 64
+func.func @packs_panels_for_windows(%x: tensor<1x64x65xf32>) -> tensor<1x64x32xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<64x64x3xf32>} : () -> tensor<64x64x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 2>}
+      : (tensor<1x64x65xf32>, tensor<64x64x3xf32>) -> tensor<1x64x32xf32>
+  return %y : tensor<1x64x32xf32>
+}
+
+// With a single tap, as full is not enough: results would be transposed for nothing.
+// CHECK-LABEL: func.func @keeps_vectors_across_pixels
+// CHECK:         "cpu.packed_conv"({{.*}}kernel = array<i64: 1>, outputs = 16
+func.func @keeps_vectors_across_pixels(%x: tensor<1x2x32xf32>) -> tensor<1x16x32xf32> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<16x2x1xf32>} : () -> tensor<16x2x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 0, 0>, strides = array<i64: 1>}
+      : (tensor<1x2x32xf32>, tensor<16x2x1xf32>) -> tensor<1x16x32xf32>
+  return %y : tensor<1x16x32xf32>
 }

@@ -9,9 +9,11 @@ import onnx
 import onnx.parser
 import pytest
 from trivium.dialects.core.machine import Machine, host_machine
+from trivium.dialects.core.tensor import Tensor
 from trivium.tools import main as tool
 from trivium.tools.bench import contenders, peaks
-from trivium.tools.bench.kernels import time_kernels
+from trivium.tools.bench.kernel_report import describe_kernels, describe_peaks
+from trivium.tools.bench.kernels import KernelTime, time_kernels
 from trivium.tools.bench.prepare import prepare
 
 MODEL = """<ir_version: 10, opset_import: ["" : 21]>
@@ -153,7 +155,7 @@ def test_indices_are_spread_over_what_they_index(model: Path) -> None:
 def test_kernels(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert call(model, "--kernels", "--shape", "N=3") == tool.OK
     out = capsys.readouterr().out
-    assert re.match(r"one core: \d+\.\d GFLOP/s of f32; copies \d+\.\d GB/s in 32.0 KiB", out)
+    assert re.match(r"one core: \d+\.\d GFLOP/s of f32.*; copies \d+\.\d GB/s in 32.0 KiB", out)
     assert "mat_mul" in out
     assert re.search(r"\d calls of \d kernels take \d+\.\d\d ms, .* of the peak\n", out)
 
@@ -171,12 +173,31 @@ def test_kernels_say_what_they_read_and_write(model: Path) -> None:
 
 def test_the_peak_needs_no_vector_extensions() -> None:
     plain = Machine("x86_64", (), 16)
-    assert "vector.fma" not in peaks.fma_text(plain)
-    assert "vector<4xf32>" in peaks.fma_text(plain)
-    assert "vector.fma" in peaks.fma_text(Machine("x86_64", ("avx2", "fma"), 32))
+    text = peaks.peak_text(plain, "f32")
+    assert "vector.fma" not in text
+    assert "vector<4xf32>" in text
+    assert "vector.fma" in peaks.peak_text(Machine("x86_64", ("avx2", "fma"), 32), "f32")
+
+
+def test_bytes_have_a_peak_where_there_is_an_instruction_for_them() -> None:
+    assert peaks.peak_text(Machine("x86_64", ("avx2",), 32), "i8") is None
+    text = peaks.peak_text(Machine("x86_64", ("avx2", "avx_vnni"), 32), "i8")
+    assert "(vector<8xi32>, vector<32xi8>, vector<32xi8>) -> vector<8xi32>" in text
+
+
+def test_products_are_held_against_the_peak_of_their_type() -> None:
+    measured = peaks.Peaks({"f32": 1e9, "i8": 4e9}, {1 << 10: 1e9})
+    tensors = (Tensor((2, 2), "ui8"),)
+    byte = KernelTime("k", ("cpu.dot_mat_mul",), tensors, 1000, 8, 1e-6, 1, "i8")
+    single = KernelTime("l", ("cpu.packed_mat_mul",), tensors, 1000, 8, 1e-6)
+    _, first, second, last = describe_kernels([byte, single], measured)
+    assert "1.0      25%" in first
+    assert "1.0     100%" in second
+    assert "1.0 GOP/s, 62% of the peak" in last
+    assert describe_peaks(measured).startswith("one core: 1.0 GFLOP/s of f32, 4.0 GOP/s of i8;")
 
 
 def test_a_copy_is_held_against_one_of_its_size() -> None:
-    measured = peaks.Peaks(1.0, {1 << 10: 3.0, 1 << 20: 2.0})
+    measured = peaks.Peaks({"f32": 1.0}, {1 << 10: 3.0, 1 << 20: 2.0})
     assert measured.bandwidth(0) == measured.bandwidth(2 << 10) == 3.0
     assert measured.bandwidth(1 << 18) == measured.bandwidth(1 << 30) == 2.0

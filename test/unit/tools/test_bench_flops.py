@@ -9,7 +9,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.tools.bench import flops as counts
-from trivium.tools.bench.flops import flops, is_missing
+from trivium.tools.bench.flops import flops, is_missing, multiplies
 
 # The inputs, the node, the count.
 CASES = {
@@ -86,6 +86,29 @@ def test_packing_weights_changes_no_count(weight: str, attributes: str) -> None:
         expected = count(plain)
         pipeline_for("cpu", 2).run(plain)
         assert count(plain) == expected > 0
+
+
+@pytest.mark.parametrize(
+    ("node", "weight", "expected"),
+    [
+        ("ConvInteger <pads=[1,1,1,1], group=2>", (6, 5, 3, 3), 2 * 6 * 11 * 9 * 5 * 9),
+        ("MatMulInteger", (9, 7), 2 * 10 * 11 * 7 * 9),
+    ],
+)
+def test_products_of_bytes_count_as_those_of_floats(
+    node: str, weight: tuple[int, ...], expected: int
+) -> None:
+    """Five channels and nine bytes of depth do not fill words; what fills them up is no work."""
+    kind = ",".join(map(str, weight))
+    source = model(f"uint8[1,10,11,9] x, int8[{kind}] w", f"y = {node} (x, w)")
+    source.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.INT32
+    with new_context():
+        module = import_onnx(source, constants={"w": np.ones(weight, np.int8)})
+        assert count(module) == expected
+        pipeline_for("cpu", 2).run(module)
+        assert count(module) == expected
+        (op,) = [op for op in ops(module.operation) if op.op_name.startswith("cpu.dot")]
+        assert multiplies(op) == "i8"
 
 
 def test_kernels_that_nobody_counts_are_known(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
-from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
@@ -194,14 +194,18 @@ class _Guarded:
         assert (after == GUARD_BYTE).all(), f"wrote after buffer {position}"
 
 
-def compile_groups(make: Sequence[Callable[[], tri.Group]], options: Options = DEFAULT) -> Compiled:
-    """Lower groups and compile them all into one object."""
+def compile_groups(
+    make: Sequence[Callable[[], tri.Group]],
+    options: Options = DEFAULT,
+    machine: Machine | None = None,
+) -> Compiled:
+    """Lower groups, for a machine whose code runs here, and compile them all into one object."""
     kernels: list[Kernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, host_machine(), options))
+                kernels.append(lower_group(group, machine or host_machine(), options))
             _KEEP.clear()
     return Compiled(load_objects({"kernels": memoryview(object_of(kernels, options))}), kernels)
 
@@ -220,5 +224,7 @@ def object_of(kernels: Sequence[Kernel], options: Options = DEFAULT) -> bytes:
         return to_object(module, strict=options.strict)
 
 
-def compile_cases(cases: Sequence[Case], options: Options = DEFAULT) -> Compiled:
-    return compile_groups([lambda c=c: build_group(c) for c in cases], options)
+def compile_cases(
+    cases: Sequence[Case], options: Options = DEFAULT, machine: Machine | None = None
+) -> Compiled:
+    return compile_groups([lambda c=c: build_group(c) for c in cases], options, machine)

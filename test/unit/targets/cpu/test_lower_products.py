@@ -62,6 +62,12 @@ def panels() -> list[Case]:
         for outputs in (16, 33, 70)
         for size, stride, pad in ((1, 1, 0), (1, 2, 0), (3, 1, 1), (3, 2, 1), (5, 1, 2), (4, 3, 0))
     ]
+    # Lines of outputs that are cut into tiles.
+    made += [
+        packed(normal(2, 5, 6, width), 16, 3, stride, 1)
+        for width in (17, 31, 70)
+        for stride in (1, 2)
+    ]
     # Output pixels as many as input pixels, yet not the same pixels.
     made.append(packed(normal(2, 5, 2, 2), 16, 1, 2, 1))
     for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):

@@ -1,0 +1,253 @@
+"""Products with words of weights: bytes that are summed in 32-bit integers, bf16 in f32."""
+
+import math
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.tensor import Array, Shape, Tensor, numpy_dtype
+from ..tri.conv import Conv
+from ..tri.matmul import MatMul
+from .dialect import CpuOp
+from .packing import pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
+from .words import (
+    PRODUCTS,
+    check_words,
+    pack_words,
+    products_of,
+    unpack_words,
+    widened,
+    word_count,
+)
+
+
+class DotMatMul(CpuOp):
+    """Multiply by a matrix as `tri.mat_mul` does, and add a bias for each column.
+
+    `a` is of ui8, i8 or bf16; elements of i8 count from -128 on, so 128 is added to each. `w` is
+    [panels, words of the depth, columns of a panel], made by `pack_word_columns`; `columns` counts
+    those that are not filling. `b` is [columns]. Bytes are multiplied by i8, summed in i32, which
+    wraps around, and make i32; bf16 is multiplied by bf16, summed in f32, and rounded to bf16.
+    """
+
+    a: Operand
+    w: Operand
+    b: Operand
+    columns: int
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(a: Tensor, w: Tensor, b: Tensor, *, columns: int) -> Tensor:
+        products = products_of(a)
+        words, _ = plain_columns(w, columns)
+        check_words(w, b, columns, products)
+        if a.rank < 2 or word_count(a.shape[-1], products.count) != words:
+            raise Invalid(f"contracts {a} with {words} words of {products.count}")
+        plain = Tensor((a.shape[-1], columns), products.result)
+        return MatMul.infer(Tensor(a.shape, products.result), plain)
+
+    @staticmethod
+    def reference(a: Array, w: Array, b: Array, *, columns: int) -> Array:
+        products = products_of(Tensor.of(a))
+        plain = unpack_words(unpack_columns(w, columns), 0, products.factor, a.shape[-1])
+        total = widened(a, products) @ plain.astype(b.dtype) + b
+        return total.astype(numpy_dtype(products.result))
+
+
+class DotConv(CpuOp):
+    """Convolve as `tri.conv` does, around whose input `padding` is put, and add a bias.
+
+    `x` is of ui8, i8 or bf16 and `b` is [outputs], with the meaning that `cpu.dot_mat_mul` gives
+    them. `w` is [group, outputs / group * words of the channels of a group * taps], made by
+    `pack_word_kernels` with `block`: a row is one output. `kernel` is the shape of a window,
+    `outputs` counts the outputs of all groups. `padding` is a number of the type of `x`.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand
+    outputs: int
+    block: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: int = 0
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor,
+        *,
+        outputs: int,
+        block: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Tensor:
+        products = products_of(x)
+        check_words(w, b, outputs, products)
+        _check_padding(x, padding)
+        wide = Tensor(x.shape, products.result)
+        plain = Tensor(_plain_shape(x, w, outputs, block, kernel), products.result)
+        return Conv.infer(
+            wide, plain, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array,
+        *,
+        outputs: int,
+        block: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Array:
+        words = unpack_rows(w, outputs // w.shape[0], block).reshape(outputs, -1, *kernel)
+        padded = _padded(x, pads, padding)
+        return _convolved(padded, words, b, strides, dilations, group=w.shape[0])
+
+
+class DotPanelConv(CpuOp):
+    """Convolve as `cpu.dot_conv` does, in one group, with vectors across outputs.
+
+    `w` is [panels, taps * words of the channels, outputs of a panel], made by
+    `pack_word_kernel_columns`: a column is one output.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand
+    outputs: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: int = 0
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Tensor:
+        products = products_of(x)
+        depth, _ = plain_columns(w, outputs)
+        check_words(w, b, outputs, products)
+        _check_padding(x, padding)
+        if x.rank < 2 or depth != word_count(x.shape[1], products.count) * math.prod(kernel):
+            raise Invalid(f"weight {w} does not hold windows of {kernel} in {x}")
+        wide = Tensor(x.shape, products.result)
+        plain = Tensor((outputs, x.shape[1], *kernel), products.result)
+        return Conv.infer(wide, plain, strides=strides, pads=pads, dilations=dilations, group=1)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array,
+        *,
+        outputs: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        pads: tuple[int, ...],
+        dilations: tuple[int, ...],
+        padding: int = 0,
+    ) -> Array:
+        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, -1)
+        words = np.moveaxis(turned, -1, 1)
+        return _convolved(_padded(x, pads, padding), words, b, strides, dilations, group=1)
+
+
+def pack_word_columns(w: Array, block: int) -> Array:
+    """Bring a matrix of i8 or bf16 into the order of a `cpu.dot_mat_mul`."""
+    return pack_columns(pack_words(w, 0), block)
+
+
+def pack_word_kernels(w: Array, group: int, block: int) -> Array:
+    """Bring the kernels of a `tri.conv`, of i8 or bf16, into the order of a `cpu.dot_conv`."""
+    words = pack_words(w, 1)
+    return pack_rows(words.reshape(group, words.shape[0] // group, -1), block)
+
+
+def pack_word_kernel_columns(w: Array, block: int) -> Array:
+    """Bring kernels, as `pack_word_kernels` does, into the order of a `cpu.dot_panel_conv`."""
+    words = np.moveaxis(pack_words(w, 1), 1, -1)
+    return pack_columns(words.reshape(words.shape[0], -1).T, block)
+
+
+def _padded(x: Array, pads: tuple[int, ...], padding: int) -> Array:
+    rank = len(pads) // 2
+    around = zip(pads[:rank], pads[rank:], strict=True)
+    return np.pad(x, [(0, 0), (0, 0), *around], constant_values=padding)
+
+
+def _convolved(
+    x: Array,
+    words: Array,
+    b: Array,
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    group: int,
+) -> Array:
+    """Convolve a padded input with kernels that are [outputs, words of a group, taps…]."""
+    products = products_of(Tensor.of(x))
+    plain = unpack_words(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
+    total = Conv.reference(
+        widened(x, products),
+        plain,
+        b,
+        strides=strides,
+        pads=(0, 0) * len(strides),
+        dilations=dilations,
+        group=group,
+    )
+    return total.astype(numpy_dtype(products.result))
+
+
+def _check_padding(x: Tensor, padding: int) -> None:
+    dtype = numpy_dtype(x.dtype)
+    info = np.iinfo(dtype) if PRODUCTS[x.dtype].factor == "i8" else None
+    low, high = (int(info.min), int(info.max)) if info else (0, 0)
+    if not low <= padding <= high:
+        raise Invalid(f"padding is {padding}, must be from {low} to {high} in {x.dtype}")
+
+
+def _plain_shape(x: Tensor, w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -> Shape:
+    """Return the shape of the kernels before they were packed; Invalid where they cannot be."""
+    if w.rank != 2:
+        raise Invalid(f"weight has rank {w.rank}, must have 2: groups, packed kernels")
+    if block < 1:
+        raise Invalid(f"block is {block}, must be at least 1")
+    group, size = w.shape
+    if x.rank < 2 or not group or x.shape[1] % group or outputs < 1 or outputs % group:
+        raise Invalid(f"{group} groups do not split {x} and {outputs} outputs")
+    channels = x.shape[1] // group
+    words = word_count(channels, PRODUCTS[x.dtype].count)
+    if size != outputs // group * words * math.prod(kernel):
+        raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {words} words")
+    return (outputs, channels, *kernel)

@@ -1,0 +1,291 @@
+"""Quantised models on the CPU target: products of bytes, exactly as ONNX Runtime has them."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+import trivium
+from graphs import info, model, node
+from trivium.compiler.frontends.onnx import import_onnx
+from trivium.compiler.stages import pipeline_for
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.tensor import Array
+
+RANDOM = np.random.default_rng(23)
+TYPES = {"uint8": onnx.TensorProto.UINT8, "int8": onnx.TensorProto.INT8}
+KINDS = pytest.mark.parametrize("kind", TYPES)
+WINDOWS = (
+    {"pads": [1, 1, 1, 1]},
+    {"pads": [2, 0, 1, 1], "strides": [2, 2]},
+    {"dilations": [2, 2], "pads": [2, 1, 2, 3]},
+    {"pads": [1, 1, 1, 1], "group": 2},
+)
+
+
+def whole(kind: str, *shape: int) -> Array:
+    bounds = np.iinfo(kind)
+    return RANDOM.integers(bounds.min, bounds.max + 1, shape).astype(kind)
+
+
+def scales(*shape: int) -> Array:
+    return RANDOM.uniform(0.001, 0.02, shape).astype(np.float32)
+
+
+def expected(graph: onnx.ModelProto, feeds: Mapping[str, Array]) -> list[Array]:
+    """Run a model as it is: what optimisers make of it may round otherwise."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(graph.SerializeToString(), options)
+    return session.run(None, dict(feeds))
+
+
+def names(graph: onnx.ModelProto) -> list[str]:
+    """List the ops that are left of a model for the CPU target, those in groups included."""
+    with new_context():
+        module = import_onnx(graph)
+        pipeline_for("cpu", 2).run(module)
+        return list(_names(module))
+
+
+def _names(module: Module) -> Iterator[str]:
+    return (op.op_name for op in ops(module.operation))
+
+
+def check(graph: onnx.ModelProto, feeds: Mapping[str, Array], *made: str) -> None:
+    """Compare all outputs exactly; `made` are ops that must be there, in place of `tri`'s."""
+    found = names(graph)
+    assert [name for name in found if name.startswith("cpu.")] == list(made)
+    assert not {"tri.mat_mul", "tri.conv"} & {*found} or not made
+    results = trivium.compile(graph).run(feeds)
+    for name, want in zip(results, expected(graph, feeds), strict=True):
+        assert results[name].dtype == want.dtype
+        np.testing.assert_array_equal(results[name], want)
+
+
+@KINDS
+@pytest.mark.parametrize("shape", [(5, 30), (1, 7), (2, 3, 64)])
+def test_mat_mul_integer(kind: str, shape: tuple[int, ...]) -> None:
+    made = model(
+        [node("MatMulInteger", "a w az wz")],
+        {"a": info("a", shape, TYPES[kind])},
+        initializers={
+            "w": whole("int8", shape[-1], 40),
+            "az": np.array(np.iinfo(kind).max, kind),
+            "wz": np.array(0, np.int8),
+        },
+    )
+    check(made, {"a": whole(kind, *shape)}, "cpu.dot_mat_mul")
+
+
+@pytest.mark.parametrize(("zero", "products"), [(128, 1), (100, 2), (0, 3)])
+def test_weights_of_nine_bits_take_several_products(zero: int, products: int) -> None:
+    weights = whole("uint8", 30, 20)
+    weights[0, :2] = 0, 255
+    made = model(
+        [node("MatMulInteger", "a w az wz")],
+        {"a": info("a", (5, 30), onnx.TensorProto.UINT8)},
+        initializers={
+            "w": weights,
+            "az": np.array(3, np.uint8),
+            "wz": np.array(zero, np.uint8),
+        },
+    )
+    check(made, {"a": whole("uint8", 5, 30)}, *["cpu.dot_mat_mul"] * products)
+
+
+def test_zero_points_of_the_run_time() -> None:
+    made = model(
+        [
+            node("DynamicQuantizeLinear", "x", "a scale zero"),
+            node("MatMulInteger", "a w zero", "product"),
+            node("Cast", "product", "float", to=onnx.TensorProto.FLOAT),
+            node("Mul", "scale scales", "factor"),
+            node("Mul", "float factor"),
+        ],
+        {"x": (5, 30)},
+        initializers={"w": whole("int8", 30, 40), "scales": scales(40)},
+    )
+    x = RANDOM.standard_normal((5, 30)).astype(np.float32)
+    check(made, {"x": x}, "cpu.dot_mat_mul")
+
+
+@KINDS
+def test_qlinear_mat_mul(kind: str) -> None:
+    made = model(
+        [node("QLinearMatMul", "a as az w ws wz ys yz")],
+        {"a": info("a", (9, 50), TYPES[kind])},
+        initializers={
+            "as": np.float32(0.02),
+            "az": np.array(17, kind),
+            "w": whole("int8", 50, 20),
+            "ws": np.float32(0.01),
+            "wz": np.array(0, np.int8),
+            "ys": np.float32(0.3),
+            "yz": np.array(100, kind),
+        },
+    )
+    check(made, {"a": whole(kind, 9, 50)}, "cpu.dot_mat_mul")
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_conv_integer(window: dict[str, object]) -> None:
+    channels = 6 // window.get("group", 1)
+    made = model(
+        [node("ConvInteger", "x w xz", **window)],
+        {"x": info("x", (1, 6, 11, 19), onnx.TensorProto.UINT8)},
+        initializers={"w": whole("int8", 8, channels, 3, 3), "xz": np.array(200, np.uint8)},
+    )
+    check(made, {"x": whole("uint8", 1, 6, 11, 19)}, "cpu.dot_conv")
+
+
+@KINDS
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_qlinear_conv(kind: str, window: dict[str, object]) -> None:
+    channels = 6 // window.get("group", 1)
+    made = model(
+        [node("QLinearConv", "x xs xz w ws wz ys yz b", **window)],
+        {"x": info("x", (1, 6, 11, 19), TYPES[kind])},
+        initializers={
+            "xs": np.float32(0.02),
+            "xz": np.array(np.iinfo(kind).min + 9, kind),
+            "w": whole("int8", 8, channels, 3, 3),
+            "ws": scales(8),
+            "wz": np.zeros(8, np.int8),
+            "ys": np.float32(0.7),
+            "yz": np.array(100, kind),
+            "b": RANDOM.integers(-5000, 5000, 8).astype(np.int32),
+        },
+    )
+    check(made, {"x": whole(kind, 1, 6, 11, 19)}, "cpu.dot_conv")
+
+
+def test_vectors_across_outputs() -> None:
+    made = model(
+        [node("QLinearConv", "x xs xz w ws wz ys yz", pads=[1, 1, 1, 1])],
+        {"x": info("x", (2, 6, 7, 7), onnx.TensorProto.UINT8)},
+        initializers={
+            "xs": np.float32(0.02),
+            "xz": np.array(255, np.uint8),
+            "w": whole("int8", 40, 6, 3, 3),
+            "ws": scales(40),
+            "wz": np.zeros(40, np.int8),
+            "ys": np.float32(0.7),
+            "yz": np.array(100, np.uint8),
+        },
+    )
+    check(made, {"x": whole("uint8", 2, 6, 7, 7)}, "cpu.dot_panel_conv")
+
+
+def test_depthwise_convolutions_stay() -> None:
+    made = model(
+        [node("ConvInteger", "x w xz", group=6)],
+        {"x": info("x", (1, 6, 11, 19), onnx.TensorProto.UINT8)},
+        initializers={"w": whole("int8", 6, 1, 3, 3), "xz": np.array(200, np.uint8)},
+    )
+    check(made, {"x": whole("uint8", 1, 6, 11, 19)})
+
+
+# -- quantised models of f32 -----------------------------------------------------------------------
+
+
+def near(graph: onnx.ModelProto, feeds: Mapping[str, Array], *made: str) -> None:
+    """Compare quantised outputs: a few may round to the integer beside, others are close."""
+    assert [name for name in names(graph) if name.startswith("cpu.")] == list(made)
+    results = trivium.compile(graph).run(feeds)
+    for name, want in zip(results, expected(graph, feeds), strict=True):
+        got = results[name]
+        assert got.dtype == want.dtype
+        if want.dtype == np.float32:
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5 * np.abs(want).max())
+            continue
+        apart = np.abs(got.astype(int) - want)
+        assert apart.max() <= 1
+        assert (apart > 0).mean() < 0.01
+
+
+def quantized(name: str, kind: str, scale: float, zero: int) -> tuple[list, dict[str, Array]]:
+    """Make the nodes that quantise a value and turn it back to f32."""
+    weights = {f"{name}_s": np.float32(scale), f"{name}_z": np.array(zero, kind)}
+    parts = f"{name}_s {name}_z"
+    nodes = [
+        node("QuantizeLinear", f"{name} {parts}", f"{name}_q"),
+        node("DequantizeLinear", f"{name}_q {parts}", f"{name}_d"),
+    ]
+    return nodes, weights
+
+
+@KINDS
+@pytest.mark.parametrize("biased", [False, True])
+def test_convolutions_between_quantised_values(kind: str, biased: bool) -> None:
+    before, weights = quantized("x", kind, 0.02, 7)
+    after, more = quantized("c", kind, 0.1, 3)
+    inputs = "x_d w_d b_d" if biased else "x_d w_d"
+    dequantized = [
+        node("DequantizeLinear", "w w_s w_z", "w_d", axis=0),
+        node("DequantizeLinear", "b b_s", "b_d", axis=0),
+        node("Conv", inputs, "c0", pads=[1, 1, 1, 1]),
+        node("Relu", "c0", "c"),
+    ]
+    made = model(
+        [*before, *dequantized, *after, node("Identity", "c_q")],
+        {"x": (1, 6, 9, 11)},
+        initializers=weights
+        | more
+        | {"w": whole("int8", 8, 6, 3, 3), "w_s": scales(8), "w_z": np.zeros(8, np.int8)}
+        | {"b": RANDOM.integers(-900, 900, 8).astype(np.int32), "b_s": scales(8)},
+    )
+    x = RANDOM.standard_normal((1, 6, 9, 11)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_conv")
+
+
+@pytest.mark.parametrize("turned", [0, 1])
+def test_linear_layers_of_quantised_values(turned: int) -> None:
+    before, weights = quantized("x", "int8", 0.02, -5)
+    shape = (40, 30) if turned else (30, 40)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d", axis=1 - turned),
+            node("Gemm", "x_d w_d b", transB=turned),
+        ],
+        {"x": (5, 30)},
+        initializers=weights
+        | {"w": whole("int8", *shape), "w_s": scales(40), "w_z": np.zeros(40, np.int8)}
+        | {"b": RANDOM.standard_normal(40).astype(np.float32)},
+    )
+    x = RANDOM.standard_normal((5, 30)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_mat_mul")
+
+
+def test_products_of_quantised_values() -> None:
+    before, weights = quantized("x", "uint8", 0.02, 128)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d"),
+            node("MatMul", "x_d w_d"),
+        ],
+        {"x": (2, 5, 30)},
+        initializers=weights
+        | {"w": whole("uint8", 30, 40), "w_s": np.float32(0.01), "w_z": np.array(128, np.uint8)},
+    )
+    x = RANDOM.standard_normal((2, 5, 30)).astype(np.float32)
+    near(made, {"x": x}, "cpu.dot_mat_mul")
+
+
+def test_sums_that_might_wrap_around_stay_floats() -> None:
+    before, weights = quantized("x", "uint8", 0.02, 128)
+    made = model(
+        [
+            *before,
+            node("DequantizeLinear", "w w_s w_z", "w_d"),
+            node("MatMul", "x_d w_d"),
+        ],
+        {"x": (1, 33_026)},
+        initializers=weights
+        | {"w": whole("int8", 33_026, 1), "w_s": np.float32(0.01), "w_z": np.array(0, np.int8)},
+    )
+    assert "cpu.dot_mat_mul" not in names(made)
