@@ -61,7 +61,7 @@ class _Assembly:
             steps=steps,
             memory=self._memory(),
             kernels=self._kernels(),
-            cpu=m.CpuRequirements(self.code.machine.architecture, self.code.machine.features),
+            cpu=self._requirements(),
         )
         entries: dict[str, bytes | bytearray | memoryview] = {
             **object_entries(self.code.objects),
@@ -101,6 +101,10 @@ class _Assembly:
             self.program.weight_bytes,
             self.program.thread_bytes,
         )
+
+    def _requirements(self) -> m.CpuRequirements:
+        machine = self.code.machine
+        return m.CpuRequirements(machine.architecture, machine.features, machine.name)
 
     def _weights(self) -> memoryview:
         blob = allocate(self.program.weight_bytes)

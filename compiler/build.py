@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ..dialects import tri
-from ..dialects.core.machine import host_machine
+from ..dialects.core.machine import NATIVE, find_machine
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..passes.pipeline import Pipeline
@@ -17,14 +17,22 @@ Progress = Callable[[str], None]
 
 
 def build_module(
-    module: Module, pipeline: Pipeline, target: str, progress: Progress, source: str
+    module: Module,
+    pipeline: Pipeline,
+    target: str,
+    progress: Progress,
+    source: str,
+    machine: str = NATIVE,
 ) -> Package:
-    """Run a pipeline that ends in placement and compile what was placed, in the current context."""
+    """Run a pipeline that ends in placement and compile what was placed, in the current context.
+
+    Raises CompileError for a machine that there is not.
+    """
     progress("optimise")
     pipeline.run(module)
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
-    code = compile_kernels(native, host_machine(), progress)
+    code = compile_kernels(native, find_machine(machine), progress)
     program = lay_out(module, [_call(group, code) for group in groups])
     return assemble(module, program, code, target=target, source=source)
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
@@ -21,6 +22,7 @@ def compile(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
+    machine: str = NATIVE,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -30,12 +32,14 @@ def compile(
     should run; what that target does not take runs on the host, by reference kernels. `shapes`
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
-    `progress` is called with a line of text as work goes on. The session runs on up to `threads`
-    threads, by default one for each core. The path of a package (`.trv`)
-    compiles the IR in it again for this machine; the other arguments then mean nothing.
-    Raises CompileError, which lists everything that is wrong.
+    `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
+    `x86-64-v3`; a session runs only what its CPU can. `progress` is called with a line of text as
+    work goes on. The session runs on up to `threads` threads, by default one for each core. The
+    path of a package (`.trv`) compiles the IR in it again for a machine; `threads` and `progress`
+    apart, the other arguments then mean nothing. Raises CompileError, which lists everything that
+    is wrong.
     """
-    package = build(model, target, shapes, constants, opt_level, progress)
+    package = build(model, target, shapes, constants, opt_level, machine, progress)
     return Session(package, threads=threads)
 
 
@@ -45,17 +49,18 @@ def build(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
+    machine: str = NATIVE,
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
-        return rebuild(Package.open(model), report)
-    pipeline = pipeline_for(target, opt_level)
+        return rebuild(Package.open(model), machine, report)
+    pipeline = pipeline_for(target, opt_level, machine)
     with new_context():
         report("import")
         module = import_onnx(model, shapes=shapes, constants=constants)
-        return build_module(module, pipeline, target, report, _name(model))
+        return build_module(module, pipeline, target, report, _name(model), machine)
 
 
 def _name(model: Source) -> str:

@@ -13,10 +13,11 @@ from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
 
 
-def rebuild(package: Package, progress: Progress) -> Package:
-    """Generate code for this machine from the placed IR and the weights of a package.
+def rebuild(package: Package, machine: str, progress: Progress) -> Package:
+    """Generate code for a machine from the placed IR and the weights of a package.
 
-    Raises CompileError when the package holds no IR that this version reads.
+    Raises CompileError when the package holds no IR that this version reads, and for a machine that
+    there is not.
     """
     with new_context():
         module = Module(_parse(package))
@@ -24,7 +25,8 @@ def rebuild(package: Package, progress: Progress) -> Package:
             if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
                 module.weights[op.name] = _array(package, op)
         manifest = package.manifest
-        return build_module(module, Pipeline(), manifest.target, progress, manifest.source)
+        target, source = manifest.target, manifest.source
+        return build_module(module, Pipeline(), target, progress, source, machine)
 
 
 def _parse(package: Package) -> ir.Module:

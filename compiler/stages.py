@@ -1,5 +1,6 @@
 """Which passes run, in which order, for a target and an optimisation level."""
 
+from ..dialects.core.machine import NATIVE, find_machine
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.pipeline import Pipeline
@@ -9,12 +10,16 @@ from ..targets.registry import find_target
 HOST = "host"
 
 
-def pipeline_for(target: str, opt_level: int) -> Pipeline:
-    """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
+def pipeline_for(target: str, opt_level: int, machine: str = NATIVE) -> Pipeline:
+    """Return the pipeline from an imported model to a placed one, for a machine.
+
+    Raises CompileError for a target or a machine that there is not.
+    """
     chosen = find_target(target)
+    find_machine(machine)
     passes: tuple[Pass, ...] = (
         *default_pipeline(opt_level),
-        *chosen.passes(opt_level),
+        *chosen.passes(opt_level, machine),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),
     )

@@ -90,10 +90,14 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CpuRequirements:
-    """Name the machine the native code was made for, its features as /proc/cpuinfo spells them."""
+    """Say what the native code was made for; features are as /proc/cpuinfo spells them.
+
+    `machine` is the name that the compiler was given.
+    """
 
     architecture: str = "x86_64"
     features: tuple[str, ...] = ()
+    machine: str = ""
 
 
 @dataclass(frozen=True)

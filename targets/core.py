@@ -55,8 +55,11 @@ class Target:
 
         return register
 
-    def passes(self, opt_level: int) -> tuple[Pass, ...]:
-        """Return the passes that make target-free IR fit for placement here."""
+    def passes(self, opt_level: int, machine: str) -> tuple[Pass, ...]:
+        """Return the passes that make target-free IR fit for placement here.
+
+        `machine` names the CPU that code will be made for.
+        """
         return ()
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:

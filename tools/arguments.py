@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
 
 Binding = tuple[str, int | tuple[int, ...]]
@@ -47,18 +48,23 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         choices=(0, 1, 2),
         help="0: as written, 1: fold, 2: fold and fuse (the default)",
     )
+    group.add_argument(
+        "--machine",
+        metavar="NAME",
+        help=f"the CPU to make code for: {', '.join(machine_names())} (the first is the default)",
+    )
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level")
+    names = ("target", "shapes", "opt_level", "machine")
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
     """List what was given of the arguments above, as the user wrote it."""
-    spelled = {"target": "--target", "shapes": "--shape", "opt_level": "--opt-level"}
-    return [spelled[name] for name in compile_arguments(flags)]
+    spelled = {"shapes": "--shape", "opt_level": "--opt-level"}
+    return [spelled.get(name, f"--{name}") for name in compile_arguments(flags)]
 
 
 def is_package(path: str) -> bool:

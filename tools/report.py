@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..runtime.manifest import Kernel, Manifest, Port, Step
+from ..runtime.manifest import CpuRequirements, Kernel, Manifest, Port, Step
 
 if TYPE_CHECKING:
     from ..targets.place import Placement
@@ -19,7 +19,7 @@ def describe(name: str, manifest: Manifest) -> str:
         _section("outputs", map(_port, manifest.outputs)),
         _section("memory", _memory(manifest)),
         _section("sizes", _sizes(manifest)),
-        _section("machine", [f"{manifest.cpu.architecture}: {' '.join(manifest.cpu.features)}"]),
+        _section("machine", [_machine(manifest.cpu)]),
         _section("steps", _steps(manifest)),
         _section("kernels", _kernels(manifest.kernels)),
         _section("on the host", map(_host_step, _host_steps(manifest))),
@@ -75,6 +75,11 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _port(port: Port) -> str:
     return f"{port.name}  {port.dtype}  {spell_shape(port.shape)}"
+
+
+def _machine(needed: CpuRequirements) -> str:
+    name = f"{needed.machine}, {needed.architecture}" if needed.machine else needed.architecture
+    return f"{name}: {' '.join(needed.features)}"
 
 
 def _memory(manifest: Manifest) -> list[str]:

@@ -2,7 +2,7 @@
 
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.module import Module
 from ...dialects.cpu.winograd import TAPS, TRANSFORMS
 from ...passes.constants import hint
@@ -25,29 +25,32 @@ class ChooseWinograd(Pass):
     """Run 3x3 convolutions of stride 1 with constant kernels by Winograd's method, where it pays.
 
     `error` is what a layer may lose, relative to its largest output: 4x4 tiles are taken when it
-    allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6.
+    allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6. `machine` is
+    what the kernels will run on.
 
         tri.conv %x, %w   =>   cpu.winograd_conv %x, %u {tile = 4}
     """
 
     error: float = 2e-6
+    machine: str = NATIVE
 
     def run(self, module: Module) -> None:
         tiles = [tile for tile, error in ERRORS.items() if error <= self.error]
         if tiles:
-            rewrite(module, _Winograd(tiles[0]))
+            rewrite(module, _Winograd(tiles[0], find_machine(self.machine)))
 
 
 class _Winograd(Pattern):
     root = tri.Conv
 
-    def __init__(self, tile: int) -> None:
+    def __init__(self, tile: int, machine: Machine) -> None:
         self.tile = tile
+        self.machine = machine
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         _check(op, self.tile)
         outputs = tensor_of(op.w.type).shape[0]
-        block = _block(op, self.tile)
+        block = _block(op, self.tile, self.machine)
         kernels = cpu.transform_kernels(rewriter.constant(op.w), self.tile, block)
         with rewriter.before(op):
             u = tri.build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
@@ -57,9 +60,9 @@ class _Winograd(Pattern):
         rewriter.replace(op, new)
 
 
-def _block(op: tri.Conv, tile: int) -> int:
+def _block(op: tri.Conv, tile: int, machine: Machine) -> int:
     """Return how many outputs are multiplied at a time: as many as the registers hold."""
-    machine, y = host_machine(), tensor_of(op.y.type)
+    y = tensor_of(op.y.type)
     rows, columns = (-(-size // tile) for size in y.shape[2:])
     layout = winograd_layout(tile, rows, columns, machine.lanes(32))
     return choose_tile(machine, y.dtype, y.shape[1], layout.vectors * layout.lanes).rows

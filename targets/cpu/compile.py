@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 from ...dialects import tri
 from ...dialects.core.machine import Machine
-from ...dialects.core.mlir import code_context, ir, version
+from ...dialects.core.mlir import code_context, ir
 from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment
 from .threads import THREADS, threads_text
-from .to_llvm import LOWERING, to_object
+from .to_llvm import recipe, to_object
 
 Progress = Callable[[str], None]
 
@@ -52,8 +52,8 @@ def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> Segment:
 
 
 def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> bytes:
-    source = "\n".join([version(), LOWERING, " ".join(machine.features), text])
-    return cached(source, lambda: to_object(ir.Module.parse(text), externals))
+    source = "\n".join([recipe(machine), text])
+    return cached(source, lambda: to_object(ir.Module.parse(text), machine, externals))
 
 
 def object_entries(objects: Mapping[str, bytes]) -> dict[str, bytes]:

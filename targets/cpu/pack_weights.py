@@ -6,7 +6,7 @@ import numpy as np
 
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
@@ -25,7 +25,8 @@ class PackWeights(Pass):
     """Bring constant weights into the order in which kernels read them.
 
     The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
-    for several outputs at once, which then have to lie side by side.
+    for several outputs at once, which then have to lie side by side. `machine` is what the kernels
+    will run on: how many elements are read together depends on its registers.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
@@ -34,28 +35,39 @@ class PackWeights(Pass):
         tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for small maps
     """
 
+    machine: str = NATIVE
+
     def run(self, module: Module) -> None:
-        rewrite(module, _PackMatMul(), _PackGemm(), _TransposeGemm(), _PanelConv(), _PackConv())
+        machine = find_machine(self.machine)
+        products = (_PackMatMul(machine), _PackGemm(machine), _TransposeGemm())
+        rewrite(module, *products, _PanelConv(machine), _PackConv(machine))
 
 
-class _PackMatMul(Pattern):
+class _ForMachine(Pattern):
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+
+class _PackMatMul(_ForMachine):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
         a, b = tensor_of(op.a.type), tensor_of(op.b.type)
         if b.rank != 2 or a.rank < 2:
             raise NoMatch(f"multiplies {a} and {b}, the latter must be a matrix")
-        rewriter.replace(op, _packed_product(op, op.a, rewriter.constant(op.b), rewriter))
+        matrix = rewriter.constant(op.b)
+        rewriter.replace(op, _packed_product(op, op.a, matrix, self.machine, rewriter))
 
 
-class _PackGemm(Pattern):
+class _PackGemm(_ForMachine):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
         if op.trans_a or op.alpha != 1 or op.beta != 1:
             raise NoMatch("has scales, or a is transposed")
         b = rewriter.constant(op.b)
-        product = _packed_product(op, op.a, b.T if op.trans_b else b, rewriter)
+        matrix = b.T if op.trans_b else b
+        product = _packed_product(op, op.a, matrix, self.machine, rewriter)
         if op.c is None:
             rewriter.replace(op, product)
             return
@@ -79,7 +91,7 @@ class _TransposeGemm(Pattern):
 
 
 def _packed_product(
-    op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, rewriter: Rewriter
+    op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, machine: Machine, rewriter: Rewriter
 ) -> cpu.PackedMatMul:
     """Build a product with a constant matrix before an op; NoMatch for types that are widened."""
     left = tensor_of(a.type)
@@ -88,19 +100,19 @@ def _packed_product(
         raise NoMatch("is empty")
     if left.dtype != compute_dtype(left.dtype):
         raise NoMatch(f"{left.dtype} is widened, which is done once for a panel")
-    tile = choose_tile(host_machine(), left.dtype, left.size // depth, columns)
+    tile = choose_tile(machine, left.dtype, left.size // depth, columns)
     packed = pack_columns(b, tile.columns)
     with rewriter.before(op):
         w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
         return cpu.PackedMatMul.build(a, w, columns=columns)
 
 
-class _PanelConv(Pattern):
+class _PanelConv(_ForMachine):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         outputs, _, *kernel = tensor_of(op.w.type).shape
-        tile = _output_tile(op)
+        tile = _output_tile(op, self.machine)
         packed = cpu.pack_kernel_columns(rewriter.constant(op.w), tile.columns)
         with rewriter.before(op):
             w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
@@ -117,7 +129,7 @@ class _PanelConv(Pattern):
         rewriter.replace(op, new)
 
 
-def _output_tile(op: tri.Conv) -> Tile:
+def _output_tile(op: tri.Conv, machine: Machine) -> Tile:
     """Return the tile with vectors across outputs; NoMatch where those across pixels are fuller."""
     y, w = tensor_of(op.y.type), tensor_of(op.w.type)
     outputs, _, *kernel = w.shape
@@ -126,7 +138,7 @@ def _output_tile(op: tri.Conv) -> Tile:
         raise NoMatch("has groups, a third dimension or a type that is widened")
     if not w.size or not y.size:
         raise NoMatch("is empty")
-    tile = choose_tile(host_machine(), y.dtype, pixels, outputs)
+    tile = choose_tile(machine, y.dtype, pixels, outputs)
     if _is_windowed(op) and y.shape[-1] > tile.rows:
         raise NoMatch(f"rows of {y.shape[-1]} pixels do not fit in a tile of {tile.rows}")
     if _filled(outputs, tile.lanes) < GAIN * _filled(pixels, tile.lanes):
@@ -144,7 +156,7 @@ def _filled(count: int, lanes: int) -> float:
     return count / (-(-count // lanes) * lanes)
 
 
-class _PackConv(Pattern):
+class _PackConv(_ForMachine):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
@@ -153,7 +165,7 @@ class _PackConv(Pattern):
             raise NoMatch("a depthwise convolution reads one kernel at a time")
         y = tensor_of(op.y.type)
         rows, columns = outputs // op.group, math.prod(y.shape[2:])
-        block = choose_tile(host_machine(), compute_dtype(y.dtype), rows, columns).rows
+        block = choose_tile(self.machine, compute_dtype(y.dtype), rows, columns).rows
         packed = cpu.pack_kernels(rewriter.constant(op.w), op.group, block)
         with rewriter.before(op):
             w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]

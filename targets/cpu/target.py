@@ -18,15 +18,16 @@ from .split_conv_transpose import SplitConvTranspose
 
 
 class CpuTarget(Target):
-    """Run kernels of fused ops as native code of the machine."""
+    """Run kernels of fused ops as native code of a machine."""
 
-    def passes(self, opt_level: int) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, machine: str) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
         if not opt_level:
             return decompose
-        return (*decompose, SplitConvTranspose(), ChooseWinograd(), PackWeights(), Eliminate())
+        choose, pack = ChooseWinograd(machine=machine), PackWeights(machine)
+        return (*decompose, SplitConvTranspose(), choose, pack, Eliminate())
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -37,7 +37,10 @@ class Peaks:
 def measure_peaks(machine: Machine) -> Peaks:
     """Measure for about a second."""
     with code_context():
-        objects = {"fma": _compile(fma_text(machine)), "copy": _compile(copy_text(machine))}
+        objects = {
+            "fma": _compile(fma_text(machine), machine),
+            "copy": _compile(copy_text(machine), machine),
+        }
     library = load_objects(objects)
     pointers = [ctypes.c_void_p, ctypes.c_void_p]
     fma = ctypes.CFUNCTYPE(None, *pointers)(library.address("fma"))
@@ -62,8 +65,8 @@ def _copying(
     return partial(copy, source.ctypes.data, target.ctypes.data, count)
 
 
-def _compile(text: str) -> memoryview:
-    return memoryview(to_object(ir.Module.parse(text)))
+def _compile(text: str, machine: Machine) -> memoryview:
+    return memoryview(to_object(ir.Module.parse(text), machine))
 
 
 def fma_text(machine: Machine) -> str:
@@ -106,7 +109,7 @@ def _at(number: int, lanes: int) -> str:
 
 
 def _multiply_add(machine: Machine, number: int, vector: str) -> str:
-    if {"fma", "avx512f"} & set(machine.features):
+    if machine.fuses:
         return f"%n{number} = vector.fma %a, %b, %s{number} : {vector}"
     return (
         f"%p{number} = arith.mulf %a, %b : {vector}\n"

@@ -10,6 +10,7 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.machine import NATIVE
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
@@ -44,15 +45,16 @@ def prepare(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
+    machine: str = NATIVE,
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    pipeline = pipeline_for(target, opt_level)
+    pipeline = pipeline_for(target, opt_level, machine)
     report = progress or ignore
     with new_context():
         report("import")
         module = import_onnx(path, shapes=shapes)
         bounds = index_bounds(module)
-        package = build_module(module, pipeline, target, report, Path(path).name)
+        package = build_module(module, pipeline, target, report, Path(path).name, machine)
     names = [port.name for port in package.manifest.inputs]
     return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
 

@@ -20,7 +20,7 @@ MANIFEST = Manifest(
         Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
         Kernel("k_22", "cpu/k_22.o", ("Add_7",), ("tri.add",), 1),
     ),
-    cpu=CpuRequirements("x86_64", ("avx2", "fma")),
+    cpu=CpuRequirements("x86_64", ("avx2", "fma"), "native"),
     entries=(
         Entry("cpu/k_1.o", 700, ""),
         Entry("cpu/k_22.o", 300, ""),
@@ -51,7 +51,7 @@ sizes
   100 bytes   IR
 
 machine
-  x86_64: avx2 fma
+  native, x86_64: avx2 fma
 
 steps
   0  cpu   s_1, 2 nodes

@@ -8,13 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
-from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.runtime.cpu import cpu_features
 from trivium.runtime.elf import NativeLibrary, load_objects
 from trivium.targets.cpu.kernel import Kernel
 from trivium.targets.cpu.lower_group import lower_group
@@ -24,6 +26,26 @@ GUARD_BYTE = 0xA5
 POISON = 0xFF  # makes NaN of any float
 PAGE = mmap.PAGESIZE
 LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def runs_here(machine: Machine) -> bool:
+    return cpu_features().issuperset(machine.features)
+
+
+_WIDTHS = {m.vector_bytes: m for m in (*reversed(LEVELS), host_machine()) if runs_here(m)}
+MACHINES = list(_WIDTHS.values())
+"""One machine for each width of vectors that this CPU has: this CPU, and the least levels."""
+
+on_every_machine = pytest.mark.parametrize(
+    "machine", MACHINES, ids=[machine.name for machine in MACHINES]
+)
+
+SHARE = 4
+
+
+def share(cases: Sequence[Any], machine: Machine) -> Sequence[Any]:
+    """Return all cases for the CPU at hand, and every fourth for another machine."""
+    return cases if machine.name == NATIVE else cases[::SHARE]
 
 
 @dataclass(frozen=True)
@@ -193,19 +215,19 @@ class _Guarded:
         assert (after == GUARD_BYTE).all(), f"wrote after buffer {position}"
 
 
-def compile_groups(make: Sequence[Callable[[], tri.Group]]) -> Compiled:
-    """Lower groups and compile them all into one object."""
+def compile_groups(make: Sequence[Callable[[], tri.Group]], machine: Machine) -> Compiled:
+    """Lower groups for a machine and compile them all into one object."""
     kernels: list[Kernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, host_machine()))
+                kernels.append(lower_group(group, machine))
             _KEEP.clear()
-    return Compiled(load_objects({"kernels": memoryview(object_of(kernels))}), kernels)
+    return Compiled(load_objects({"kernels": memoryview(object_of(kernels, machine))}), kernels)
 
 
-def object_of(kernels: Sequence[Kernel]) -> bytes:
+def object_of(kernels: Sequence[Kernel], machine: Machine) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.
     texts = {
@@ -216,8 +238,8 @@ def object_of(kernels: Sequence[Kernel]) -> bytes:
     }
     with code_context():
         module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
-        return to_object(module)
+        return to_object(module, machine)
 
 
-def compile_cases(cases: Sequence[Case]) -> Compiled:
-    return compile_groups([lambda c=c: build_group(c) for c in cases])
+def compile_cases(cases: Sequence[Case], machine: Machine) -> Compiled:
+    return compile_groups([lambda c=c: build_group(c) for c in cases], machine)
