@@ -6,6 +6,7 @@ rows then runs over the panel. Convolutions pack a panel of windows (an implicit
 products a panel of columns.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -38,23 +39,44 @@ class Tile:
 
 def choose_tile(machine: Machine, dtype: str, rows: int, columns: int) -> Tile:
     """Fill the registers: accumulators, one row of the panel, one broadcast and one spare."""
-    registers = 32 if machine.vector_bytes == 64 else 16
     lanes = machine.lanes(DTYPES[dtype].bits)
-    wide = registers // 4 if rows == 1 else 4 if rows <= 4 and registers == 32 else 2
-    vectors = max(1, min(wide, -(-columns // lanes)))
-    return Tile(min(rows, (registers - vectors - 2) // vectors), vectors, lanes)
+    vectors = max(1, min(_most_vectors(machine, rows), -(-columns // lanes)))
+    return _tall_tile(machine, rows, vectors, lanes)
+
+
+def fit_tile(machine: Machine, dtype: str, rows: int, width: int) -> Tile:
+    """Fill the registers of a machine from a panel that was packed `width` columns wide.
+
+    It may have been packed for another machine: then a tile takes a part of it, and vectors may
+    be shorter than the machine's.
+    """
+    lanes = math.gcd(width, machine.lanes(DTYPES[dtype].bits))
+    count = width // lanes
+    most = min(_most_vectors(machine, rows), count)
+    vectors = next(v for v in range(most, 0, -1) if count % v == 0)
+    return _tall_tile(machine, rows, vectors, lanes)
+
+
+def _most_vectors(machine: Machine, rows: int) -> int:
+    if rows == 1:
+        return machine.registers // 4
+    return 4 if rows <= 4 and machine.registers == 32 else 2
+
+
+def _tall_tile(machine: Machine, rows: int, vectors: int, lanes: int) -> Tile:
+    return Tile(min(rows, (machine.registers - vectors - 2) // vectors), vectors, lanes)
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Name the rows of one register tile: `count` of them, from `first` on."""
+    """Name rows that are stored together: `count` of them, from `first` on; one or more tiles."""
 
     first: Index
     count: int
 
 
 Left = Callable[[Rows, int, Sequence[Index]], Number]
-"""Load the element of a row of a tile, by its number in the tile, at a depth."""
+"""Load the element of a row, by its number in the rows that are stored together, at a depth."""
 
 
 Fetch = Callable[[Sequence[Index]], None]
@@ -84,8 +106,9 @@ class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them. Tiles never cut `unit` rows apart. The depth goes on
-    through `taps`, without a loop.
+    row's sums start from, `finish` takes them. `left` keeps at most `block` rows together, those of
+    a tile if that is not given, and never cuts `unit` rows apart. The depth goes on through `taps`,
+    without a loop.
     """
 
     rows: int
@@ -98,13 +121,14 @@ class Contraction:
     initial: Callable[[Index], Number] | None = None
     unit: int = 1
     taps: Shape = ()
+    block: int | None = None
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
         full, rest = divmod(self.columns, tile.columns)
-        most = max(1, tile.rows // self.unit)
-        large, small, many, few = even_split(self.rows // self.unit, most)
-        rows = large * self.unit, small * self.unit, many, few
+        most = tile.rows if self.block is None else self.block
+        large, small, many, few = even_split(self.rows // self.unit, max(1, most // self.unit))
+        pieces = large * self.unit, small * self.unit, many, few
         plain = [Lanes(tile.lanes)] * tile.vectors
         masks = [
             Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
@@ -115,44 +139,64 @@ class Contraction:
         last = Index(full * tile.columns)
 
         def panel(at: list[Index]) -> list[Piece]:
-            return self._panel(rows, at[0] * tile.columns, plain)
+            return self._panel(tile, pieces, at[0] * tile.columns, plain)
 
         spread(
             Section((full,), many + few, panel),
-            Section((int(rest > 0),), many + few, lambda _: self._panel(rows, last, masks)),
+            Section((int(rest > 0),), many + few, lambda _: self._panel(tile, pieces, last, masks)),
         )
 
     def _panel(
-        self, rows: tuple[int, int, int, int], start: Index, masks: Sequence[Lanes]
+        self,
+        tile: Tile,
+        pieces: tuple[int, int, int, int],
+        start: Index,
+        masks: Sequence[Lanes],
     ) -> list[Piece]:
         """Prepare a panel of columns; return the tiles of rows that run over it."""
         self.panel.prepare(start, masks)
-        large, small, many, few = rows
+        large, small, many, few = pieces
         offset = many * large
-        tiles = many + few
+        blocks = many + few
 
-        def tile(number: Index, rows: int, first: Index) -> None:
-            fetch = self.panel.fetch_next(start, number, tiles)
-            self._tile(rows, first, start, masks, fetch)
+        def block(number: Index, count: int, first: Index) -> None:
+            fetch = self.panel.fetch_next(start, number, blocks)
+            self._rows(tile, Rows(first, count), start, masks, fetch)
 
         return [
-            Piece(many, lambda i: tile(i, large, i * large)),
-            Piece(few, lambda i: tile(i + many, small, i * small + offset)),
+            Piece(many, lambda i: block(i, large, i * large)),
+            Piece(few, lambda i: block(i + many, small, i * small + offset)),
         ]
 
-    def _tile(
-        self, rows: int, first: Index, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
+    def _rows(
+        self, tile: Tile, rows: Rows, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
     ) -> None:
-        sums = [self._start(first + r, lanes) for r in range(rows) for lanes in masks]
+        """Emit as many tiles as rows that are stored together need; the first one fetches."""
+        large, small, many, few = even_split(rows.count, tile.rows)
+        first = 0
+        for count in [large] * many + [small] * few:
+            taken = range(first, first + count)
+            self._tile(rows, taken, start, masks, None if first else fetch)
+            first += count
+
+    def _tile(
+        self,
+        rows: Rows,
+        taken: range,
+        start: Index,
+        masks: Sequence[Lanes],
+        fetch: Fetch | None,
+    ) -> None:
+        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
 
         def step(depth: list[Index], sums: list[Number]) -> list[Number]:
             row = self.panel.load(depth, start, masks)
             if fetch is not None:
                 fetch(depth)
             out: list[Number] = []
-            for r in range(rows):
-                factor = splat(self.left(Rows(first, rows), r, depth), masks[0].width)
-                now = sums[r * len(masks) : (r + 1) * len(masks)]
+            for number, r in enumerate(taken):
+                factor = splat(self.left(rows, r, depth), masks[0].width)
+                now = sums[number * len(masks) : (number + 1) * len(masks)]
                 out += [factor.fma(b, total) for b, total in zip(row, now, strict=True)]
             return out
 
@@ -162,10 +206,10 @@ class Contraction:
             return sums
 
         sums = carry_nest(self.depth, sums, steps)
-        for r in range(rows):
+        for number, r in enumerate(taken):
             for v, lanes in enumerate(masks):
                 column = start + v * lanes.width
-                self.finish(first + r, column, sums[r * len(masks) + v], lanes)
+                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
 
     def _start(self, row: Index, lanes: Lanes) -> Number:
         if self.initial is not None:
@@ -217,20 +261,25 @@ class DirectPanel:
 
 @dataclass(frozen=True)
 class StoredPanel:
-    """Read panels that were packed at compile time: [panels, depth, columns of a tile].
+    """Read panels that were packed at compile time: [panels, depth, columns of a panel].
 
-    `depth` is the shape of what the depth of the panels runs through.
+    `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
+    a panel or a part of them.
     """
 
     panels: Buffer
     depth: Shape
+    tile: Tile
 
     def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
         pass
 
     def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
         _, size, columns = self.panels.shape
-        row = start * size + self._row(depth) * columns
+        place = start * size
+        if self.tile.columns != columns:
+            place = (start // columns) * (size * columns) + start % columns
+        row = place + self._row(depth) * columns
         flat = self.panels.reshape((self.panels.tensor.size,))
         # Whole vectors, also where the result ends: the last panel is filled up.
         plain = Lanes(masks[0].width)
@@ -239,6 +288,8 @@ class StoredPanel:
     def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
         """Fetch as much of the next panel in each tile that all of it is there in the end."""
         panels, size, columns = self.panels.shape
+        if self.tile.columns != columns:
+            return None
         if tiles < 2 or panels < 2 or self.panels.tensor.size_bytes < STREAMED:
             return None
         share = -(-columns // tiles)

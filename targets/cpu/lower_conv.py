@@ -73,10 +73,12 @@ def emit_convolution(
     y: Sink,
     axes: Sequence[Axis],
     tile: Tile,
+    block: int | None = None,
 ) -> None:
     """Contract kernels with columns of windows, which are never stored as a whole.
 
-    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group.
+    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group, in which the
+    outputs of a `block` are stored together.
     """
     batch, _, *windows = y.shape
     group, rows, depth = kernels
@@ -98,6 +100,7 @@ def emit_convolution(
             _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
+            block=block,
         ).emit(tile)
 
     each((batch, group), one)

@@ -4,7 +4,7 @@ import math
 
 from ...dialects import cpu
 from .buffer import Buffer
-from .contraction import Left, Tile, choose_tile, packed_rows
+from .contraction import Left, choose_tile, packed_rows
 from .index import Index
 from .kernel import KernelBuilder
 from .lower_conv import emit_convolution
@@ -22,11 +22,10 @@ def lower_packed_conv(
     rows = op.outputs // group
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
-    best = choose_tile(kernel.machine, compute_dtype(x.dtype), rows, math.prod(y.shape[2:]))
-    tile = Tile(op.block, best.vectors, best.lanes)
+    tile = choose_tile(kernel.machine, compute_dtype(x.dtype), op.block, math.prod(y.shape[2:]))
     depth = size // rows
 
     def left(number: Index) -> Left:
         return packed_rows(w.part([number]), depth)
 
-    emit_convolution(kernel, x, (group, rows, depth), left, op.kernel, b, y, axes, tile)
+    emit_convolution(kernel, x, (group, rows, depth), left, op.kernel, b, y, axes, tile, op.block)

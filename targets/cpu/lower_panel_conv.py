@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, Left, Rows, StoredPanel, Tile, choose_tile, splat
+from .contraction import Contraction, Left, Rows, StoredPanel, fit_tile, splat
 from .index import Index
 from .kernel import KernelBuilder
 from .lower_packed_matmul import LINE
@@ -27,8 +27,7 @@ def lower_panel_conv(
     """Multiply windows by panels of outputs; the results lie pixel by pixel, and are transposed."""
     batch, outputs, *spatial = y.shape
     pixels, dtype = math.prod(spatial), compute_dtype(x.dtype)
-    best = choose_tile(kernel.machine, dtype, pixels, outputs)
-    tile = Tile(best.rows, w.shape[2] // best.lanes, best.lanes)
+    tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2])
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
     moved = any(op.pads) or any(stride != 1 for stride in op.strides)
@@ -51,7 +50,7 @@ def lower_panel_conv(
             depth[:loops],
             dtype,
             left,
-            StoredPanel(w, depth),
+            StoredPanel(w, depth, tile),
             finish,
             unit=1 if pointwise else spatial[-1],
             taps=depth[loops:],

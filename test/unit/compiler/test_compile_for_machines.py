@@ -1,0 +1,109 @@
+"""Models compiled for machines by name, and run or refused on this one."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.helper as helper
+import onnx.numpy_helper as numpy_helper
+import pytest
+import trivium
+from trivium.compiler.driver import build
+from trivium.dialects.core.machine import LEVELS, NATIVE
+from trivium.runtime import cpu
+from trivium.runtime.package import Package
+
+FLOAT = onnx.TensorProto.FLOAT
+NAMES = [machine.name for machine in LEVELS]
+RUNNABLE = [m.name for m in LEVELS if cpu.cpu_features().issuperset(m.features)]
+
+
+def network() -> onnx.ModelProto:
+    """Convolve by tiles, by windows and by panels, then multiply by two matrices."""
+    random = np.random.default_rng(3)
+    shapes = {
+        "w1": (32, 16, 3, 3),
+        "w2": (48, 32, 3, 3),
+        "w3": (64, 48, 1, 1),
+        "m1": (64, 130),
+        "m2": (130, 10),
+    }
+    weights = {n: (random.standard_normal(s) / 20).astype(np.float32) for n, s in shapes.items()}
+    nodes = [
+        helper.make_node("Conv", ["x", "w1"], ["a"], pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["a"], ["b"]),
+        helper.make_node("Conv", ["b", "w2"], ["c"], strides=[2, 2], pads=[1, 1, 1, 1]),
+        helper.make_node("MaxPool", ["c"], ["d"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Conv", ["d", "w3"], ["e"]),
+        helper.make_node("GlobalAveragePool", ["e"], ["f"]),
+        helper.make_node("Flatten", ["f"], ["g"]),
+        helper.make_node("MatMul", ["g", "m1"], ["h"]),
+        helper.make_node("Gelu", ["h"], ["i"]),
+        helper.make_node("MatMul", ["i", "m2"], ["j"]),
+        helper.make_node("Softmax", ["j"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "network",
+        [helper.make_tensor_value_info("x", FLOAT, [2, 16, 14, 14])],
+        [helper.make_tensor_value_info("y", FLOAT, [2, 10])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+MODEL = network()
+X = np.random.default_rng(4).standard_normal((2, 16, 14, 14)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def wanted() -> np.ndarray:
+    return trivium.compile(MODEL, "host")(X)
+
+
+@pytest.mark.parametrize("name", RUNNABLE)
+def test_a_model_computes_the_same_on_every_machine(name: str, wanted: np.ndarray) -> None:
+    session = trivium.compile(MODEL, machine=name)
+    assert session.manifest.cpu.machine == name
+    np.testing.assert_allclose(session(X), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_computer_compiles_for_any_machine(name: str) -> None:
+    manifest = build(MODEL, machine=name).manifest
+    (machine,) = [m for m in LEVELS if m.name == name]
+    assert (manifest.cpu.machine, manifest.cpu.features) == (name, machine.features)
+
+
+def test_a_machine_that_this_cpu_is_not_is_refused_with_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = build(MODEL, machine="x86-64-v4")
+    features = next(m for m in LEVELS if m.name == "x86-64-v3").features
+    monkeypatch.setattr(cpu, "cpu_features", lambda: frozenset(features))
+    lacking = "avx512f, avx512bw, avx512cd, avx512dq, avx512vl"
+    with pytest.raises(trivium.RunError, match=f"needs {lacking}, which this CPU lacks"):
+        trivium.Session(package)
+
+
+@pytest.mark.parametrize("first", [NATIVE, *NAMES])
+@pytest.mark.parametrize("second", RUNNABLE)
+def test_a_package_is_compiled_again_for_another_machine(
+    first: str, second: str, wanted: np.ndarray, tmp_path: Path
+) -> None:
+    build(MODEL, machine=first).save(tmp_path / "first.trv")
+    again = trivium.compile(str(tmp_path / "first.trv"), machine=second)
+    assert again.manifest.cpu.machine == second
+    np.testing.assert_allclose(again(X), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_machine_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    message = "no machine is called 'x86-65', there are: native, x86-64,"
+    with pytest.raises(trivium.CompileError, match=message):
+        trivium.compile(MODEL, machine="x86-65")
+    with pytest.raises(trivium.CompileError, match=message):
+        trivium.check(MODEL, machine="x86-65")
+    build(MODEL).save(tmp_path / "net.trv")
+    with pytest.raises(trivium.CompileError, match=message):
+        build(str(tmp_path / "net.trv"), machine="x86-65")
+    assert Package.open(tmp_path / "net.trv").manifest.cpu.machine == NATIVE
