@@ -1,6 +1,8 @@
 """Say where a model would run, without generating code."""
 
-from ..dialects.core.machine import NATIVE
+from collections.abc import Sequence
+
+from ..dialects.core.machine import NATIVE, find_machines
 from ..dialects.core.mlir import new_context
 from ..targets.place import Placement, placements
 from .frontends.onnx import Bindings, Source, import_onnx
@@ -13,14 +15,14 @@ def check(
     *,
     shapes: Bindings | None = None,
     opt_level: int = 2,
-    machine: str = NATIVE,
+    machine: str | Sequence[str] = NATIVE,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    pipeline = pipeline_for(target, opt_level, machine)
+    pipeline = pipeline_for(target, opt_level, find_machines(machine)[0].name)
     with new_context():
         module = import_onnx(model, shapes=shapes)
         pipeline.run(module)

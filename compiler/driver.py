@@ -1,10 +1,10 @@
 """From a model to a session: frontend, passes, placement, code, package."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ..dialects.core.machine import NATIVE
+from ..dialects.core.machine import NATIVE, find_machines
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
@@ -22,7 +22,7 @@ def compile(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
-    machine: str = NATIVE,
+    machine: str | Sequence[str] = NATIVE,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -33,7 +33,8 @@ def compile(
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
     `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
-    `x86-64-v3`; a session runs only what its CPU can. `progress` is called with a line of text as
+    `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
+    CPU can run. `progress` is called with a line of text as
     work goes on. The session runs on up to `threads` threads, by default one for each core. The
     path of a package (`.trv`) compiles the IR in it again for a machine; `threads` and `progress`
     apart, the other arguments then mean nothing. Raises CompileError, which lists everything that
@@ -49,14 +50,14 @@ def build(
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
-    machine: str = NATIVE,
+    machine: str | Sequence[str] = NATIVE,
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), machine, report)
-    pipeline = pipeline_for(target, opt_level, machine)
+    pipeline = pipeline_for(target, opt_level, find_machines(machine)[0].name)
     with new_context():
         report("import")
         module = import_onnx(model, shapes=shapes, constants=constants)

@@ -1,5 +1,7 @@
 """Make a package anew from the IR in it: for another CPU, or another version of the compiler."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dialects import tri
@@ -13,7 +15,7 @@ from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
 
 
-def rebuild(package: Package, machine: str, progress: Progress) -> Package:
+def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
     """Generate code for a machine from the placed IR and the weights of a package.
 
     Raises CompileError when the package holds no IR that this version reads, and for a machine that

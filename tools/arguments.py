@@ -50,8 +50,9 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--machine",
-        metavar="NAME",
-        help=f"the CPU to make code for: {', '.join(machine_names())} (the first is the default)",
+        metavar="NAME[,NAME...]",
+        type=machines,
+        help=f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",
     )
 
 
@@ -86,6 +87,11 @@ def binding(text: str) -> Binding:
     if not name or not all(number.isdecimal() for number in numbers):
         raise argparse.ArgumentTypeError(f"'{text}' must be like N=1 or x=1x3x224x224")
     return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
+
+
+def machines(text: str) -> tuple[str, ...]:
+    """Read `x86-64-v3` or `x86-64-v3,x86-64-v4`."""
+    return tuple(text.split(","))
 
 
 def file(text: str) -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Descriptions of hardware, as frozen data that passes and targets reason about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -87,3 +88,21 @@ def find_machine(name: str) -> Machine:
         if machine.name == name:
             return machine
     raise CompileError(f"no machine is called '{name}', there are: {', '.join(machine_names())}")
+
+
+def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
+    """Return the machines of one name or of several, the most capable one first.
+
+    Raises CompileError for a name that is no machine, that is given twice, and for no name at all.
+    """
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    if not listed:
+        raise CompileError(f"no machine is given, there are: {', '.join(machine_names())}")
+    if twice := next((name for name in listed if listed.count(name) > 1), None):
+        raise CompileError(f"machine '{twice}' is given twice")
+    found = [find_machine(name) for name in listed]
+    return tuple(sorted(found, key=_capability, reverse=True))
+
+
+def _capability(machine: Machine) -> tuple[int, bool, int]:
+    return machine.vector_bytes, machine.name == NATIVE, len(machine.features)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import tri
-from ...dialects.core.machine import Machine
+from ...dialects.core.machine import LEVELS, Machine
 from ...dialects.core.mlir import code_context, ir
 from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment
-from .threads import THREADS, threads_text
+from .threads import threads_text
 from .to_llvm import recipe, to_object
 
 Progress = Callable[[str], None]
@@ -41,14 +41,21 @@ def compile_kernels(groups: Sequence[tri.Group], machine: Machine, progress: Pro
     return code
 
 
-def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> Segment:
-    """Compile one run of kernel calls into `code.objects`, with what its threads need."""
-    made = segment(calls)
+def compile_segment(
+    code: CpuCode, calls: Sequence[KernelCall], symbol: str | None = None
+) -> Segment:
+    """Compile one run of kernel calls into `code.objects`, under a symbol if one is given."""
+    made = segment(calls, symbol=symbol)
     externals = ["share", *sorted({c.symbol for c in calls})]
     with code_context():
         code.objects[made.symbol] = _compile(made.text, code.machine, externals)
-        code.objects[THREADS] = _compile(threads_text(), code.machine)
     return made
+
+
+def compile_threads() -> bytes:
+    """Compile what the threads of any program need: the same for all machines, to be shared."""
+    with code_context():
+        return _compile(threads_text(), LEVELS[0])
 
 
 def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> bytes:
@@ -56,6 +63,6 @@ def _compile(text: str, machine: Machine, externals: Sequence[str] = ()) -> byte
     return cached(source, lambda: to_object(ir.Module.parse(text), machine, externals))
 
 
-def object_entries(objects: Mapping[str, bytes]) -> dict[str, bytes]:
+def object_entries(objects: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
     """Name object code as entries of a package."""
-    return {f"cpu/{symbol}.o": data for symbol, data in objects.items()}
+    return {f"{folder}{symbol}.o": data for symbol, data in objects.items()}

@@ -12,7 +12,7 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import NATIVE, find_machine
+from ...dialects.core.machine import NATIVE, find_machines
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
@@ -55,18 +55,19 @@ def time_kernels(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
-    machine: str = NATIVE,
+    machine: str | Sequence[str] = NATIVE,
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
 
     Errors are those of `compile`.
     """
+    best = find_machines(machine)[0]
     with new_context():
         module = import_onnx(path, shapes=shapes)
-        pipeline_for(target, opt_level, machine).run(module)
+        pipeline_for(target, opt_level, best.name).run(module)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
-        code = compile_kernels(native, find_machine(machine), progress or ignore)
+        code = compile_kernels(native, best, progress or ignore)
         return _time_all(native, code), len(groups) - len(native)
 
 

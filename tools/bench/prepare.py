@@ -1,5 +1,6 @@
 """Compile a model to be measured, and make up inputs that it can take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import NATIVE
+from ...dialects.core.machine import NATIVE, find_machines
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
@@ -45,10 +46,10 @@ def prepare(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
-    machine: str = NATIVE,
+    machine: str | Sequence[str] = NATIVE,
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    pipeline = pipeline_for(target, opt_level, machine)
+    pipeline = pipeline_for(target, opt_level, find_machines(machine)[0].name)
     report = progress or ignore
     with new_context():
         report("import")

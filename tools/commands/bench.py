@@ -134,12 +134,12 @@ def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison"
 
 
 def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> None:
-    from ...dialects.core.machine import NATIVE, find_machine
+    from ...dialects.core.machine import NATIVE, find_machines
     from ..bench.kernel_report import describe_kernels, describe_peaks
     from ..bench.kernels import time_kernels
     from ..bench.peaks import measure_peaks
 
-    peaks = measure_peaks(find_machine(flags.machine or NATIVE))
+    peaks = measure_peaks(find_machines(flags.machine or NATIVE)[0])
     print(describe_peaks(peaks), end="\n\n")
     for path in flags.models:
         try:

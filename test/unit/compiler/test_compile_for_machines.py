@@ -64,7 +64,7 @@ def wanted() -> np.ndarray:
 @pytest.mark.parametrize("name", RUNNABLE)
 def test_a_model_computes_the_same_on_every_machine(name: str, wanted: np.ndarray) -> None:
     session = trivium.compile(MODEL, machine=name)
-    assert session.manifest.cpu.machine == name
+    assert session.machine == name
     np.testing.assert_allclose(session(X), wanted, rtol=1e-5, atol=1e-6)
 
 
@@ -72,7 +72,8 @@ def test_a_model_computes_the_same_on_every_machine(name: str, wanted: np.ndarra
 def test_any_computer_compiles_for_any_machine(name: str) -> None:
     manifest = build(MODEL, machine=name).manifest
     (machine,) = [m for m in LEVELS if m.name == name]
-    assert (manifest.cpu.machine, manifest.cpu.features) == (name, machine.features)
+    (needed,) = manifest.machines
+    assert (needed.machine, needed.features) == (name, machine.features)
 
 
 def test_a_machine_that_this_cpu_is_not_is_refused_with_what_is_missing(
@@ -93,7 +94,7 @@ def test_a_package_is_compiled_again_for_another_machine(
 ) -> None:
     build(MODEL, machine=first).save(tmp_path / "first.trv")
     again = trivium.compile(str(tmp_path / "first.trv"), machine=second)
-    assert again.manifest.cpu.machine == second
+    assert again.machine == second
     np.testing.assert_allclose(again(X), wanted, rtol=1e-5, atol=1e-6)
 
 
@@ -106,4 +107,44 @@ def test_a_machine_that_there_is_not_is_refused(tmp_path: Path) -> None:
     build(MODEL).save(tmp_path / "net.trv")
     with pytest.raises(trivium.CompileError, match=message):
         build(str(tmp_path / "net.trv"), machine="x86-65")
-    assert Package.open(tmp_path / "net.trv").manifest.cpu.machine == NATIVE
+
+
+def pretend(monkeypatch: pytest.MonkeyPatch, *features: str) -> None:
+    monkeypatch.setattr(cpu, "cpu_features", lambda: frozenset(features))
+
+
+def test_a_package_for_several_machines_runs_the_best_that_fits(
+    monkeypatch: pytest.MonkeyPatch, wanted: np.ndarray, tmp_path: Path
+) -> None:
+    one = build(MODEL, machine=NAMES[-1])
+    build(MODEL, machine=NAMES).save(tmp_path / "all.trv")
+    package = Package.open(tmp_path / "all.trv")
+    assert [needed.machine for needed in package.manifest.machines] == NAMES[::-1]
+    assert package.manifest.memory.weight_bytes == one.manifest.memory.weight_bytes
+    assert bytes(package.weights) == bytes(one.weights)
+    assert package.manifest.memory.arena_bytes >= one.manifest.memory.arena_bytes
+    for machine in LEVELS:
+        if machine.name not in RUNNABLE:
+            continue
+        pretend(monkeypatch, *machine.features)
+        for threads in (1, 2):
+            session = trivium.Session(package, threads=threads)
+            assert session.machine == machine.name
+            np.testing.assert_allclose(session(X), wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_package_for_several_machines_of_which_none_fits_says_what_each_lacks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    package = build(MODEL, machine=("x86-64-v3", "x86-64-v4"))
+    pretend(monkeypatch, *LEVELS[1].features)
+    lacking = r"that for x86-64-v4 needs .*avx512vl, .*; that for x86-64-v3 needs avx, avx2, .*: "
+    with pytest.raises(trivium.RunError, match=lacking + "compile the model or the package again"):
+        trivium.Session(package)
+
+
+def test_machines_are_given_once() -> None:
+    with pytest.raises(trivium.CompileError, match="machine 'x86-64' is given twice"):
+        build(MODEL, machine=("x86-64", "x86-64"))
+    with pytest.raises(trivium.CompileError, match="no machine is given, there are: native"):
+        build(MODEL, machine=())
