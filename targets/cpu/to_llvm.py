@@ -3,6 +3,7 @@
 import ctypes
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from ...dialects.core.machine import NATIVE, Machine
@@ -35,9 +36,11 @@ _SPELLED = {
 }
 
 
+@cache
 def recipe(machine: Machine) -> str:
     """Return all that an object depends on besides the text of its module."""
-    parts = [version(), LOWERING, str(machine), str(function_attributes(machine))]
+    rules = Path(legalize.__code__.co_filename).read_text()
+    parts = [version(), LOWERING, str(machine), str(function_attributes(machine)), rules]
     return "\n".join(parts)
 
 

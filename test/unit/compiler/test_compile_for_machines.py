@@ -87,10 +87,10 @@ def test_a_machine_that_this_cpu_is_not_is_refused_with_what_is_missing(
         trivium.Session(package)
 
 
-@pytest.mark.parametrize("first", [NATIVE, *NAMES])
+@pytest.mark.parametrize("first", [NATIVE, *NAMES, NAMES])
 @pytest.mark.parametrize("second", RUNNABLE)
 def test_a_package_is_compiled_again_for_another_machine(
-    first: str, second: str, wanted: np.ndarray, tmp_path: Path
+    first: str | list[str], second: str, wanted: np.ndarray, tmp_path: Path
 ) -> None:
     build(MODEL, machine=first).save(tmp_path / "first.trv")
     again = trivium.compile(str(tmp_path / "first.trv"), machine=second)
