@@ -43,6 +43,9 @@ on_every_machine = pytest.mark.parametrize(
 SHARE = 4
 
 
+SEED = 7
+
+
 def share(cases: Sequence[Any], machine: Machine) -> Sequence[Any]:
     """Return all cases for the CPU at hand, and every fourth for another machine."""
     return cases if machine.name == NATIVE else cases[::SHARE]
@@ -77,6 +80,12 @@ class Case:
     def reference(self) -> list[Array]:
         made = self.cls.reference(*self.operands, **self.complete)
         return [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
+
+
+def draw(family: Callable[[], list[Case]], random: np.random.Generator) -> list[Case]:
+    """Make the cases of a family; their numbers do not depend on what was drawn before."""
+    random.bit_generator.state = np.random.default_rng(SEED).bit_generator.state
+    return family()
 
 
 Epilogue = Callable[[Sequence[ir.Value]], list[Op]]
