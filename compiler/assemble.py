@@ -18,10 +18,12 @@ from ..dialects.core.tensor import DTYPES
 from ..runtime import manifest as m
 from ..runtime.memory import allocate
 from ..runtime.package import Package
+from ..runtime.team import CODE as THREADS
 from ..targets.core import Target
-from ..targets.cpu.compile import CpuCode, compile_segment, object_entries
+from ..targets.cpu.compile import CpuCode, compile_segment, compile_threads, object_entries
 from ..targets.cpu.segment import KernelCall
 from ..targets.cpu.tuning_file import PACKAGED
+from ..targets.cpu.variants import merge_scratch, own_pieces
 from ..targets.options import Options
 from ..targets.program import Call, Program
 from ..targets.registry import find_target
@@ -36,22 +38,29 @@ OFFSET = "trivium.offset"
 def assemble(
     module: Module,
     program: Program,
-    code: CpuCode,
+    codes: Sequence[CpuCode],
     *,
     target: str,
     source: str,
     options: Options,
     tuning: str,
 ) -> Package:
-    """Make the package of a laid-out program."""
-    return _Assembly(module, program, code, find_target(target)).package(source, options, tuning)
+    """Make the package of a laid-out program; its codes are for one machine each, best first."""
+    return _Assembly(module, program, codes, find_target(target)).package(source, options, tuning)
+
+
+def _requirements(code: CpuCode) -> m.CpuRequirements:
+    machine = code.machine
+    return m.CpuRequirements(machine.architecture, machine.features, machine.name)
 
 
 class _Assembly:
-    def __init__(self, module: Module, program: Program, code: CpuCode, target: Target) -> None:
+    def __init__(
+        self, module: Module, program: Program, codes: Sequence[CpuCode], target: Target
+    ) -> None:
         self.module = module
         self.program = program
-        self.code = code
+        self.codes = codes
         self.target = target
         self.buffers: list[m.Buffer] = []
         self.index: dict[ir.Value, int] = {}
@@ -71,14 +80,17 @@ class _Assembly:
             steps=steps,
             memory=self._memory(),
             kernels=self._kernels(),
-            cpu=m.CpuRequirements(self.code.machine.architecture, self.code.machine.features),
+            machines=tuple(map(_requirements, self.codes)),
         )
         entries: dict[str, bytes | bytearray | memoryview] = {
-            **object_entries(self.code.objects),
             BYTECODE: self._bytecode(),
         }
         if tuning:
             entries[PACKAGED] = tuning.encode()
+        for code in self.codes:
+            entries |= object_entries(code.objects, _requirements(code).folder)
+        if self.codes[0].objects:
+            entries[THREADS] = compile_threads()
         if self.program.weight_bytes:
             entries["weights.bin"] = self._weights()
         return Package.create(manifest, entries)
@@ -126,7 +138,7 @@ class _Assembly:
     def _steps(self) -> tuple[m.Step, ...]:
         steps: list[m.Step] = []
         numbered = enumerate(self.program.calls)
-        for native, run in groupby(numbered, lambda c: c[1].group in self.code.kernels):
+        for native, run in groupby(numbered, lambda c: c[1].group in self.codes[0].kernels):
             calls = list(run)
             if native:
                 steps.append(self._segment(calls))
@@ -135,24 +147,24 @@ class _Assembly:
         return tuple(steps)
 
     def _segment(self, calls: Sequence[tuple[int, Call]]) -> m.Step:
-        kernel_calls = [
-            KernelCall(
-                self.code.kernels[call.group].symbol,
-                (
-                    *(self.program.places[v] for v in call.operands),
-                    *(self.program.places[v] for v in call.results),
-                    *self.program.scratch[number],
-                ),
-                self.code.kernels[call.group].phases,
-            )
-            for number, call in calls
-        ]
         for _, call in calls:
             for value in (*call.operands, *call.results):
                 self._buffer(value)
         nodes = [n for _, call in calls for n in node_names(call.group.location)]
-        made = compile_segment(self.code, kernel_calls)
-        return m.Step("cpu", made.symbol, nodes=tuple(dict.fromkeys(nodes)), phases=made.phases)
+        symbol, phases = None, 0
+        for code in self.codes:
+            made = compile_segment(code, [self._call(code, *call) for call in calls], symbol)
+            symbol, phases = made.symbol, max(phases, made.phases)
+        return m.Step("cpu", symbol or "", nodes=tuple(dict.fromkeys(nodes)), phases=phases)
+
+    def _call(self, code: CpuCode, number: int, call: Call) -> KernelCall:
+        """Call the kernel that a machine has for a call, in the memory that all of them share."""
+        kernel = code.kernels[call.group]
+        merged = merge_scratch([other.kernels[call.group].scratch for other in self.codes])
+        scratch = dict(zip(merged, self.program.scratch[number], strict=True))
+        values = (*call.operands, *call.results)
+        places = [*(self.program.places[v] for v in values), *own_pieces(kernel.scratch, scratch)]
+        return KernelCall(kernel.symbol, tuple(places), kernel.phases)
 
     def _host_step(self, call: Call) -> m.Step:
         op = next(o for o in ops(call.group.block) if not isinstance(o, tri.Constant))
@@ -178,15 +190,16 @@ class _Assembly:
         )
 
     def _kernels(self) -> tuple[m.Kernel, ...]:
-        calls = Counter(kernel.symbol for kernel in self.code.kernels.values())
+        code = self.codes[0]
+        calls = Counter(kernel.symbol for kernel in code.kernels.values())
         described: dict[str, m.Kernel] = {}
-        for group, kernel in self.code.kernels.items():
+        for group, kernel in code.kernels.items():
             members = [o.op_name for o in ops(group.block) if not o.terminator]
             described.setdefault(
                 kernel.symbol,
                 m.Kernel(
                     kernel.symbol,
-                    f"cpu/{kernel.symbol}.o",
+                    f"{_requirements(code).folder}{kernel.symbol}.o",
                     node_names(group.location),
                     tuple(name for name in members if name != tri.Constant.op_name),
                     calls[kernel.symbol],

@@ -1,5 +1,8 @@
 """Say where a model would run, without generating code."""
 
+from collections.abc import Sequence
+
+from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import FAST, Options
 from ..targets.place import Placement, placements
@@ -16,13 +19,15 @@ def check(
     math: str = FAST,
     winograd_error: float | None = None,
     tuning: str = "",
+    machine: str | Sequence[str] = NATIVE,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    pipeline = pipeline_for(target, opt_level, Options(math, winograd_error, tuning))
+    options = Options(math, winograd_error, tuning, machine=machine)
+    pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         module = import_onnx(model, shapes=shapes)
         pipeline.run(module)

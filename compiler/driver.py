@@ -1,9 +1,10 @@
 """From a model to a session: frontend, passes, placement, code, package."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
@@ -26,6 +27,7 @@ def compile(
     winograd_error: float | None = None,
     tuning: str = "",
     tune: str = "",
+    machine: str | Sequence[str] = NATIVE,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -38,13 +40,15 @@ def compile(
     `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
     by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
     of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
-    `progress` is called with a line of text as work goes on. The session runs on up to `threads`
-    threads, by default one for each core. The path of a package (`.trv`)
-    compiles the IR in it again for this machine, with the math that it was compiled with; the
-    other arguments then mean nothing.
-    Raises CompileError, which lists everything that is wrong.
+    `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
+    `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
+    CPU can run. `progress` is called with a line of text as work goes on. The session runs on up to
+    `threads` threads, by default one for each core. The path of a package (`.trv`) compiles the IR
+    in it again for a machine, with the math that it was compiled with; `threads` and `progress`
+    apart, the other arguments then mean nothing. Raises CompileError, which lists everything that
+    is wrong.
     """
-    choices = (math, winograd_error, tuning, tune)
+    choices = (math, winograd_error, tuning, tune, machine)
     package = build(model, target, shapes, constants, opt_level, *choices, progress)
     return Session(package, threads=threads)
 
@@ -59,13 +63,14 @@ def build(
     winograd_error: float | None = None,
     tuning: str = "",
     tune: str = "",
+    machine: str | Sequence[str] = NATIVE,
     progress: Progress | None = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
-        return rebuild(Package.open(model), report)
-    options = Options(math, winograd_error, tuning, tune)
+        return rebuild(Package.open(model), machine, report)
+    options = Options(math, winograd_error, tuning, tune, machine)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")

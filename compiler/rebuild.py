@@ -1,5 +1,7 @@
 """Make a package anew from the IR in it: for another CPU, or another version of the compiler."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..dialects import tri
@@ -15,10 +17,11 @@ from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
 
 
-def rebuild(package: Package, progress: Progress) -> Package:
-    """Generate code for this machine from the placed IR and the weights of a package.
+def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
+    """Generate code for a machine from the placed IR and the weights of a package.
 
-    Raises CompileError when the package holds no IR that this version reads.
+    Raises CompileError when the package holds no IR that this version reads, and for a machine that
+    there is not.
     """
     with new_context():
         module = Module(_parse(package))
@@ -26,7 +29,7 @@ def rebuild(package: Package, progress: Progress) -> Package:
             if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
                 module.weights[op.name] = _array(package, op)
         manifest = package.manifest
-        options = Options(manifest.math.mode, manifest.math.winograd_error)
+        options = Options(manifest.math.mode, manifest.math.winograd_error, machine=machine)
         tuning = bytes(package.entries.get(PACKAGED, b"")).decode()
         return build_module(
             module, Pipeline(), manifest.target, progress, manifest.source, options, tuning

@@ -15,7 +15,10 @@ def pipeline_for(
     opt_level: int,
     options: Options = DEFAULT,
 ) -> Pipeline:
-    """Return the pipeline from an imported model to a placed one; CompileError for a bad target."""
+    """Return the pipeline from an imported model to a placed one, for the best of the machines.
+
+    Raises CompileError for a target that there is not.
+    """
     chosen = find_target(target)
     passes: tuple[Pass, ...] = (
         *default_pipeline(opt_level, exact=options.strict),

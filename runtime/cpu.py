@@ -1,6 +1,7 @@
-"""Check that native code runs only on machines that have what it was made for."""
+"""Choose the native code that this machine has everything for."""
 
 import platform
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -13,21 +14,29 @@ _CPUINFO = Path("/proc/cpuinfo")
 _PUNCTUATION = str.maketrans("", "", "._-")
 
 
-def check_cpu(needed: CpuRequirements) -> None:
-    """Raise RunError when this machine lacks what native code needs."""
+def choose_code(machines: Sequence[CpuRequirements]) -> CpuRequirements:
+    """Return the first of several machines whose code this CPU can run; RunError for none."""
+    lacks = [(needed, lacking(needed)) for needed in machines]
+    for needed, lack in lacks:
+        if not lack:
+            return needed
+    again = "compile the model or the package again for it"
+    if not lacks:
+        raise RunError(f"the package is for no CPU at all: {again}")
+    if len(lacks) == 1:
+        raise RunError(f"the package {lacks[0][1]}: {again}")
+    each = "; ".join(f"that for {needed.machine} {lack}" for needed, lack in lacks)
+    raise RunError(f"the package has no code for this CPU: {each}: {again}")
+
+
+def lacking(needed: CpuRequirements) -> str:
+    """Say what keeps native code from running here, as the end of a sentence; empty for nothing."""
     machine = platform.machine()
     if machine != needed.architecture:
-        raise RunError(
-            f"the package is for {needed.architecture}, this machine is {machine}: "
-            "compile the model or the package again for it"
-        )
+        return f"is for {needed.architecture}, this machine is {machine}"
     present = {feature.translate(_PUNCTUATION) for feature in cpu_features()}
     missing = [name for name in needed.features if name.translate(_PUNCTUATION) not in present]
-    if missing:
-        raise RunError(
-            f"the package needs {', '.join(missing)}, which this CPU lacks: "
-            "compile the model or the package again for it"
-        )
+    return f"needs {', '.join(missing)}, which this CPU lacks" if missing else ""
 
 
 @cache

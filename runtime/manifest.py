@@ -9,7 +9,7 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 2
+VERSION = 3
 
 # The first two bases; the inputs follow, then the outputs.
 ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
@@ -90,10 +90,19 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CpuRequirements:
-    """Name the machine the native code was made for, its features as /proc/cpuinfo spells them."""
+    """Say what native code was made for; features are as /proc/cpuinfo spells them.
+
+    `machine` is the name that the compiler was given; it names the folder of the code, too.
+    """
 
     architecture: str = "x86_64"
     features: tuple[str, ...] = ()
+    machine: str = ""
+
+    @property
+    def folder(self) -> str:
+        """Return how the names of entries with this code begin."""
+        return f"cpu/{self.machine}/" if self.machine else "cpu/"
 
 
 @dataclass(frozen=True)
@@ -118,7 +127,11 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Describe a whole package."""
+    """Describe a whole package.
+
+    It may hold native code for several machines, the best one first: `kernels` are those of the
+    first one, and the functions of steps are there for each.
+    """
 
     format: str = FORMAT
     version: int = VERSION
@@ -132,7 +145,7 @@ class Manifest:
     steps: tuple[Step, ...]
     memory: Memory
     kernels: tuple[Kernel, ...] = ()
-    cpu: CpuRequirements = CpuRequirements()
+    machines: tuple[CpuRequirements, ...] = (CpuRequirements(),)
     entries: tuple[Entry, ...] = ()
 
     def to_json(self) -> str:

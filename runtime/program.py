@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import host
-from .cpu import check_cpu
+from .cpu import choose_code
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
 from .manifest import Step
@@ -21,9 +21,13 @@ Bind = Callable[[Bases, int], Callable[[], None]]
 
 @dataclass(frozen=True)
 class Program:
-    """Hold the weights and the steps of a package; each step binds to the bases of a session."""
+    """Hold the weights and the steps of a package; each step binds to the bases of a session.
+
+    `machine` names what the native code in use was made for; it is empty where there is none.
+    """
 
     package: Package
+    machine: str
     weights: NDArray[np.uint8]
     library: NativeLibrary | None
     steps: tuple[Bind, ...]
@@ -31,21 +35,23 @@ class Program:
 
 def link(package: Package, dialects: Mapping[str, host.Ops]) -> Program:
     """Load the native code and find the kernel of every host step."""
-    library = _load(package)
+    machine, library = _load(package)
     steps = tuple(_prepare(step, package, library, dialects) for step in package.manifest.steps)
-    return Program(package, aligned(package.weights), library, steps)
+    return Program(package, machine, aligned(package.weights), library, steps)
 
 
-def _load(package: Package) -> NativeLibrary | None:
-    objects = {
-        name: data
-        for name, data in package.entries.items()
-        if name.startswith("cpu/") and name.endswith(".o")
-    }
-    if not objects:
-        return None
-    check_cpu(package.manifest.cpu)
-    return load_objects(objects)
+def _load(package: Package) -> tuple[str, NativeLibrary | None]:
+    if not any(name.startswith("cpu/") for name in package.entries):
+        return "", None
+    chosen = choose_code(package.manifest.machines)
+    library = load_objects(
+        {
+            name: data
+            for name, data in package.entries.items()
+            if name == CODE or name.rpartition("/")[0] + "/" == chosen.folder
+        }
+    )
+    return chosen.machine, library
 
 
 def _prepare(

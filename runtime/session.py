@@ -67,6 +67,11 @@ class Session:
         return self._threads
 
     @property
+    def machine(self) -> str:
+        """Return the name of the machine whose native code runs; empty where there is none."""
+        return self._program.machine
+
+    @property
     def inputs(self) -> tuple[Port, ...]:
         """Return what goes in, in order."""
         return self.manifest.inputs

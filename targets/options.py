@@ -1,10 +1,12 @@
-"""`Options`: what a user decides about the numbers that generated code computes."""
+"""`Options`: what a user decides about generated code: its numbers, schedules and machines."""
 
 import math as floats
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ..dialects.core.errors import CompileError
+from ..dialects.core.machine import NATIVE, Machine, find_machines
 from ..runtime.package import SUFFIX
 
 FAST, STRICT = "fast", "strict"
@@ -16,20 +18,28 @@ WINOGRAD_ERROR = 2e-6
 
 @dataclass(frozen=True)
 class Options:
-    """Hold what code generation may do to numbers; docs/numerics.md says what it does.
+    """Hold what code generation may do to numbers, and which machines it is for.
 
     `math` is "fast", or "strict": no approximations, nothing that rounds otherwise than the ops
-    say. `winograd_error` is what Winograd's method may lose, relative to the largest output of a
-    layer. `tuning` names a tuning file whose schedules are used, `tune` one that also takes up what
-    it lacks; docs/tuning.md has more. Raises CompileError for anything else.
+    say; docs/numerics.md has more. `winograd_error` is what Winograd's method may lose, relative to
+    the largest output of a layer. `tuning` names a tuning file whose schedules are used, `tune` one
+    that also takes up what it lacks; docs/tuning.md has more. `machine` names the CPUs that code is
+    made for, one or several. Raises CompileError for anything else.
     """
 
     math: str = FAST
     winograd_error: float | None = None
     tuning: str = ""
     tune: str = ""
+    machine: str | Sequence[str] = NATIVE
 
     def __post_init__(self) -> None:
+        names = [machine.name for machine in self.machines]
+        if self.tune and names != [NATIVE]:
+            raise CompileError(
+                f"tune measures on this CPU, but machine is '{', '.join(names)}': "
+                f"leave out one of the two, or tune for '{NATIVE}' alone"
+            )
         if self.tuning and self.tune:
             raise CompileError("tuning and tune name one file each: give only one of the two")
         if Path(self.tune).suffix == SUFFIX:
@@ -44,6 +54,11 @@ class Options:
             raise CompileError(
                 f"winograd_error is {error}, but strict math allows none: give only one of the two"
             )
+
+    @property
+    def machines(self) -> tuple[Machine, ...]:
+        """Return the machines that code is made for, the most capable one first."""
+        return find_machines(self.machine)
 
     @property
     def strict(self) -> bool:

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
 
 Binding = tuple[str, int | tuple[int, ...]]
@@ -65,11 +66,17 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.json",
         help="a tuning file, or a package that was tuned, to take schedules from",
     )
+    group.add_argument(
+        "--machine",
+        metavar="NAME[,NAME...]",
+        type=machines,
+        help=f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",
+    )
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level", "math", "winograd_error", "tuning")
+    names = ("target", "shapes", "opt_level", "math", "winograd_error", "tuning", "machine")
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 
@@ -99,6 +106,11 @@ def binding(text: str) -> Binding:
     if not name or not all(number.isdecimal() for number in numbers):
         raise argparse.ArgumentTypeError(f"'{text}' must be like N=1 or x=1x3x224x224")
     return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
+
+
+def machines(text: str) -> tuple[str, ...]:
+    """Read `x86-64-v3` or `x86-64-v3,x86-64-v4`."""
+    return tuple(text.split(","))
 
 
 def file(text: str) -> tuple[str, str]:

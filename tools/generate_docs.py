@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import dialects, targets
 from ..dialects.core.fields import AttributeField, Group
+from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
@@ -40,10 +41,28 @@ def pages() -> dict[str, str]:
     import_all(targets)
     load_passes()
     return {
+        "machines.md": machines_page(),
         "ops.md": ops_page(),
         "passes.md": passes_page(),
         "support.md": support_page(NOTICE),
     }
+
+
+def machines_page() -> str:
+    """List the machines that code is made for."""
+    legend = (
+        "Give one to `trivium compile --machine`, or several, with commas between them. Features\n"
+        "are named as in `/proc/cpuinfo`; each machine has those of the ones above it."
+    )
+    rows = ["| machine | CPUs | vectors | registers | features |", "|---|---|---|---|---|"]
+    rows.append("| `native` | the one that compiles | its own | its own | its own |")
+    known: tuple[str, ...] = ()
+    for machine in LEVELS:
+        more = " ".join(name for name in machine.features if name not in known)
+        size = f"{machine.vector_bytes} bytes | {machine.registers}"
+        rows.append(f"| `{machine.name}` | {machine.summary} | {size} | {more} |")
+        known = machine.features
+    return "\n\n".join(["# Machines", NOTICE, legend, "\n".join(rows)]) + "\n"
 
 
 def ops_page() -> str:

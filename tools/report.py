@@ -1,17 +1,17 @@
 """Texts about packages and models, made from nothing but their descriptions."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..runtime.manifest import Kernel, Manifest, Math, Port, Step
+from ..runtime.manifest import CpuRequirements, Kernel, Manifest, Math, Port, Step
 
 if TYPE_CHECKING:
     from ..targets.place import Placement
 
 
-def describe(name: str, manifest: Manifest) -> str:
-    """Describe a package: `trivium info` prints it."""
+def describe(name: str, manifest: Manifest, lacking: Callable[[CpuRequirements], str]) -> str:
+    """Describe a package: `trivium info` prints it; `lacking` says why code does not run here."""
     source = f" from {manifest.source}" if manifest.source else ""
     parts = [
         f"{name}: compiled{source} for {manifest.target} by {manifest.producer}",
@@ -20,7 +20,7 @@ def describe(name: str, manifest: Manifest) -> str:
         _section("memory", _memory(manifest)),
         _section("sizes", _sizes(manifest)),
         _section("math", [_math(manifest.math)]),
-        _section("machine", [f"{manifest.cpu.architecture}: {' '.join(manifest.cpu.features)}"]),
+        _section("machines", _machines(manifest.machines, lacking)),
         _section("steps", _steps(manifest)),
         _section("kernels", _kernels(manifest.kernels)),
         _section("on the host", map(_host_step, _host_steps(manifest))),
@@ -76,6 +76,19 @@ def _section(title: str, lines: Iterable[str]) -> str:
 
 def _port(port: Port) -> str:
     return f"{port.name}  {port.dtype}  {spell_shape(port.shape)}"
+
+
+def _machines(
+    machines: Sequence[CpuRequirements], lacking: Callable[[CpuRequirements], str]
+) -> list[str]:
+    """List what there is code for; the first that nothing is lacking for would run."""
+    lacks = [lacking(needed) for needed in machines]
+    chosen = lacks.index("") if "" in lacks else None
+    rows = [
+        (needed.machine, "would run here" if i == chosen else lack or "could run here")
+        for i, (needed, lack) in enumerate(zip(machines, lacks, strict=True))
+    ]
+    return _columns(rows, "")
 
 
 def _memory(manifest: Manifest) -> list[str]:

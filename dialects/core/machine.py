@@ -1,26 +1,61 @@
 """Descriptions of hardware, as frozen data that passes and targets reason about."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from .errors import CompileError
+
+NATIVE = "native"
+"""The name of the CPU that this process runs on."""
+
 
 @dataclass(frozen=True)
 class Machine:
-    """Describe a CPU: its instruction set and the width of its vector registers."""
+    """Describe a CPU: its instruction set, as /proc/cpuinfo spells it, and its vector registers."""
 
-    architecture: str
+    name: str
+    summary: str
     features: tuple[str, ...]
     vector_bytes: int
+    registers: int
+    architecture: str = "x86_64"
 
     def lanes(self, bits: int) -> int:
         """Return how many elements of a width fit in one vector register."""
         return max(1, self.vector_bytes * 8 // bits)
 
+    @property
+    def fuses(self) -> bool:
+        """Say whether a multiplication and an addition can be one instruction."""
+        return bool({"fma", "avx512f"} & set(self.features))
 
-# What LLVM may use when it generates code for a CPU, as /proc/cpuinfo spells it.
+
+def _levels() -> tuple[Machine, ...]:
+    """Describe the micro-architecture levels of x86-64, each with the features of those before.
+
+    Source: System V Application Binary Interface, AMD64 Architecture Processor Supplement, version
+    1.0, table 3.1. What only the operating system uses (osfxsr, osxsave, sce) is left out.
+    """
+    v1 = ("cmov", "cx8", "fpu", "fxsr", "mmx", "sse", "sse2")
+    v2 = (*v1, "cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3")
+    v3 = (*v2, "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe")
+    v4 = (*v3, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")
+    return (
+        Machine("x86-64", "any x86-64 CPU: SSE2", v1, 16, 16),
+        Machine("x86-64-v2", "SSE4.2, of about 2009 on", v2, 16, 16),
+        Machine("x86-64-v3", "AVX2 and FMA, of about 2013 on", v3, 32, 16),
+        Machine("x86-64-v4", "AVX-512, of about 2017 on, not in every CPU", v4, 64, 32),
+    )
+
+
+LEVELS = _levels()
+"""The machines that code can be made for anywhere, the least one first."""
+
+# What LLVM may use when it generates code for the CPU at hand, as /proc/cpuinfo spells it.
 _RELEVANT = (
-    *("sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "movbe", "abm", "bmi1", "bmi2"),
+    *("pni", "ssse3", "sse4_1", "sse4_2", "popcnt", "movbe", "abm", "bmi1", "bmi2"),
     *("avx", "avx2", "fma", "f16c", "gfni", "avx_vnni"),
     *("avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx512ifma", "avx512vbmi"),
     *("avx512_vbmi2", "avx512_vnni", "avx512_bitalg", "avx512_vpopcntdq", "avx512_bf16"),
@@ -35,8 +70,9 @@ def host_machine() -> Machine:
     line = next((x for x in text.splitlines() if x.startswith("flags")), "")
     flags = set(line.partition(":")[2].split())
     features = tuple(f for f in _RELEVANT if f in flags)
-    width = 64 if "avx512f" in flags else 32 if "avx2" in flags else 16
-    return Machine("x86_64", features, width)
+    wide = "avx512f" in flags
+    width = 64 if wide else 32 if "avx2" in flags else 16
+    return Machine(NATIVE, "this CPU", features, width, 32 if wide else 16)
 
 
 @cache
@@ -45,3 +81,36 @@ def model_name() -> str:
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     line = next((x for x in lines if x.startswith("model name")), "")
     return line.partition(":")[2].strip()
+
+
+def machine_names() -> tuple[str, ...]:
+    """List the names of all machines."""
+    return (NATIVE, *(machine.name for machine in LEVELS))
+
+
+def find_machine(name: str) -> Machine:
+    """Return the machine of a name; CompileError when there is none."""
+    if name == NATIVE:
+        return host_machine()
+    for machine in LEVELS:
+        if machine.name == name:
+            return machine
+    raise CompileError(f"no machine is called '{name}', there are: {', '.join(machine_names())}")
+
+
+def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
+    """Return the machines of one name or of several, the most capable one first.
+
+    Raises CompileError for a name that is no machine, that is given twice, and for no name at all.
+    """
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    if not listed:
+        raise CompileError(f"no machine is given, there are: {', '.join(machine_names())}")
+    if twice := next((name for name in listed if listed.count(name) > 1), None):
+        raise CompileError(f"machine '{twice}' is given twice")
+    found = [find_machine(name) for name in listed]
+    return tuple(sorted(found, key=_capability, reverse=True))
+
+
+def _capability(machine: Machine) -> tuple[int, bool, int]:
+    return machine.vector_bytes, machine.name == NATIVE, len(machine.features)

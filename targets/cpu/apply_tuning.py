@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...dialects.core.machine import Machine, host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
@@ -17,19 +17,21 @@ from .tuning_file import Entry, read_tuning
 class ApplyTuning(Pass):
     """Fix the schedules of ops that a tuning file has measured, where they are possible.
 
-    `error` is what Winograd's method may lose: a winner that loses more gives way to the next. A
-    file of another machine, or of another version of Trivium, changes nothing.
+    `error` is what Winograd's method may lose: a winner that loses more gives way to the next.
+    `machine` is what the kernels will run on: a file of another one, or of another version of
+    Trivium, changes nothing.
 
         tri.conv %x, %w   =>   tri.conv %x, %w {trivium.schedule = "packed 6x4"}
     """
 
     file: str = ""
     error: float = WINOGRAD_ERROR
+    machine: str = NATIVE
 
     def run(self, module: Module) -> None:
         if not self.file:
             return
-        machine = host_machine()
+        machine = find_machine(self.machine)
         entries = read_tuning(self.file, machine).entries
         with module.operation.context:
             for op, product in tunable(module):

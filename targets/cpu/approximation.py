@@ -2,8 +2,9 @@
 
 The coefficients are minimax: `test/unit/targets/cpu/fit.py` derives them by Remez' exchange. The
 errors in the docstrings are in units in the last place (ULP) of an f32 result that is not
-denormal; the tests measure them against f64. NaN gives NaN, and infinities give limits. Strict
-kernels compute all of them in f64, by the C library, and round once.
+denormal; the tests measure them against f64. On a machine without FMA they are up to 1 ULP larger,
+and where `tanh` and `erf` are 1, they may be 2^-23 less. NaN gives NaN, and infinities give limits.
+Strict kernels compute all of them in f64, by the C library, and round once.
 """
 
 import math as constants

@@ -22,9 +22,21 @@ class Lanes:
     mask: Any = None
 
 
+STORAGE = {"i1": "ui8", "f16": "ui16", "bf16": "ui16"}
+"""What kernels load and store for an element type, where it is another one.
+
+A bool takes a byte. Halves are moved as whole numbers: few CPUs know them as floats, and for
+others LLVM would convert them, by calls, where masked vectors are put together.
+"""
+
+
+def storage_dtype(dtype: str) -> str:
+    return STORAGE.get(dtype, dtype)
+
+
 def storage_type(dtype: str) -> ir.Type:
-    """Return the type an element has in memory: bools take a byte each."""
-    return ir.IntegerType.get_signless(8) if dtype == "i1" else element_type(dtype)
+    """Return the type an element has in memory."""
+    return element_type(storage_dtype(dtype))
 
 
 class Buffer:
@@ -133,8 +145,7 @@ class Buffer:
 
     def _fill(self, type_: ir.Type) -> Any:
         """Return what masked-off lanes hold: a number that no arithmetic trips over."""
-        dtype = "ui8" if self.dtype == "i1" else self.dtype
-        return constant_of(0, dtype, type_)
+        return constant_of(0, storage_dtype(self.dtype), type_)
 
     def store(self, number: Number, indices: Sequence[Index], lanes: Lanes | None = None) -> None:
         """Store one element, or neighbours along the (contiguous) last dimension."""
@@ -156,7 +167,11 @@ def unpack(stored: Any, dtype: str) -> Number:
     wide = compute_dtype(dtype)
     if wide == dtype:
         return Number(stored, dtype)
-    return Number(arith.extf(shaped_like(stored.type, element_type(wide)), stored), wide)
+    if dtype == "bf16":
+        bits = arith.extui(shaped_like(stored.type, element_type("ui32")), stored)
+        return Number(bits, "ui32").shift_left(16).bits(wide)
+    half = arith.bitcast(shaped_like(stored.type, element_type(dtype)), stored)
+    return Number(arith.extf(shaped_like(stored.type, element_type(wide)), half), wide)
 
 
 def pack(number: Number, dtype: str) -> Any:
@@ -164,7 +179,8 @@ def pack(number: Number, dtype: str) -> Any:
     if dtype == "i1":
         return arith.extui(shaped_like(number.value.type, storage_type("i1")), number.value)
     if dtype == "f16":
-        return arith.truncf(shaped_like(number.value.type, element_type("f16")), number.value)
+        half = arith.truncf(number.shaped("f16"), number.value)
+        return arith.bitcast(number.shaped("ui16"), half)
     if dtype == "bf16":
         return _round_to_bf16(number)
     return number.value
@@ -179,8 +195,7 @@ def _round_to_bf16(number: Number) -> Any:
     odd = bits.shift_right(16).logical_and(bits.like(1))
     rounded = (bits + odd + 0x7FFF).shift_right(16)
     rounded = number.is_nan().select(rounded.like(0x7FC0), rounded)
-    half = arith.trunci(rounded.shaped("ui16"), rounded.value)
-    return arith.bitcast(shaped_like(half.type, element_type("bf16")), half)
+    return arith.trunci(rounded.shaped("ui16"), rounded.value)
 
 
 def constant_vector(values: Sequence[int]) -> Any:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from ...dialects.core.machine import Machine
 from ...dialects.cpu.winograd import TRANSFORMS
 from .products import Product
-from .schedule import PACKED, PANEL, WINOGRAD, Schedule, fits_registers, most_rows, registers
+from .schedule import PACKED, PANEL, WINOGRAD, Schedule
+from .tiles import fits_registers, most_rows
 
 ERRORS = {4: 2e-5, 2: 1e-6}
 """Errors of F(4x4) and F(2x2) that were measured, relative to the largest output of a layer."""
@@ -17,7 +18,7 @@ def is_possible(schedule: Schedule, product: Product, machine: Machine, error: f
         tile = schedule.rows
         allowed = tile == schedule.vectors and ERRORS.get(tile, error + 1) <= error
         return allowed and product.winograd_suits and min(product.image) >= 2 * tile
-    if not fits_registers(schedule, machine):
+    if not fits_registers(machine, schedule.rows, schedule.vectors):
         return False
     if schedule.method == PACKED:
         return True
@@ -45,9 +46,9 @@ def _tiles(
 ) -> Iterator[Schedule]:
     """Cut rows by columns into tiles that fill the registers, flat ones and wide ones."""
     across = -(-columns // machine.lanes(product.bits))
-    widest = registers(machine) // 4
+    widest = machine.registers // 4
     for vectors in (2, 4, 1, 3, widest):
         if vectors <= across and (vectors < widest or rows == 1):
-            yield Schedule(method, min(rows, most_rows(vectors, machine)), vectors)
+            yield Schedule(method, min(rows, most_rows(machine, vectors)), vectors)
     if across >= 2:
-        yield Schedule(method, min(rows, registers(machine) // 4), 2)
+        yield Schedule(method, min(rows, machine.registers // 4), 2)

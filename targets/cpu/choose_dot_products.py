@@ -7,7 +7,7 @@ import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
@@ -36,8 +36,8 @@ class ChooseDotProducts(Pass):
 
     Zero points go into the bias: the sum of (x - z) * w is that of x * w, less z times that of w.
     Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit
-    are the sum of several parts. bf16 stays as it is without `halves`, and where the machine has no
-    instruction for it.
+    are the sum of several parts. `machine` is what the kernels will run on: bf16 stays as it is
+    where that has no instruction for it, and without `halves`.
 
         tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   cpu.dot_mat_mul %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_conv %x, %w_packed, %b
@@ -46,13 +46,19 @@ class ChooseDotProducts(Pass):
     """
 
     halves: bool = True
+    machine: str = NATIVE
 
     def run(self, module: Module) -> None:
-        patterns = (_ByteMatMul(), _ByteConv())
-        if self.halves and find_instruction(host_machine(), "bf16"):
-            rewrite(module, *patterns, _HalfMatMul(), _HalfGemm(), _HalfConv())
-        else:
-            rewrite(module, *patterns)
+        machine = find_machine(self.machine)
+        patterns: list[type[_ForMachine]] = [_ByteMatMul, _ByteConv]
+        if self.halves and find_instruction(machine, "bf16"):
+            patterns += [_HalfMatMul, _HalfGemm, _HalfConv]
+        rewrite(module, *(pattern(machine) for pattern in patterns))
+
+
+class _ForMachine(Pattern):
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
 
 
 # -- bytes -----------------------------------------------------------------------------------------
@@ -146,7 +152,7 @@ def _replace(
     rewriter.replace(op, made)
 
 
-class _ByteMatMul(Pattern):
+class _ByteMatMul(_ForMachine):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
@@ -155,12 +161,12 @@ class _ByteMatMul(Pattern):
         parts = _parts(rewriter.constant(op.b))
 
         def multiply(part: Array, bias: ir.Value) -> Op:
-            return dot_product(op, inputs.x, part, bias, rewriter)
+            return dot_product(op, inputs.x, part, bias, self.machine, rewriter)
 
         _replace(op, parts, inputs, None, (0,), multiply, rewriter)
 
 
-class _ByteConv(Pattern):
+class _ByteConv(_ForMachine):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
@@ -172,7 +178,7 @@ class _ByteConv(Pattern):
         axes = tuple(range(1, parts[0].ndim))
 
         def multiply(part: Array, bias: ir.Value) -> Op:
-            return dot_convolution(op, inputs.x, part, bias, inputs.zero, rewriter)
+            return dot_convolution(op, inputs.x, part, bias, inputs.zero, self.machine, rewriter)
 
         _replace(op, parts, inputs, op.b, axes, multiply, rewriter)
 
@@ -189,17 +195,18 @@ def _check_padding(inputs: _Bytes) -> None:
 # -- bf16 ------------------------------------------------------------------------------------------
 
 
-class _HalfMatMul(Pattern):
+class _HalfMatMul(_ForMachine):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
         _check_half(op)
         check_matrix(op)
         w = rewriter.constant(op.b)
-        rewriter.replace(op, dot_product(op, op.a, w, _zeros(op, w.shape[1], rewriter), rewriter))
+        zeros = _zeros(op, w.shape[1], rewriter)
+        rewriter.replace(op, dot_product(op, op.a, w, zeros, self.machine, rewriter))
 
 
-class _HalfGemm(Pattern):
+class _HalfGemm(_ForMachine):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
@@ -210,10 +217,10 @@ class _HalfGemm(Pattern):
         w = b.T if op.trans_b else b
         check_size(op)
         bias = _row_bias(op, w.shape[1], rewriter)
-        rewriter.replace(op, dot_product(op, op.a, w, bias, rewriter))
+        rewriter.replace(op, dot_product(op, op.a, w, bias, self.machine, rewriter))
 
 
-class _HalfConv(Pattern):
+class _HalfConv(_ForMachine):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
@@ -221,7 +228,7 @@ class _HalfConv(Pattern):
         check_kernels(op)
         w = rewriter.constant(op.w)
         bias = _zeros(op, w.shape[0], rewriter) if op.b is None else _wide(op, op.b, rewriter)
-        rewriter.replace(op, dot_convolution(op, op.x, w, bias, 0, rewriter))
+        rewriter.replace(op, dot_convolution(op, op.x, w, bias, 0, self.machine, rewriter))
 
 
 def _check_half(op: Op) -> None:

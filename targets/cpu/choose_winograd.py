@@ -2,15 +2,15 @@
 
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.module import Module
 from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from ..options import WINOGRAD_ERROR
 from .choice import choose
-from .contraction import choose_tile
 from .schedule import WINOGRAD
+from .tiles import choose_tile
 from .winograd_layout import winograd_layout
 
 
@@ -19,29 +19,31 @@ class ChooseWinograd(Pass):
 
     `error` is what a layer may lose, relative to its largest output: 4x4 tiles may be taken when
     it allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6. An op
-    whose attribute fixes its schedule has that one.
+    whose attribute fixes its schedule has that one. `machine` is what the kernels will run on.
 
         tri.conv %x, %w   =>   cpu.winograd_conv %x, %u {tile = 4}
     """
 
     error: float = WINOGRAD_ERROR
+    machine: str = NATIVE
 
     def run(self, module: Module) -> None:
-        rewrite(module, _Winograd(self.error))
+        rewrite(module, _Winograd(self.error, find_machine(self.machine)))
 
 
 class _Winograd(Pattern):
     root = tri.Conv
 
-    def __init__(self, error: float) -> None:
+    def __init__(self, error: float, machine: Machine) -> None:
         self.error = error
+        self.machine = machine
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        schedule = choose(op, host_machine(), self.error)
+        schedule = choose(op, self.machine, self.error)
         if schedule.method != WINOGRAD:
             raise NoMatch(f"runs as {schedule}")
         tile, outputs = schedule.rows, tensor_of(op.w.type).shape[0]
-        block = _block(op, tile)
+        block = _block(op, tile, self.machine)
         kernels = cpu.transform_kernels(rewriter.constant(op.w), tile, block)
         with rewriter.before(op):
             u = tri.build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
@@ -51,9 +53,9 @@ class _Winograd(Pattern):
         rewriter.replace(op, new)
 
 
-def _block(op: tri.Conv, tile: int) -> int:
+def _block(op: tri.Conv, tile: int, machine: Machine) -> int:
     """Return how many outputs are multiplied at a time: as many as the registers hold."""
-    machine, y = host_machine(), tensor_of(op.y.type)
+    y = tensor_of(op.y.type)
     rows, columns = (-(-size // tile) for size in y.shape[2:])
     layout = winograd_layout(tile, rows, columns, machine.lanes(32))
     return choose_tile(machine, y.dtype, y.shape[1], layout.vectors * layout.lanes).rows

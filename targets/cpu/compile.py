@@ -4,15 +4,15 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import tri
-from ...dialects.core.machine import Machine
-from ...dialects.core.mlir import code_context, ir, version
+from ...dialects.core.machine import LEVELS, Machine
+from ...dialects.core.mlir import code_context, ir
 from ..options import DEFAULT, Options
 from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment
-from .threads import THREADS, threads_text
-from .to_llvm import lowering, to_object
+from .threads import threads_text
+from .to_llvm import recipe, to_object
 
 Progress = Callable[[str], None]
 
@@ -48,22 +48,29 @@ def compile_kernels(
     return code
 
 
-def compile_segment(code: CpuCode, calls: Sequence[KernelCall]) -> Segment:
-    """Compile one run of kernel calls into `code.objects`, with what its threads need."""
-    made = segment(calls)
+def compile_segment(
+    code: CpuCode, calls: Sequence[KernelCall], symbol: str | None = None
+) -> Segment:
+    """Compile one run of kernel calls into `code.objects`, under a symbol if one is given."""
+    made = segment(calls, symbol=symbol)
     externals = ["share", *sorted({c.symbol for c in calls})]
     with code_context():
         code.objects[made.symbol] = _compile(made.text, code, externals)
-        code.objects[THREADS] = _compile(threads_text(), code)
     return made
 
 
+def compile_threads() -> bytes:
+    """Compile what the threads of any program need: the same for all machines, to be shared."""
+    with code_context():
+        return _compile(threads_text(), CpuCode(LEVELS[0]))
+
+
 def _compile(text: str, code: CpuCode, externals: Sequence[str] = ()) -> bytes:
-    strict = code.options.strict
-    source = "\n".join([version(), lowering(strict), " ".join(code.machine.features), text])
-    return cached(source, lambda: to_object(ir.Module.parse(text), externals, strict))
+    machine, strict = code.machine, code.options.strict
+    source = "\n".join([recipe(machine, strict), text])
+    return cached(source, lambda: to_object(ir.Module.parse(text), machine, strict, externals))
 
 
-def object_entries(objects: Mapping[str, bytes]) -> dict[str, bytes]:
+def object_entries(objects: Mapping[str, bytes], folder: str) -> dict[str, bytes]:
     """Name object code as entries of a package."""
-    return {f"cpu/{symbol}.o": data for symbol, data in objects.items()}
+    return {f"{folder}{symbol}.o": data for symbol, data in objects.items()}

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dialects.core.tensor import DTYPES, numpy_dtype
-from .buffer import pack, unpack
+from .buffer import pack, storage_dtype, unpack
 from .number import Number, arith, compute_dtype, is_strict
 
 Function = TypeVar("Function", bound=Callable[..., Number])
@@ -96,8 +96,7 @@ def _round_to_odd(x: Number) -> Number:
 def reinterpret(x: Number, source: str, dtype: str) -> Number:
     """Read the bits of elements of type `source` as elements of another type of the same width."""
     stored = pack(x, source)
-    as_bool = dtype == "i1"
-    other = Number(stored, "ui8" if source == "i1" else source).shaped("ui8" if as_bool else dtype)
+    other = Number(stored, storage_dtype(source)).shaped(storage_dtype(dtype))
     return unpack(stored if stored.type == other else arith.bitcast(other, stored), dtype)
 
 

@@ -7,6 +7,7 @@ from ...dialects.core.mlir import ir
 _READS = frozenset({"memref.load", "vector.load", "vector.maskedload", "vector.gather"})
 _WRITES = frozenset({"memref.store", "vector.store", "vector.maskedstore", "vector.scatter"})
 _PURE = frozenset({"arith", "math", "vector", "index"})
+_PURE_OPS = frozenset({"memref.get_global", "llvm.intr.fmuladd"})
 
 INSTRUCTIONS = 3
 """How many instructions there are to one that touches memory, in about any kernel."""
@@ -74,7 +75,7 @@ class Effects:
 def is_pure(operation: ir.Operation, effects: Effects) -> bool:
     """Say whether an operation at the top only computes, or reads what the kernel never writes."""
     name = operation.name
-    if name == "memref.get_global":
+    if name in _PURE_OPS:
         return True
     if name in _READS:
         return not effects.of(operation).reads & effects.written

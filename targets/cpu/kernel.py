@@ -7,9 +7,9 @@ import numpy as np
 
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import DTYPES, Array, Shape, Tensor
+from ...dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
 from ..program import Scratch
-from .buffer import Buffer, memref, storage_type
+from .buffer import Buffer, memref, storage_dtype, storage_type
 from .number import compute_dtype
 from .parallel import each
 from .phases import MEMORY, Phase, split
@@ -71,7 +71,9 @@ class KernelBuilder:
         tensor = Tensor.of(values)
         type_ = ir.MemRefType.get([tensor.size], storage_type(tensor.dtype))
         shaped = ir.RankedTensorType.get([tensor.size], storage_type(tensor.dtype))
-        content = ir.DenseElementsAttr.get(np.ascontiguousarray(values).reshape(-1), type=shaped)
+        flat = np.ascontiguousarray(values).reshape(-1)
+        stored = flat.view(numpy_dtype(storage_dtype(tensor.dtype)))
+        content = ir.DenseElementsAttr.get(stored, type=shaped)
         name = f"table_{self._tables}"
         self._tables += 1
         with ir.InsertionPoint.at_block_begin(self.module.body):

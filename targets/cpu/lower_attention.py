@@ -9,15 +9,17 @@ from collections.abc import Sequence
 
 from ...dialects import tri
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, DirectPanel, choose_tile
+from .contraction import Contraction
 from .index import Index, for_each
 from .kernel import KernelBuilder
 from .lower_softmax import powers_scratch, softmax_strip
 from .number import Number, compute_dtype
+from .panels import DirectPanel
 from .parallel import Piece, Section, spread
 from .sink import Sink
 from .strips import Strip
 from .target import template
+from .tiles import choose_tile
 from .transposition import store_transposed
 from .windows import lane_numbers, splat_index
 

@@ -8,28 +8,18 @@ from ...dialects import tri
 from ...dialects.core.tensor import Shape
 from . import depthwise, window_rows
 from .buffer import Buffer, Lanes
-from .contraction import (
-    Contraction,
-    DirectPanel,
-    Fill,
-    Left,
-    Multiply,
-    PackedPanel,
-    Panel,
-    Tile,
-    choose_tile,
-    copy_columns,
-    multiply_add,
-)
+from .contraction import Contraction, Left, Multiply, multiply_add
 from .depthwise import Depthwise
 from .index import Index, nest, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
+from .panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from .parallel import each
 from .sink import Sink
 from .sliding import slide_windows
 from .strides import row_major
 from .target import template
+from .tiles import Tile, choose_tile
 from .window_rows import RowWindows
 from .windows import (
     Axis,
@@ -75,13 +65,15 @@ def emit_convolution(
     y: Sink,
     axes: Sequence[Axis],
     tile: Tile,
+    block: int | None = None,
     sums: str | None = None,
     multiply: Multiply = multiply_add,
 ) -> None:
     """Contract kernels with columns of windows, which are never stored as a whole.
 
-    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group. `sums` is the
-    element type that `multiply` sums in, where it is not that of `x`.
+    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group, in which the
+    outputs of a `block` are stored together. `sums` is the element type that `multiply` sums in,
+    where it is not that of `x`.
     """
     batch, _, *windows = y.shape
     group, rows, depth = kernels
@@ -104,6 +96,7 @@ def emit_convolution(
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
             touch=lambda r, c: sink.prefetch([*at, r, c]),
+            block=block,
             multiply=multiply,
         ).emit(tile)
 

@@ -5,15 +5,17 @@ import math
 from ...dialects import cpu
 from ...dialects.cpu.words import PRODUCTS, WORD
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, Left, StoredPanel, Tile, choose_tile, packed_rows
+from .contraction import Contraction, Left, packed_rows
 from .dot import choose_dot
 from .index import Index
 from .kernel import KernelBuilder
 from .lower_conv import emit_convolution
 from .lower_panel_conv import emit_panel_convolution
 from .number import Number
+from .panels import StoredPanel
 from .sink import Sink
 from .target import template
+from .tiles import block_tile, fit_tile
 from .windows import Axis, seen_sizes, window_axes
 from .words import word_images, word_rows
 
@@ -25,8 +27,7 @@ def lower_dot_mat_mul(
     """Repeat words of a row in all lanes; a lane is a column."""
     depth = a.shape[-1]
     rows = a.tensor.size // depth
-    best = choose_tile(kernel.machine, WORD, rows, op.columns)
-    tile = Tile(best.rows, w.shape[2] // best.lanes, best.lanes)
+    tile = fit_tile(kernel.machine, WORD, rows, w.shape[2])
     sink = y.over((rows, op.columns))
 
     def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
@@ -38,7 +39,7 @@ def lower_dot_mat_mul(
         (w.shape[1],),
         PRODUCTS[a.dtype].sums,
         word_rows(kernel, a.reshape((rows, depth))),
-        StoredPanel(w, (w.shape[1],)),
+        StoredPanel(w, (w.shape[1],), tile),
         finish,
         multiply=choose_dot(kernel.machine, a.dtype),
     ).emit(tile)
@@ -51,7 +52,7 @@ def lower_dot_conv(
     """Repeat words of a kernel in all lanes; a lane is a window."""
     group, size = w.shape
     rows = op.outputs // group
-    best = choose_tile(kernel.machine, WORD, rows, math.prod(y.shape[2:]))
+    tile = block_tile(kernel.machine, WORD, op.block, math.prod(y.shape[2:]))
     dot = choose_dot(kernel.machine, x.dtype)
     depth = size // rows
 
@@ -68,7 +69,8 @@ def lower_dot_conv(
         b,
         y,
         axes,
-        Tile(op.block, best.vectors, best.lanes),
+        tile,
+        op.block,
         PRODUCTS[x.dtype].sums,
         lambda factor, panel, total: dot(panel, factor, total),
     )

@@ -6,14 +6,16 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import is_float
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, choose_tile, matrix_panel
+from .contraction import Contraction
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .panels import matrix_panel
 from .parallel import each
 from .sink import Sink
 from .strides import row_major
 from .target import CPU, template
+from .tiles import choose_tile
 
 
 @template(tri.MatMul)

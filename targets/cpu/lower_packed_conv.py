@@ -4,13 +4,14 @@ import math
 
 from ...dialects import cpu
 from .buffer import Buffer
-from .contraction import Left, Tile, choose_tile, packed_rows
+from .contraction import Left, packed_rows
 from .index import Index
 from .kernel import KernelBuilder
 from .lower_conv import emit_convolution
 from .number import compute_dtype
 from .sink import Sink
 from .target import template
+from .tiles import block_tile
 from .windows import window_axes
 
 
@@ -22,11 +23,13 @@ def lower_packed_conv(
     rows = op.outputs // group
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
-    best = choose_tile(kernel.machine, compute_dtype(x.dtype), rows, math.prod(y.shape[2:]))
-    tile = Tile(op.block, op.vectors or best.vectors, best.lanes)
+    columns, dtype = math.prod(y.shape[2:]), compute_dtype(x.dtype)
+    tile = block_tile(kernel.machine, dtype, op.block, columns, op.vectors)
     depth = size // rows
 
     def left(number: Index) -> Left:
         return packed_rows(w.part([number]), depth)
 
-    emit_convolution(kernel, x, (group, rows, depth), left, op.kernel, b, y, axes, tile)
+    emit_convolution(
+        kernel, x, (group, rows, depth), left, op.kernel, b, y, axes, tile, block=op.block
+    )

@@ -3,12 +3,14 @@
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
-from .contraction import LINE, Contraction, StoredPanel, Tile, choose_tile
+from .contraction import Contraction
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .panels import LINE, StoredPanel
 from .sink import Sink, each_vector
 from .target import template
+from .tiles import fit_tile
 
 ALIASING = 2048
 """Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
@@ -21,9 +23,7 @@ def lower_packed_mat_mul(
     depth = a.shape[-1]
     rows = a.tensor.size // depth if depth else 0
     dtype = compute_dtype(a.dtype)
-    lanes = kernel.lanes(dtype)
-    tile = choose_tile(kernel.machine, dtype, rows, op.columns)
-    tile = Tile(op.rows or tile.rows, w.shape[2] // lanes, lanes)
+    tile = fit_tile(kernel.machine, dtype, rows, w.shape[2], op.rows)
     left = a.reshape((rows, depth))
     if rows > 1:
         left = spread_rows(kernel, left)
@@ -38,7 +38,7 @@ def lower_packed_mat_mul(
         (depth,),
         dtype,
         lambda rows, i, k: left.load([rows.first + i, *k]),
-        StoredPanel(w, (depth,)),
+        StoredPanel(w, (depth,), tile),
         finish,
     ).emit(tile)
 

@@ -6,23 +6,15 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES, Shape
 from .buffer import Buffer, Lanes
-from .contraction import (
-    LINE,
-    Contraction,
-    Left,
-    Multiply,
-    Rows,
-    StoredPanel,
-    Tile,
-    choose_tile,
-    multiply_add,
-)
+from .contraction import Contraction, Left, Multiply, Rows, multiply_add
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
+from .panels import LINE, StoredPanel
 from .parallel import each_of
 from .sink import Sink, each_vector
 from .target import template
+from .tiles import fit_tile
 from .windows import Axis, inside_image, seen_sizes, window_axes
 
 
@@ -54,8 +46,7 @@ def emit_panel_convolution(
     """
     batch, outputs, *spatial = y.shape
     pixels, dtype = math.prod(spatial), sums or compute_dtype(x.dtype)
-    best = choose_tile(kernel.machine, dtype, pixels, outputs)
-    tile = Tile(most or best.rows, w.shape[2] // best.lanes, best.lanes)
+    tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], most)
     moved = any(axis.padded or axis.stride != 1 for axis in axes)
     pointwise = math.prod(taps) == 1 and not moved
     # Channels go round fastest: one long loop, of which the compiler unrolls nothing.
@@ -76,7 +67,7 @@ def emit_panel_convolution(
             depth,
             dtype,
             left,
-            StoredPanel(w, depth),
+            StoredPanel(w, depth, tile),
             finish,
             unit=1 if pointwise else spatial[-1],
             multiply=multiply,

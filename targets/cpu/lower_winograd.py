@@ -10,13 +10,15 @@ from ...dialects import cpu
 from ...dialects.cpu.packing import even_split
 from ...dialects.cpu.winograd import TRANSFORMS, Transforms
 from .buffer import Buffer, Lanes, vector
-from .contraction import STREAMED, Contraction, DirectPanel, Left, Rows, Tile, splat
+from .contraction import Contraction, Left, Rows, splat
 from .index import Index, for_each, when
 from .kernel import KernelBuilder
 from .number import Number
+from .panels import STREAMED, DirectPanel
 from .parallel import Piece, Section, each, spread
 from .sink import Sink, each_vector
 from .target import template
+from .tiles import choose_tile
 from .windows import Axis
 from .winograd_layout import Layout, winograd_layout
 from .winograd_tiles import TileReader
@@ -64,7 +66,7 @@ class _Winograd:
         points = transforms.points**2
         self.channels, self.outputs = x.shape[1], y.shape[1]
         tiles = layout.vectors * layout.lanes
-        self.tile = Tile(block, layout.vectors, layout.lanes)
+        self.block = block
         # One row more: all points of a tile are stored at once, and must not fall into one set.
         self.v = kernel.private((points, self.channels + 1, tiles), x.dtype)
         self.m = kernel.private((points, block, tiles), x.dtype)
@@ -76,7 +78,7 @@ class _Winograd:
     def panel(self, image: Index, row: Index) -> list[Piece]:
         """Transform the tile rows of one panel; return the blocks of their outputs."""
         for_each(self.channels, lambda channel: self._transform(image, row, channel))
-        large, small, many, few = even_split(self.outputs, self.tile.rows)
+        large, small, many, few = even_split(self.outputs, self.block)
         offset = many * large
         return [
             Piece(many, lambda i: self._block(image, row, i * large, large)),
@@ -94,17 +96,20 @@ class _Winograd:
 
     def _block(self, image: Index, row: Index, first: Index, rows: int) -> None:
         """Multiply the transforms by the kernels of some outputs, and finish those."""
+        columns = self.layout.vectors * self.layout.lanes
+        tile = choose_tile(self.kernel.machine, self.x.dtype, rows, columns)
 
         def point(at: Index) -> None:
             Contraction(
                 rows,
-                self.tile.columns,
+                columns,
                 (self.channels,),
                 self.x.dtype,
                 self._kernels(at, first),
                 DirectPanel(self.v.part([at])),
                 lambda r, j, number, lanes: self.m.store(number, [at, r, j], lanes),
-            ).emit(Tile(rows, self.tile.vectors, self.tile.lanes))
+                block=rows,
+            ).emit(tile)
 
         for_each(self.v.shape[0], point)
         for_each(rows, lambda r: self._finish(image, row, first, r))

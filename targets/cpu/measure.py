@@ -67,7 +67,8 @@ def _prepare(
     for copy in ops(module.operation):
         if isinstance(copy, type(op)):
             fix_schedule(copy, schedule)
-    passes = (ChooseWinograd(max(ERRORS.values())), PackWeights(), *grouping_pipeline(2))
+    choose = ChooseWinograd(max(ERRORS.values()), machine.name)
+    passes = (choose, PackWeights(machine.name), *grouping_pipeline(2))
     Pipeline((*passes, Place(("cpu",)))).run(module)
     (group,) = [found for found in ops(module.operation) if isinstance(found, tri.Group)]
     code = compile_kernels([group], machine, lambda line: None, options)

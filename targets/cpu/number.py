@@ -155,11 +155,16 @@ class Number:
         return self.like(0) - self
 
     def fma(self, factor: "Number | float", term: "Number | float") -> "Number":
-        """Compute self * factor + term, with one rounding for floats."""
+        """Compute self * factor + term, for floats with one rounding where the machine has it."""
         factor, term = self._other(factor), self._other(term)
         if self.is_float:
-            return self.with_value(math.fma(self.value, factor.value, term.value))
+            return self.with_value(llvm.intr_fmuladd(self.value, factor.value, term.value))
         return self * factor + term
+
+    def exact_fma(self, factor: "Number | float", term: "Number | float") -> "Number":
+        """Compute self * factor + term of f64, so that cancellation leaves no rounding error."""
+        factor, term = self._other(factor), self._other(term)
+        return self.with_value(math.fma(self.value, factor.value, term.value))
 
     def maximum(self, other: "Number | float") -> "Number":
         """Return the larger one; NaN when either is NaN."""

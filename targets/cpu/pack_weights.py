@@ -6,7 +6,7 @@ import numpy as np
 
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
@@ -24,7 +24,8 @@ class PackWeights(Pass):
 
     The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
     for several outputs at once, which then have to lie side by side. An op whose attribute fixes
-    its schedule has that one.
+    its schedule has that one. `machine` is what the kernels will run on: how many elements are read
+    together depends on its registers.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
@@ -35,23 +36,34 @@ class PackWeights(Pass):
         tri.conv %x, %w {trivium.schedule = "panel 7x4"}   =>   cpu.panel_conv … {rows = 7}
     """
 
+    machine: str = NATIVE
+
     def run(self, module: Module) -> None:
-        rewrite(module, _PackMatMul(), _PackGemm(), _TransposeGemm(), _PackConv())
+        machine = find_machine(self.machine)
+        products = (_PackMatMul(machine), _PackGemm(machine))
+        rewrite(module, *products, _TransposeGemm(), _PackConv(machine))
 
 
-class _PackMatMul(Pattern):
+class _ForMachine(Pattern):
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+
+class _PackMatMul(_ForMachine):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
-        rewriter.replace(op, _packed_product(op, op.a, rewriter.constant(op.b), rewriter))
+        matrix = rewriter.constant(op.b)
+        rewriter.replace(op, _packed_product(op, op.a, matrix, self.machine, rewriter))
 
 
-class _PackGemm(Pattern):
+class _PackGemm(_ForMachine):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
         b = rewriter.constant(op.b)
-        product = _packed_product(op, op.a, b.T if op.trans_b else b, rewriter)
+        matrix = b.T if op.trans_b else b
+        product = _packed_product(op, op.a, matrix, self.machine, rewriter)
         if op.c is None:
             rewriter.replace(op, product)
             return
@@ -75,10 +87,9 @@ class _TransposeGemm(Pattern):
 
 
 def _packed_product(
-    op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, rewriter: Rewriter
+    op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, machine: Machine, rewriter: Rewriter
 ) -> cpu.PackedMatMul:
     """Build a product with a constant matrix before an op; NoMatch where that is not possible."""
-    machine = host_machine()
     schedule = choose(op, machine)
     lanes = machine.lanes(DTYPES[tensor_of(a.type).dtype].bits)
     packed = pack_columns(b, schedule.vectors * lanes)
@@ -87,15 +98,14 @@ def _packed_product(
         return cpu.PackedMatMul.build(a, w, columns=b.shape[1], rows=schedule.rows)
 
 
-class _PackConv(Pattern):
+class _PackConv(_ForMachine):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
-        schedule = choose(op, host_machine())
+        schedule = choose(op, self.machine)
         array = rewriter.constant(op.w)
-        pack = _packed_columns if schedule.method == PANEL else _packed_rows
-        packed, cls, tile = pack(op, array, schedule)
         outputs, _, *kernel = array.shape
+        packed, cls, tile = _packed(op, array, schedule, self.machine)
         with rewriter.before(op):
             w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
             new = cls.build(
@@ -116,12 +126,10 @@ Packed = tuple[Array, type[Op], dict[str, Any]]
 """Kernels, the op that reads them, and the sizes of its tile."""
 
 
-def _packed_rows(op: tri.Conv, kernels: Array, schedule: Schedule) -> Packed:
+def _packed(op: tri.Conv, kernels: Array, schedule: Schedule, machine: Machine) -> Packed:
+    if schedule.method == PANEL:
+        lanes = machine.lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
+        packed = cpu.pack_kernel_columns(kernels, schedule.vectors * lanes)
+        return packed, cpu.PanelConv, {"rows": schedule.rows}
     packed = cpu.pack_kernels(kernels, op.group, schedule.rows)
     return packed, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}
-
-
-def _packed_columns(op: tri.Conv, kernels: Array, schedule: Schedule) -> Packed:
-    lanes = host_machine().lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
-    packed = cpu.pack_kernel_columns(kernels, schedule.vectors * lanes)
-    return packed, cpu.PanelConv, {"rows": schedule.rows}

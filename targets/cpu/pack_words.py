@@ -5,14 +5,14 @@ from typing import Any
 
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array
 from ...dialects.cpu.words import WORD
 from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter
-from .contraction import choose_tile
+from .tiles import choose_tile
 from .vector_axis import output_tile
 
 
@@ -46,20 +46,34 @@ def check_kernels(op: tri.Conv) -> None:
 
 
 def dot_product(
-    op: tri.MatMul | tri.Gemm, a: ir.Value, w: Array, bias: ir.Value, rewriter: Rewriter
+    op: tri.MatMul | tri.Gemm,
+    a: ir.Value,
+    w: Array,
+    bias: ir.Value,
+    machine: Machine,
+    rewriter: Rewriter,
 ) -> cpu.DotMatMul:
-    """Build, before an op, a product with a matrix of i8 or bf16."""
+    """Build, before an op, a product with a matrix of i8 or bf16, packed for a machine."""
     left, (depth, columns) = tensor_of(a.type), w.shape
-    tile = choose_tile(host_machine(), WORD, left.size // depth, columns)
+    tile = choose_tile(machine, WORD, left.size // depth, columns)
     packed = weight_constant(op, cpu.pack_word_columns(w, tile.columns), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotMatMul.build(a, packed, bias, columns=columns)
 
 
 def dot_convolution(
-    op: tri.Conv, x: ir.Value, w: Array, bias: ir.Value, padding: int, rewriter: Rewriter
+    op: tri.Conv,
+    x: ir.Value,
+    w: Array,
+    bias: ir.Value,
+    padding: int,
+    machine: Machine,
+    rewriter: Rewriter,
 ) -> cpu.DotConv | cpu.DotPanelConv:
-    """Build, before an op, its like with kernels of i8 or bf16; `padding` is around the input."""
+    """Build, before an op, its like with kernels of i8 or bf16, packed for a machine.
+
+    `padding` is around the input.
+    """
     attributes: dict[str, Any] = {
         "outputs": w.shape[0],
         "kernel": w.shape[2:],
@@ -68,21 +82,21 @@ def dot_convolution(
         "dilations": op.dilations,
         "padding": padding,
     }
-    columns = _panel_columns(op)
+    columns = _panel_columns(op, machine)
     if columns is not None:
         panels = weight_constant(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
         with rewriter.before(op):
             return cpu.DotPanelConv.build(x, panels, bias, **attributes)
     pixels = math.prod(tensor_of(op.y.type).shape[2:])
-    block = choose_tile(host_machine(), WORD, w.shape[0] // op.group, pixels).rows
+    block = choose_tile(machine, WORD, w.shape[0] // op.group, pixels).rows
     packed = weight_constant(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
 
 
-def _panel_columns(op: tri.Conv) -> int | None:
+def _panel_columns(op: tri.Conv, machine: Machine) -> int | None:
     """Return how many outputs a panel has where vectors go across outputs, else None."""
     try:
-        return output_tile(op, WORD).columns
+        return output_tile(op, WORD, machine).columns
     except NoMatch:
         return None

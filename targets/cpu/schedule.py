@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from ...dialects.core.errors import Invalid
-from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 
@@ -49,18 +48,3 @@ def fixed_schedule(op: Op) -> Schedule | None:
 
 def fix_schedule(op: Op, schedule: Schedule) -> None:
     op.operation.attributes[SCHEDULE] = ir.StringAttr.get(str(schedule))
-
-
-def registers(machine: Machine) -> int:
-    """Return how many vector registers there are."""
-    return 32 if machine.vector_bytes == 64 else 16
-
-
-def fits_registers(schedule: Schedule, machine: Machine) -> bool:
-    """Say whether accumulators, one row of a panel and one broadcast fit in the registers."""
-    return schedule.rows * schedule.vectors + schedule.vectors + 1 <= registers(machine)
-
-
-def most_rows(vectors: int, machine: Machine) -> int:
-    """Return how many rows of so many vectors fill the registers, with one to spare."""
-    return max(1, (registers(machine) - vectors - 2) // vectors)

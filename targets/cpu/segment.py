@@ -28,8 +28,8 @@ class Segment:
     phases: int
 
 
-def segment(calls: Sequence[KernelCall], grain: int = GRAIN) -> Segment:
-    """Return the program that makes calls in order.
+def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None = None) -> Segment:
+    """Return the program that makes calls in order, named by its content if no symbol is given.
 
     Its C type is `void(void *job, int64_t thread, int64_t run)`; `runtime.team` has what a job is.
     `grain` is how many instructions a chunk of a phase should have at least.
@@ -49,7 +49,7 @@ def segment(calls: Sequence[KernelCall], grain: int = GRAIN) -> Segment:
             lines += _share(number, phase, described, phases, grain)
             phases += 1
     text = "\n".join([*lines, "  llvm.return", "}", ""])
-    symbol = "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    symbol = symbol or "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
     return Segment(symbol, text.replace("@segment(", f"@{symbol}(", 1), phases)
 
 

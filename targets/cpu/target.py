@@ -21,7 +21,7 @@ from .split_conv_transpose import SplitConvTranspose
 
 
 class CpuTarget(Target):
-    """Run kernels of fused ops as native code of the machine."""
+    """Run kernels of fused ops as native code of a machine."""
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
@@ -31,14 +31,15 @@ class CpuTarget(Target):
             return decompose
         error = options.layer_error
         file = options.tuning_file
-        tuned = (ApplyTuning(file, error),) if file else ()
+        machine = options.machines[0].name
+        tuned = (ApplyTuning(file, error, machine),) if file else ()
         return (
             *decompose,
             SplitConvTranspose(),
-            ChooseDotProducts(halves=not options.strict),
+            ChooseDotProducts(not options.strict, machine),
             *tuned,
-            ChooseWinograd(error),
-            PackWeights(),
+            ChooseWinograd(error, machine),
+            PackWeights(machine),
             Eliminate(),
         )
 

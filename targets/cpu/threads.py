@@ -14,9 +14,6 @@ memory of a job that nobody announces may be freed.
 
 from ...runtime.team import Job, Pool
 
-THREADS = "threads"
-"""The name of the object that holds this code."""
-
 CHUNKS = 4
 """How many chunks of a phase there are for each thread; up to twice as many if it has no more."""
 

@@ -55,7 +55,7 @@ def _near(x: Number, phase: int) -> Number:
     """Reduce to x = n pi / 2 + r with a whole n and |r| <= pi / 4; the quadrant is n mod 4."""
     wide = convert(x, "f64")
     n = (wide * (1 / _HALF_PI_HIGH)).apply(math.roundeven)
-    r = convert(n.fma(-_HALF_PI_LOW, n.fma(-_HALF_PI_HIGH, wide)), "f32")
+    r = convert(n.fma(-_HALF_PI_LOW, n.exact_fma(-_HALF_PI_HIGH, wide)), "f32")
     quadrant = convert(n - (n * 0.25).apply(math.floor) * 4, "i32") + phase
     square = r * r
     sine = (square * r).fma(polynomial(square, _SIN), r)

@@ -4,9 +4,9 @@ import math
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import host_machine
+from ...dialects.core.machine import Machine
 from ...passes.rewriting import NoMatch
-from .contraction import Tile, choose_tile
+from .tiles import Tile, choose_tile
 
 GAIN = 1.05
 """How much fuller vectors across outputs have to be than those across pixels, for a single tap.
@@ -15,8 +15,8 @@ Results are transposed; windows of several taps are read where they are, which m
 """
 
 
-def output_tile(op: tri.Conv, sums: str) -> Tile:
-    """Return the tile with vectors across outputs, for sums of a type.
+def output_tile(op: tri.Conv, sums: str, machine: Machine) -> Tile:
+    """Return the tile with vectors across outputs, for sums of a type on a machine.
 
     Raises NoMatch where those across pixels are fuller, or there is no kernel for it.
     """
@@ -27,7 +27,7 @@ def output_tile(op: tri.Conv, sums: str) -> Tile:
         raise NoMatch("has groups or a third dimension")
     if not w.size or not y.size:
         raise NoMatch("is empty")
-    tile = choose_tile(host_machine(), sums, pixels, outputs)
+    tile = choose_tile(machine, sums, pixels, outputs)
     gain = GAIN if math.prod(kernel) == 1 else 1
     if _filled(outputs, tile.lanes) < gain * _filled(pixels, tile.lanes):
         raise NoMatch(f"vectors of {pixels} pixels are as full as those of {outputs} outputs")

@@ -6,12 +6,13 @@ from typing import Any
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import DTYPES, Shape
 from ...dialects.cpu.words import BYTES, PRODUCTS, WORD, word_count
-from .buffer import Buffer, Lanes, storage_type, tail_mask, vector
-from .contraction import LINE, Left, Rows
+from .buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
+from .contraction import Left, Rows
 from .index import Index, for_each
 from .kernel import KernelBuilder
 from .lower_packed_matmul import ALIASING
 from .number import Number, arith, constant_of
+from .panels import LINE
 from .parallel import each, each_of
 from .sink import each_vector
 from .windows import Axis, inside_image
@@ -74,7 +75,7 @@ def _load_words(matrix: Buffer, at: Sequence[Index], lanes: int, count: int | No
         loaded = vector.load(type_, matrix.memory, place)
     else:
         mask = tail_mask(type_.shape[0], count)
-        zeros = constant_of(0, matrix.dtype, type_)
+        zeros = constant_of(0, storage_dtype(matrix.dtype), type_)
         loaded = vector.maskedload(type_, matrix.memory, place, mask, zeros)
     words = ir.VectorType.get([lanes], ir.IntegerType.get_signless(32))
     return Number(vector.bitcast(words, loaded), WORD)
@@ -124,12 +125,9 @@ def _load_part(source: Buffer, at: Sequence[Index], lanes: int, mask: Any, paddi
     if mask is None:
         loaded = vector.load(type_, source.memory, place)
     else:
-        around = constant_of(padding, source.dtype, type_)
+        around = constant_of(padding, storage_dtype(source.dtype), type_)
         loaded = vector.maskedload(type_, source.memory, place, mask, around)
-    bits = f"ui{DTYPES[source.dtype].bits}"
-    if source.dtype == "bf16":
-        return Number(loaded, "bf16").bits(bits)
-    return Number(loaded, bits)
+    return Number(loaded, f"ui{DTYPES[source.dtype].bits}")
 
 
 def _join(parts: Sequence[Number], dtype: str) -> Number:

@@ -8,7 +8,7 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import Machine
+from ...dialects.core.machine import NATIVE
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
@@ -48,7 +48,6 @@ class KernelTime:
 
 def time_kernels(
     path: str,
-    machine: Machine,
     progress: Progress | None = None,
     *,
     target: str = "cpu",
@@ -57,19 +56,21 @@ def time_kernels(
     math: str = FAST,
     winograd_error: float | None = None,
     tuning: str = "",
+    machine: str | Sequence[str] = NATIVE,
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
 
     Errors are those of `compile`.
     """
-    options = Options(math, winograd_error, tuning)
+    options = Options(math, winograd_error, tuning, machine=machine)
+    best = options.machines[0]
     with new_context():
         module = import_onnx(path, shapes=shapes)
-        tuner = Tuner(options, machine, progress or ignore)
+        tuner = Tuner(options, best, progress or ignore)
         pipeline_for(target, opt_level, options).run(module, tuner)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
-        code = compile_kernels(native, machine, progress or ignore, options)
+        code = compile_kernels(native, best, progress or ignore, options)
         return _time_all(native, code), len(groups) - len(native)
 
 

@@ -49,7 +49,7 @@ class Peaks:
 def measure_peaks(machine: Machine) -> Peaks:
     """Measure for about a second."""
     with code_context():
-        library = load_objects({"copy": _compile(copy_text(machine))})
+        library = load_objects({"copy": _compile(copy_text(machine), machine)})
     pointers = [ctypes.c_void_p, ctypes.c_void_p]
     copy = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int64)(library.address("copy"))
     source, target = allocate(_LARGEST * 4), allocate(_LARGEST * 4)
@@ -67,7 +67,7 @@ def _measure_products(machine: Machine, dtype: str) -> float:
     if text is None:
         return 0
     with code_context():
-        library = load_objects({"peak": _compile(text)})
+        library = load_objects({"peak": _compile(text, machine)})
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(library.address("peak"))
     factors = np.zeros(2 * machine.vector_bytes, np.uint8)
     sums = np.zeros(sum_count(machine) * machine.vector_bytes, np.uint8)
@@ -81,8 +81,8 @@ def _copying(
     return partial(copy, source.ctypes.data, target.ctypes.data, count)
 
 
-def _compile(text: str) -> memoryview:
-    return memoryview(to_object(ir.Module.parse(text)))
+def _compile(text: str, machine: Machine) -> memoryview:
+    return memoryview(to_object(ir.Module.parse(text), machine))
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def _at(number: int, lanes: int) -> str:
 
 def sum_count(machine: Machine) -> int:
     """Return how many sums are under way at a time: twice as many where there are registers."""
-    return _SUMS * (2 if machine.vector_bytes == 64 else 1)
+    return _SUMS * (2 if machine.registers == 32 else 1)
 
 
 def peak_text(machine: Machine, dtype: str) -> str | None:
@@ -174,7 +174,7 @@ def peak_text(machine: Machine, dtype: str) -> str | None:
 
 
 def _multiply_add(machine: Machine, vector: str, number: int) -> str:
-    if {"fma", "avx512f"} & set(machine.features):
+    if machine.fuses:
         return f"%n{number} = vector.fma %a, %b, %s{number} : {vector}"
     return (
         f"%p{number} = arith.mulf %a, %b : {vector}\n"

@@ -1,5 +1,6 @@
 """Compile a model to be measured, and make up inputs that it can take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.machine import NATIVE
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
@@ -48,9 +50,10 @@ def prepare(
     math: str = FAST,
     winograd_error: float | None = None,
     tuning: str = "",
+    machine: str | Sequence[str] = NATIVE,
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    options = Options(math, winograd_error, tuning)
+    options = Options(math, winograd_error, tuning, machine=machine)
     pipeline = pipeline_for(target, opt_level, options)
     report = progress or ignore
     with new_context():

@@ -134,19 +134,18 @@ def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison"
 
 
 def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> None:
-    from ...dialects.core.machine import host_machine
+    from ...dialects.core.machine import NATIVE, find_machines
     from ..bench.kernel_report import describe_kernels, describe_peaks
     from ..bench.kernels import time_kernels
     from ..bench.peaks import measure_peaks
 
-    machine = host_machine()
-    peaks = measure_peaks(machine)
+    peaks = measure_peaks(find_machines(flags.machine or NATIVE)[0])
     print(describe_peaks(peaks), end="\n\n")
     for path in flags.models:
         try:
             with shown_progress() as progress:
                 options = arguments.compile_arguments(flags)
-                kernels, others = time_kernels(path, machine, progress, **options)
+                kernels, others = time_kernels(path, progress, **options)
         except (CompileError, Fault) as error:
             faults.append(f"{path}: {error}")
             continue

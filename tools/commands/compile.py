@@ -1,6 +1,6 @@
 """Compile a model and save it as a package: one file that runs anywhere numpy does.
 
-MODEL is an ONNX file. A package (.trv) is compiled again, for this machine.
+MODEL is an ONNX file. A package (.trv) is compiled again, for a machine.
 """
 
 import argparse

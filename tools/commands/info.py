@@ -2,6 +2,7 @@
 
 import argparse
 
+from ...runtime.cpu import lacking
 from ...runtime.package import Package
 from ..report import describe
 
@@ -12,4 +13,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    print(describe(flags.package, Package.open(flags.package).manifest))
+    print(describe(flags.package, Package.open(flags.package).manifest, lacking))

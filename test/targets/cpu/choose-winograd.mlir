@@ -1,12 +1,13 @@
-// RUN: trivium-opt %s --choose-winograd | FileCheck %s
-// RUN: trivium-opt %s --choose-winograd=error=2e-5 | FileCheck %s --check-prefix=LOOSE
+// RUN: trivium-opt %s --choose-winograd=machine=x86-64-v4 | FileCheck %s
+// RUN: trivium-opt %s --choose-winograd='error=2e-5 machine=x86-64-v3' | FileCheck %s --check-prefix=LOOSE
 // RUN: trivium-opt %s --choose-winograd=error=0 | FileCheck %s --check-prefix=STRICT
 
 // Enough channels, stride one: small tiles by default, large ones where the error is allowed.
+// So many outputs are multiplied at a time as the machine's registers hold sums.
 // CHECK-LABEL: func.func @transforms_3x3
-// CHECK:         "cpu.winograd_conv"{{.*}}tile = 2
+// CHECK:         "cpu.winograd_conv"{{.*}}block = 16{{.*}}tile = 2
 // LOOSE-LABEL: func.func @transforms_3x3
-// LOOSE:         "cpu.winograd_conv"{{.*}}tile = 4
+// LOOSE:         "cpu.winograd_conv"{{.*}}block = 13{{.*}}tile = 4
 // STRICT-LABEL: func.func @transforms_3x3
 // STRICT:        "tri.conv"
 func.func @transforms_3x3(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {

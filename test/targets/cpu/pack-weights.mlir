@@ -1,11 +1,15 @@
-// RUN: trivium-opt %s --pack-weights | FileCheck %s
+// RUN: trivium-opt %s --pack-weights=machine=x86-64-v4 | FileCheck %s
+// RUN: trivium-opt %s --pack-weights=machine=x86-64-v3 | FileCheck %s --check-prefix=NARROW
 
-// The constant right-hand side of a product comes in panels, which zeros fill up.
+// The constant right-hand side of a product comes in panels, which zeros fill up: here to one
+// vector of the machine.
 // CHECK-LABEL: func.func @packs_matrices
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
-// CHECK:         %[[W:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x2x{{[0-9]+}}xf32>}
+// CHECK:         %[[W:.*]] = "tri.constant"() {value = {{.*}} : tensor<1x2x16xf32>}
 // CHECK:         "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64, rows = {{[0-9]+}} : i64}
 // CHECK-NOT:     "tri.mat_mul"
+// NARROW-LABEL: func.func @packs_matrices
+// NARROW:        "tri.constant"() {value = {{.*}} : tensor<1x2x8xf32>}
 func.func @packs_matrices(%x: tensor<5x4x2xf32>) -> tensor<5x4x3xf32> {
   %w = "tri.constant"() {value = dense<[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
   %y = "tri.mat_mul"(%x, %w) : (tensor<5x4x2xf32>, tensor<2x3xf32>) -> tensor<5x4x3xf32>
@@ -15,7 +19,7 @@ func.func @packs_matrices(%x: tensor<5x4x2xf32>) -> tensor<5x4x3xf32> {
 // A linear layer is a product and a sum; its weight is turned and packed.
 // CHECK-LABEL: func.func @packs_linear_weights
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[B:.*]]: {{.*}})
-// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<{{.*}}1.0{{.*}}3.0{{.*}}5.0{{.*}}2.0{{.*}}4.0{{.*}}6.0{{.*}}> : tensor<1x2x{{[0-9]+}}xf32>}
+// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<{{.*}}1.0{{.*}}3.0{{.*}}5.0{{.*}}2.0{{.*}}4.0{{.*}}6.0{{.*}}> : tensor<1x2x16xf32>}
 // CHECK:         %[[P:.*]] = "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 3 : i64, rows = {{[0-9]+}} : i64}
 // CHECK:         "tri.add"(%[[P]], %[[B]])
 func.func @packs_linear_weights(%x: tensor<4x2xf32>, %b: tensor<3xf32>) -> tensor<4x3xf32> {

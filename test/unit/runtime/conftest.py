@@ -68,9 +68,10 @@ def segment_object(compile_object: Compile) -> memoryview:
 
 
 @pytest.fixture(scope="session")
-def threads_object(compile_object: Compile) -> memoryview:
-    threads = pytest.importorskip("trivium.targets.cpu.threads")
-    return compile_object(threads.threads_text(), "share")
+def threads_object() -> memoryview:
+    """Return the code that packages have: the pool of the process is that of this code."""
+    compiler = pytest.importorskip("trivium.targets.cpu.compile")
+    return memoryview(compiler.compile_threads())
 
 
 def scale_manifest() -> Manifest:

@@ -31,18 +31,19 @@ def test_features_come_from_the_system(small_cpu: None):
 
 def test_a_cpu_with_everything_passes(small_cpu: None):
     # As Linux spells them and as LLVM does.
-    cpu.check_cpu(CpuRequirements(platform.machine(), ("sse4_1", "sse4.1", "avx512vnni")))
+    needed = CpuRequirements(platform.machine(), ("sse4_1", "sse4.1", "avx512vnni"))
+    assert cpu.choose_code([needed]) == needed
 
 
 def test_missing_features_are_named(small_cpu: None):
     message = "needs avx512f, amx_tile, which this CPU lacks: compile the model or the package"
     with pytest.raises(RunError, match=message):
-        cpu.check_cpu(CpuRequirements(platform.machine(), ("avx512f", "fma", "amx_tile")))
+        cpu.choose_code([CpuRequirements(platform.machine(), ("avx512f", "fma", "amx_tile"))])
 
 
 def test_another_architecture_is_refused():
     with pytest.raises(RunError, match=r"is for vax, this machine is \w+: compile"):
-        cpu.check_cpu(CpuRequirements("vax", ()))
+        cpu.choose_code([CpuRequirements("vax", ())])
 
 
 def test_a_system_that_does_not_tell_is_one_line(monkeypatch: pytest.MonkeyPatch):
@@ -50,3 +51,23 @@ def test_a_system_that_does_not_tell_is_one_line(monkeypatch: pytest.MonkeyPatch
     cpu.cpu_features.cache_clear()
     with pytest.raises(RunError, match="/nowhere/cpuinfo cannot be read: No such file"):
         cpu.cpu_features()
+
+
+def needed(machine: str, *features: str) -> CpuRequirements:
+    return CpuRequirements(platform.machine(), features, machine)
+
+
+def test_the_first_code_that_runs_here_is_taken(small_cpu: None):
+    best, fits, also = needed("best", "amx"), needed("fits", "fma"), needed("also", "fpu")
+    assert cpu.choose_code([best, fits, also]) == fits
+
+
+def test_when_none_runs_here_each_says_what_it_lacks(small_cpu: None):
+    message = (
+        "the package has no code for this CPU: that for one needs amx, which this CPU lacks; "
+        "that for two needs avx, sve, which this CPU lacks: compile the model or the package again"
+    )
+    with pytest.raises(RunError, match=message):
+        cpu.choose_code([needed("one", "amx"), needed("two", "avx", "sve", "fma")])
+    with pytest.raises(RunError, match="the package is for no CPU at all"):
+        cpu.choose_code([])

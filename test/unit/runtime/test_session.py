@@ -279,7 +279,7 @@ def test_a_missing_segment_is_named(scale: Package):
 def test_a_package_for_another_cpu_is_refused(scale: Package):
     needs = CpuRequirements(features=("time_travel",))
     with pytest.raises(RunError, match="needs time_travel, which this CPU lacks"):
-        Session(replace(scale, manifest=replace(scale.manifest, cpu=needs)))
+        Session(replace(scale, manifest=replace(scale.manifest, machines=(needs,))))
 
 
 def test_a_session_saves_its_package(session: Session, scale_file: Path, tmp_path: Path):

@@ -57,3 +57,10 @@ def test_onnx_operators_are_listed_with_their_versions() -> None:
 )
 def test_signatures(cls: type, expected: str) -> None:
     assert generate_docs.signature(cls) == expected
+
+
+def test_machines_are_listed_with_what_each_adds() -> None:
+    rows = [row for row in PAGES["machines.md"].splitlines() if row.startswith("| `")]
+    names = [row.split("`")[1] for row in rows]
+    assert names == ["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"]
+    assert rows[-1].endswith("| 64 bytes | 32 | avx512f avx512bw avx512cd avx512dq avx512vl |")

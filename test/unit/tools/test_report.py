@@ -20,7 +20,11 @@ MANIFEST = Manifest(
         Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
         Kernel("k_22", "cpu/k_22.o", ("Add_7",), ("tri.add",), 1),
     ),
-    cpu=CpuRequirements("x86_64", ("avx2", "fma")),
+    machines=(
+        CpuRequirements("x86_64", ("avx512f",), "wide"),
+        CpuRequirements("x86_64", ("avx2", "fma"), "narrow"),
+        CpuRequirements("x86_64", (), "least"),
+    ),
     entries=(
         Entry("cpu/k_1.o", 700, ""),
         Entry("cpu/k_22.o", 300, ""),
@@ -30,8 +34,12 @@ MANIFEST = Manifest(
 )
 
 
+def lacking(needed: CpuRequirements) -> str:
+    return "needs avx512f, which this CPU lacks" if "avx512f" in needed.features else ""
+
+
 def test_describes_a_package() -> None:
-    assert report.describe("net.trv", MANIFEST) == (
+    assert report.describe("net.trv", MANIFEST, lacking) == (
         """net.trv: compiled from net.onnx for cpu by trivium 1.2.3
 
 inputs
@@ -53,8 +61,10 @@ sizes
 math
   fast
 
-machine
-  x86_64: avx2 fma
+machines
+  wide    needs avx512f, which this CPU lacks
+  narrow  would run here
+  least   could run here
 
 steps
   0  cpu   s_1, 2 nodes

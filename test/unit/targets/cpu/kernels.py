@@ -8,13 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
-from trivium.dialects.core.machine import Machine, host_machine
+from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.runtime.cpu import cpu_features
 from trivium.runtime.elf import NativeLibrary, load_objects
 from trivium.targets.cpu.kernel import Kernel
 from trivium.targets.cpu.lower_group import lower_group
@@ -25,6 +27,29 @@ GUARD_BYTE = 0xA5
 POISON = 0xFF  # makes NaN of any float
 PAGE = mmap.PAGESIZE
 LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def runs_here(machine: Machine) -> bool:
+    return cpu_features().issuperset(machine.features)
+
+
+_WIDTHS = {m.vector_bytes: m for m in (*reversed(LEVELS), host_machine()) if runs_here(m)}
+MACHINES = list(_WIDTHS.values())
+"""One machine for each width of vectors that this CPU has: this CPU, and the least levels."""
+
+on_every_machine = pytest.mark.parametrize(
+    "machine", MACHINES, ids=[machine.name for machine in MACHINES]
+)
+
+SHARE = 4
+
+
+SEED = 7
+
+
+def share(cases: Sequence[Any], machine: Machine) -> Sequence[Any]:
+    """Return all cases for the CPU at hand, and every fourth for another machine."""
+    return cases if machine.name == NATIVE else cases[::SHARE]
 
 
 @dataclass(frozen=True)
@@ -56,6 +81,12 @@ class Case:
     def reference(self) -> list[Array]:
         made = self.cls.reference(*self.operands, **self.complete)
         return [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
+
+
+def draw(family: Callable[[], list[Case]], random: np.random.Generator) -> list[Case]:
+    """Make the cases of a family; their numbers do not depend on what was drawn before."""
+    random.bit_generator.state = np.random.default_rng(SEED).bit_generator.state
+    return family()
 
 
 Epilogue = Callable[[Sequence[ir.Value]], list[Op]]
@@ -196,21 +227,23 @@ class _Guarded:
 
 def compile_groups(
     make: Sequence[Callable[[], tri.Group]],
-    options: Options = DEFAULT,
     machine: Machine | None = None,
+    options: Options = DEFAULT,
 ) -> Compiled:
-    """Lower groups, for a machine whose code runs here, and compile them all into one object."""
+    """Lower groups for a machine, the CPU at hand unless given, and compile all into one object."""
+    machine = machine or host_machine()
     kernels: list[Kernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
             group = build()
             with code_context():
-                kernels.append(lower_group(group, machine or host_machine(), options))
+                kernels.append(lower_group(group, machine, options))
             _KEEP.clear()
-    return Compiled(load_objects({"kernels": memoryview(object_of(kernels, options))}), kernels)
+    made = memoryview(object_of(kernels, machine, options))
+    return Compiled(load_objects({"kernels": made}), kernels)
 
 
-def object_of(kernels: Sequence[Kernel], options: Options = DEFAULT) -> bytes:
+def object_of(kernels: Sequence[Kernel], machine: Machine, options: Options = DEFAULT) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.
     texts = {
@@ -221,10 +254,10 @@ def object_of(kernels: Sequence[Kernel], options: Options = DEFAULT) -> bytes:
     }
     with code_context():
         module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
-        return to_object(module, strict=options.strict)
+        return to_object(module, machine, options.strict)
 
 
 def compile_cases(
-    cases: Sequence[Case], options: Options = DEFAULT, machine: Machine | None = None
+    cases: Sequence[Case], machine: Machine | None = None, options: Options = DEFAULT
 ) -> Compiled:
-    return compile_groups([lambda c=c: build_group(c) for c in cases], options, machine)
+    return compile_groups([lambda c=c: build_group(c) for c in cases], machine, options)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 from fit import fits
-from kernels import object_of
-from trivium.dialects.core.machine import host_machine
+from kernels import MACHINES, object_of
+from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.elf import load_objects
@@ -40,6 +40,9 @@ FUNCTIONS: dict[str, tuple[Exact, float, tuple[float, float]]] = {
     "cos": (np.cos, 2.0, (-math.inf, math.inf)),
     "softplus": (lambda x: np.logaddexp(x, 0), 2.5, (-math.inf, math.inf)),
 }
+UNFUSED = 1.0
+"""What products that are rounded before they are added may cost, in units in the last place."""
+
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 2.0**-126, -(2.0**-126)]
 EDGES = [88.72283, 88.72284, -87.33654, -103.97, -103.98, -104, 1, -1, 3.4028235e38, -3.4028235e38]
 
@@ -54,22 +57,27 @@ def sweep() -> Array:
     return np.concatenate([every, *floats])
 
 
+@pytest.fixture(scope="module", params=MACHINES, ids=[machine.name for machine in MACHINES])
+def machine(request: pytest.FixtureRequest) -> Machine:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def computed(sweep: Array) -> dict[str, Array]:
-    """Return what each function gives for the sweep."""
-    return compute(sweep)
+def computed(sweep: Array, machine: Machine) -> dict[str, Array]:
+    """Return what each function gives for the sweep, on each machine."""
+    return compute(sweep, machine)
 
 
 @pytest.fixture(scope="module")
 def strictly_computed(sweep: Array) -> dict[str, Array]:
     with strict_numbers():
-        return compute(sweep)
+        return compute(sweep, host_machine())
 
 
-def compute(sweep: Array) -> dict[str, Array]:
+def compute(sweep: Array, machine: Machine) -> dict[str, Array]:
     ours = vars(approximation) | vars(trigonometry)
-    kernels = {name: kernel_of(ours[name], sweep.size) for name in FUNCTIONS}
-    library = load_objects({"kernels": memoryview(object_of(list(kernels.values())))})
+    kernels = {name: kernel_of(ours[name], sweep.size, machine) for name in FUNCTIONS}
+    library = load_objects({"kernels": memoryview(object_of(list(kernels.values()), machine))})
     results: dict[str, Array] = {}
     for name, kernel in kernels.items():
         results[name] = np.empty_like(sweep)
@@ -81,9 +89,9 @@ def compute(sweep: Array) -> dict[str, Array]:
     return results
 
 
-def kernel_of(function: Callable[[Number], Number], size: int) -> Kernel:
+def kernel_of(function: Callable[[Number], Number], size: int, machine: Machine) -> Kernel:
     with code_context(), ir.Location.unknown():
-        kernel = KernelBuilder(host_machine())
+        kernel = KernelBuilder(machine)
         x, y = (kernel.argument(Tensor((size,), "f32")) for _ in range(2))
 
         def element(at: list[Index], lanes: Lanes | None) -> None:
@@ -97,9 +105,10 @@ def kernel_of(function: Callable[[Number], Number], size: int) -> Kernel:
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_errors_are_as_the_docstrings_say(
-    name: str, sweep: Array, computed: dict[str, Array]
+    name: str, sweep: Array, computed: dict[str, Array], machine: Machine
 ) -> None:
     exact, limit, (low, high) = FUNCTIONS[name]
+    limit += 0 if machine.fuses else UNFUSED
     where = ((sweep >= low) & (sweep <= high)) | np.isnan(sweep)
     want = exact(sweep[where].astype(np.float64))
     assert largest_error(computed[name][where], want, np.float32(2.0**-126)) <= limit
@@ -132,13 +141,14 @@ def largest_error(got: Array, want: Array, smallest: np.float32) -> float:
 
 
 def test_saturated_functions_reach_one_and_never_exceed_it(
-    sweep: Array, computed: dict[str, Array]
+    sweep: Array, computed: dict[str, Array], machine: Machine
 ) -> None:
+    one = np.float32(1 if machine.fuses else 1 - 2.0**-23)
     for name, bound in (("tanh", 9.02), ("erf", 3.93)):
         y = computed[name]
-        assert np.nanmax(np.abs(y)) == 1
-        np.testing.assert_array_equal(y[sweep >= bound], 1)
-        np.testing.assert_array_equal(y[sweep <= -bound], -1)
+        assert one <= np.nanmax(np.abs(y)) <= 1
+        assert (y[sweep >= bound] >= one).all()
+        assert (y[sweep <= -bound] <= -one).all()
 
 
 def test_zeros_keep_their_sign(sweep: Array, computed: dict[str, Array]) -> None:

@@ -3,14 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from trivium.dialects.core.machine import Machine
+from trivium.dialects.core.machine import Machine, find_machine
 from trivium.targets.cpu.candidates import candidates, is_possible
 from trivium.targets.cpu.costs import cheapest, cost
 from trivium.targets.cpu.products import Product
 from trivium.targets.cpu.schedule import Schedule
 
-WIDE = Machine("x86_64", (), 64)
-NARROW = Machine("x86_64", (), 32)
+WIDE, NARROW = find_machine("x86-64-v4"), find_machine("x86-64-v3")
 
 MATRIX = Product(512, 128, 384, "f32")
 POINTWISE = Product(256, 196, 256, "f32", taps=(1, 1), image=(14, 14), plain=True)

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels import Case, build_group, compile_cases, compile_groups
+from kernels import Case, build_group, compile_cases, compile_groups, on_every_machine
 from trivium.dialects import tri
+from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
@@ -23,8 +24,9 @@ def array(values: list[float], dtype: str) -> Array:
     return np.array(values, dtype)
 
 
-def run(case: Case, *like: Array) -> list[Array]:
-    return compile_cases([case]).run(0, case.inputs, [Tensor.of(x) for x in like])
+def run(case: Case, *like: Array, machine: Machine | None = None) -> list[Array]:
+    compiled = compile_cases([case], machine or host_machine())
+    return compiled.run(0, case.inputs, [Tensor.of(x) for x in like])
 
 
 # Each: an op, its attributes, its element types ("in>out"), operands, what comes out.
@@ -59,6 +61,7 @@ EXACT: list[tuple[type[Op], dict[str, Any], str, list[Numbers], Numbers]] = [
 ]
 
 
+@on_every_machine
 @pytest.mark.parametrize(("op", "attributes", "dtypes", "operands", "expected"), EXACT)
 def test_numbers_at_the_edges(
     op: type[Op],
@@ -66,11 +69,12 @@ def test_numbers_at_the_edges(
     dtypes: str,
     operands: list[Numbers],
     expected: Numbers,
+    machine: Machine,
 ) -> None:
     taken, _, made = dtypes.partition(">")
     want = np.array(expected, made or taken)
     arrays = tuple(np.array(values, taken) for values in operands)
-    (got,) = run(Case("", op, arrays, attributes), want)
+    (got,) = run(Case("", op, arrays, attributes), want, machine=machine)
     np.testing.assert_array_equal(got, want)
 
 
@@ -86,7 +90,7 @@ def test_constant_exponents_need_no_library(exponent: float) -> None:
 
         return build_group(Case("", tri.Abs, (np.abs(x),)), (), then)
 
-    (got,) = compile_groups([build]).run(0, [np.abs(x)], [Tensor.of(x)])
+    (got,) = compile_groups([build], host_machine()).run(0, [np.abs(x)], [Tensor.of(x)])
     np.testing.assert_allclose(got, np.abs(x) ** power, rtol=1e-6)
 
 
@@ -99,7 +103,7 @@ def test_the_root_of_negative_zero_and_infinity_is_that_of_a_power() -> None:
 
         return build_group(Case("", tri.Neg, (-x,)), (), then)
 
-    (got,) = compile_groups([build]).run(0, [-x], [Tensor.of(x)])
+    (got,) = compile_groups([build], host_machine()).run(0, [-x], [Tensor.of(x)])
     np.testing.assert_array_equal(got, [math.pow(v, 0.5) for v in x.tolist()])
     assert not np.signbit(got).any()
 

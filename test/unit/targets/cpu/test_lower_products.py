@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 from closeness import assert_close
-from kernels import Case, compile_cases
+from kernels import Case, compile_cases, draw, on_every_machine, share
 from trivium.dialects import cpu, tri
+from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.dialects.cpu.packing import pack_columns
 
-RANDOM = np.random.default_rng(11)
+RANDOM = np.random.default_rng()
 
 
 def normal(*shape: int, dtype: object = np.float32) -> Array:
@@ -97,11 +98,12 @@ def winograd() -> list[Case]:
     return made
 
 
+@on_every_machine
 @pytest.mark.parametrize("family", [convolutions, panels, winograd])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_kernels_compute_what_the_reference_does(family) -> None:
-    cases = family()
-    compiled = compile_cases(cases)
+def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
+    cases = share(draw(family, RANDOM), machine)
+    compiled = compile_cases(cases, machine)
     for index, made in enumerate(cases):
         wanted = made.reference()
         results = compiled.run(index, made.inputs, [Tensor.of(y) for y in wanted])

@@ -4,12 +4,13 @@ import ml_dtypes
 import numpy as np
 import pytest
 from closeness import assert_close
-from kernels import Case, compile_cases
+from kernels import Case, compile_cases, draw, on_every_machine, share
 from trivium.dialects import tri
+from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
 
-RANDOM = np.random.default_rng(7)
+RANDOM = np.random.default_rng()
 
 
 def normal(*shape: int, dtype: object = np.float32) -> Array:
@@ -142,11 +143,12 @@ def moves() -> list[Case]:
     ]
 
 
+@on_every_machine
 @pytest.mark.parametrize("family", [pools, resizes, reductions, moves])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_kernels_compute_what_the_reference_does(family) -> None:
-    cases = family()
-    compiled = compile_cases(cases)
+def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
+    cases = share(draw(family, RANDOM), machine)
+    compiled = compile_cases(cases, machine)
     for index, made in enumerate(cases):
         wanted = made.reference()
         results = compiled.run(index, made.inputs, [Tensor.of(y) for y in wanted])

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from cases import EXAMPLES, cases_of
 from closeness import assert_close, defined
-from kernels import Case, build_group, compile_groups
+from kernels import Case, build_group, compile_groups, on_every_machine, share
 from trivium.dialects import tri
+from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
@@ -20,17 +21,19 @@ def test_every_lowering_is_tested_here() -> None:
     assert set(EXAMPLES) == set(TARGET.lowerings)
 
 
+@on_every_machine
 @pytest.mark.parametrize("op", [pytest.param(op, id=op.op_name) for op in EXAMPLES])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_kernels_compute_what_the_reference_does(op: type[Op]) -> None:
-    cases = cases_of(op, COUNT)
+def test_kernels_compute_what_the_reference_does(op: type[Op], machine: Machine) -> None:
+    cases = share(cases_of(op, COUNT), machine)
     assert cases, "the target refuses all examples"
     extras = [_extra(case, seed) for seed, case in enumerate(cases)]
     compiled = compile_groups(
         [
             lambda c=case, e=extra: build_group(c, e, _epilogue if e else None)
             for case, extra in zip(cases, extras, strict=True)
-        ]
+        ],
+        machine,
     )
     for index, (case, extra) in enumerate(zip(cases, extras, strict=True)):
         wanted = case.reference()

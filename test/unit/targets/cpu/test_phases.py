@@ -30,7 +30,7 @@ def kernel_of(body: Body) -> Kernel:
 
 def results(kernel: Kernel) -> np.ndarray:
     """Run a kernel on 0, 1, … as the tests of lowerings do: in one go, then in chunks."""
-    library = load_objects({"kernels": memoryview(object_of([kernel]))})
+    library = load_objects({"kernels": memoryview(object_of([kernel], host_machine()))})
     x = np.arange(SIZE, dtype=np.float32)
     return Compiled(library, [kernel]).run(0, [x], [Tensor((SIZE,), "f32")])[0]
 

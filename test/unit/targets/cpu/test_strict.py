@@ -18,13 +18,13 @@ RANDOM = np.random.default_rng(3)
 
 def run(case: Case, options: Options) -> Array:
     outputs = [Tensor.of(y) for y in case.reference()]
-    return compile_cases([case], options).run(0, case.inputs, outputs)[0]
+    return compile_cases([case], options=options).run(0, case.inputs, outputs)[0]
 
 
 def product_and_sum(options: Options, a: Array, b: Array, c: Array) -> Array:
     case = Case("", tri.Mul, (a, b))
     group = lambda: build_group(case, [c], lambda v: [tri.Add.build(v[0], v[1])])  # noqa: E731
-    return compile_groups([group], options).run(0, [a, b, c], [Tensor.of(a)])[0]
+    return compile_groups([group], options=options).run(0, [a, b, c], [Tensor.of(a)])[0]
 
 
 def test_a_product_and_a_sum_round_twice_only_when_strict() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from trivium import __version__
 from trivium.dialects.core.errors import CompileError, Invalid
-from trivium.dialects.core.machine import Machine, model_name
+from trivium.dialects.core.machine import NATIVE, Machine, model_name
 from trivium.targets.cpu.schedule import Schedule
 from trivium.targets.cpu.tuning_file import (
     Entry,
@@ -16,7 +16,7 @@ from trivium.targets.cpu.tuning_file import (
     write_tuning,
 )
 
-MACHINE = Machine("x86_64", ("avx2", "fma"), 32)
+MACHINE = Machine(NATIVE, "", ("avx2", "fma"), 32, 16)
 FLAT, WIDE = Schedule("packed", 6, 2), Schedule("panel", 13, 1)
 ENTRIES = {
     "tri.mat_mul b": Entry.of({FLAT: 20.5, WIDE: 10.25}),
