@@ -41,14 +41,14 @@ on_every_machine = pytest.mark.parametrize(
     "machine", MACHINES, ids=[machine.name for machine in MACHINES]
 )
 
-SHARE = 4
+SHARE = 10
 
 
 SEED = 7
 
 
 def share(cases: Sequence[Any], machine: Machine) -> Sequence[Any]:
-    """Return all cases for the CPU at hand, and every fourth for another machine."""
+    """Return all cases for the CPU at hand, and every tenth for another machine."""
     return cases if machine.name == NATIVE else cases[::SHARE]
 
 

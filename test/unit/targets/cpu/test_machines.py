@@ -53,7 +53,7 @@ def mixed() -> list[Case]:
     made.append(Case("i", tri.Mul, (x.astype(np.int32), x.astype(np.int32))))
     made.append(Case("f", tri.Gather, (x, RANDOM.integers(0, 35, (2, 9))), {"axis": 1}))
     made.append(Case("f", tri.Transpose, (x,), {"permutation": (1, 0)}))
-    return [*made, *convolutions()[::7], *panels()[::7], *winograd()[::3]]
+    return [*made, *convolutions()[::14], *panels()[::14], *winograd()[::6]]
 
 
 @cache
