@@ -4,14 +4,12 @@ from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
 from .contraction import LINE, Contraction, StoredPanel, Tile, choose_tile
+from .costs import ALIASING
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .sink import Sink, each_vector
 from .target import template
-
-ALIASING = 2048
-"""Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
 
 
 @template(cpu.PackedMatMul)

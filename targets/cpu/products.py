@@ -36,6 +36,11 @@ class Product:
         return bool(self.taps)
 
     @property
+    def channels(self) -> int:
+        """How many channels of the input an output sees."""
+        return self.depth // math.prod(self.taps)
+
+    @property
     def winograd_suits(self) -> bool:
         """Say whether Winograd's method computes this convolution."""
         square = self.taps == (TAPS, TAPS)
