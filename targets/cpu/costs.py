@@ -1,8 +1,8 @@
 """What schedules are expected to cost, when nobody has measured it.
 
 The unit is one multiply-add of a vector. The weights are those with which the schedules that cost
-least also take the least time, or nearly so, in ResNet-50, MobileNetV2, Inception v3 and FCN on a
-machine with AVX-512; `--tune` measures on the machine at hand.
+least also take the least time, or nearly so, in ResNet-50, MobileNetV2, Inception v3, DeepLab v3,
+FCN and RegNet on a machine with AVX-512; `--tune` measures on the machine at hand.
 """
 
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from .winograd_layout import winograd_layout
 FEW = 16
 """With fewer channels than this, transforms cost more than the products that they save."""
 
-LOAD = 1.6  # a vector of a panel, or a number for all lanes
-COPY = 20.0  # a vector into a panel
-WINDOW = 35.0  # a vector of windows into a panel
-REREAD = 0.56  # a byte of weights that the caches have lost
-LINE = 2.7  # a cache line of pixels
-TRANSPOSE = 65.0  # a vector of results that lie pixel by pixel
-SCATTERED = 14.0  # a vector that is read from a page of its own
-DISTANT = 3.7  # a cache line of pixels of an image that outgrows the nearest caches
-ALIASED = 12.5  # a cache line of pixels whose channels lie a power of two apart
-TRANSFORM = 44.0  # a vector of transformed tiles of one channel, or of products of one output
-FETCH = 0.34  # a byte of transformed kernels
+LOAD = 2.3  # a vector of a panel, or a number for all lanes
+COPY = 23.0  # a vector into a panel
+WINDOW = 37.0  # a vector of windows into a panel
+REREAD = 0.51  # a byte of weights that the caches have lost
+LINE = 3.9  # a cache line of pixels
+TRANSPOSE = 44.0  # a vector of results that lie pixel by pixel
+SCATTERED = 3.5  # a vector that is read from a page of its own
+DISTANT = 5.3  # a cache line of pixels of an image that outgrows the nearest caches
+ALIASED = 6.5  # a cache line of pixels whose channels lie a power of two apart
+TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products of one output
+FETCH = 0.16  # a byte of transformed kernels
 
-FAR = {32 << 10: 0.34, 256 << 10: 9.5}
+FAR = {32 << 10: 0.5, 256 << 10: 16.0}
 """What it costs more to load a vector of a panel that has more bytes than this."""
 
 KEPT_BYTES = 512 << 10
@@ -68,7 +68,7 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     if schedule.method == PANEL:
         lines = -(-min(schedule.rows, work.rows) * size // LINE_BYTES)
         each = LINE
-        if product.points * product.channels * size > KEPT_BYTES:
+        if product.seen * product.channels * size > KEPT_BYTES:
             each += DISTANT
         if not product.moved and product.points * size % ALIASING == 0:
             each += ALIASED
