@@ -1,33 +1,36 @@
 """What schedules are expected to cost, when nobody has measured it.
 
-The unit is one multiply-add of a vector. The weights are those with which the schedules of
-ResNet-50 and MobileNetV2 that cost least also take the least time, or nearly so, on a machine with
-AVX-512; `--tune` measures on the machine at hand.
+The unit is one multiply-add of a vector. The weights are those with which the schedules that cost
+least also take the least time, or nearly so, in ResNet-50, MobileNetV2, Inception v3, DeepLab v3,
+FCN and RegNet on a machine with AVX-512; `--tune` measures on the machine at hand.
 """
 
 from dataclasses import dataclass
 
 from ...dialects.core.machine import Machine
-from ...dialects.cpu.winograd import TAPS, TRANSFORMS
+from ...dialects.cpu.winograd import TRANSFORMS
 from .candidates import candidates
 from .products import Product
 from .schedule import PANEL, WINOGRAD, Schedule
-
-CACHE_BYTES = 20 << 20
-"""Transformed kernels that outgrow this come from memory, which costs what the method saves."""
+from .tiles import most_rows
+from .winograd_layout import winograd_layout
 
 FEW = 16
-"""With fewer channels than this, the transforms cost more than the products that they save."""
+"""With fewer channels than this, transforms cost more than the products that they save."""
 
-LOAD = 3.2  # a vector of a panel, or a number for all lanes
-COPY = 10.0  # a vector into a panel
-WINDOW = 27.0  # a vector of windows into a panel
-REREAD = 0.8  # a byte of weights that the caches have lost
-LINE = 3.6  # a cache line of pixels
-TRANSPOSE = 47.0  # a vector of results that lie pixel by pixel
-SCATTERED = 12.5  # a vector that is read from a page of its own
+LOAD = 2.3  # a vector of a panel, or a number for all lanes
+COPY = 23.0  # a vector into a panel
+WINDOW = 37.0  # a vector of windows into a panel
+REREAD = 0.51  # a byte of weights that the caches have lost
+LINE = 3.9  # a cache line of pixels
+TRANSPOSE = 44.0  # a vector of results that lie pixel by pixel
+SCATTERED = 3.5  # a vector that is read from a page of its own
+DISTANT = 5.3  # a cache line of pixels of an image that outgrows the nearest caches
+ALIASED = 6.5  # a cache line of pixels whose channels lie a power of two apart
+TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products of one output
+FETCH = 0.16  # a byte of transformed kernels
 
-FAR = {32 << 10: 1.0, 256 << 10: 3.4}
+FAR = {32 << 10: 0.5, 256 << 10: 16.0}
 """What it costs more to load a vector of a panel that has more bytes than this."""
 
 KEPT_BYTES = 512 << 10
@@ -38,26 +41,21 @@ PAGES = 64
 
 LINE_BYTES = 64
 
+ALIASING = 2048
+"""Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
+
 
 def cheapest(product: Product, machine: Machine, error: float) -> Schedule:
     """Return the schedule that is expected to take the least time."""
-    possible = candidates(product, machine, error)
-    fast = [s for s in possible if s.method == WINOGRAD and winograd_pays(s, product)]
-    if fast:
-        return max(fast)
-    plain = [schedule for schedule in possible if schedule.method != WINOGRAD]
-    return min(plain, key=lambda schedule: cost(schedule, product, machine))
-
-
-def winograd_pays(schedule: Schedule, product: Product) -> bool:
-    """Say whether Winograd's method takes less time than sums of products."""
-    channels = product.depth // TAPS**2
-    size = TRANSFORMS[schedule.rows].points ** 2 * product.outputs * channels * product.bits // 8
-    return min(product.outputs, channels) >= FEW and size <= CACHE_BYTES
+    few = min(product.outputs, product.channels) < FEW
+    possible = [s for s in candidates(product, machine, error) if s.method != WINOGRAD or not few]
+    return min(possible, key=lambda schedule: cost(schedule, product, machine))
 
 
 def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
-    """Return what sums of products cost by a schedule."""
+    """Return what a product is expected to cost by a schedule."""
+    if schedule.method == WINOGRAD:
+        return _winograd_cost(schedule.rows, product, machine)
     work = _Work.of(schedule, product, machine)
     loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
     total = work.rows * work.vectors * product.depth + LOAD * loads
@@ -70,7 +68,12 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
         return total
     if schedule.method == PANEL:
         lines = -(-min(schedule.rows, work.rows) * size // LINE_BYTES)
-        total += LINE * lines * product.depth * work.tiles * work.panels
+        each = LINE
+        if product.seen * product.channels * size > KEPT_BYTES:
+            each += DISTANT
+        if not product.moved and product.points * size % ALIASING == 0:
+            each += ALIASED
+        total += each * lines * product.depth * work.tiles * work.panels
         return total + TRANSPOSE * work.rows * work.vectors
     weights = product.outputs * product.depth * size
     if weights > KEPT_BYTES:
@@ -99,6 +102,23 @@ class _Work:
         lines = schedule.rows // unit
         tiles = -(-rows // (lines * unit)) if lines else rows // unit * -(-unit // schedule.rows)
         return _Work(rows, vectors, tiles, -(-vectors // schedule.vectors))
+
+
+def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
+    """Return what the transforms, and one product for each point of a tile, cost."""
+    points = TRANSFORMS[tile].points ** 2
+    lanes = machine.lanes(product.bits)
+    rows, columns = (-(-size // tile) for size in product.image)
+    layout = winograd_layout(tile, rows, columns, lanes)
+    panels = -(-rows // layout.panel)
+    vectors = panels * layout.vectors
+    outputs, channels = product.outputs, product.channels
+    tiles = -(-outputs // most_rows(machine, min(2, layout.vectors)))
+    multiplied = points * vectors * outputs * channels
+    loads = points * channels * panels * (outputs + layout.vectors * tiles)
+    transformed = (channels + outputs) * vectors * points / 16
+    kernels = points * outputs * channels * product.bits // 8
+    return multiplied + LOAD * loads + TRANSFORM * transformed + FETCH * kernels
 
 
 def _reading(work: _Work, product: Product) -> float:

@@ -4,6 +4,7 @@ from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
 from .contraction import Contraction
+from .costs import ALIASING
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
@@ -11,9 +12,6 @@ from .panels import LINE, StoredPanel
 from .sink import Sink, each_vector
 from .target import template
 from .tiles import fit_tile
-
-ALIASING = 2048
-"""Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
 
 
 @template(cpu.PackedMatMul)

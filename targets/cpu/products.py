@@ -30,10 +30,16 @@ class Product:
     image: Shape = ()
     moved: bool = False
     plain: bool = False  # strides and dilations of 1
+    seen: int = 0  # pixels of the input, padding included
 
     @property
     def is_conv(self) -> bool:
         return bool(self.taps)
+
+    @property
+    def channels(self) -> int:
+        """How many channels of the input an output sees."""
+        return self.depth // math.prod(self.taps)
 
     @property
     def winograd_suits(self) -> bool:
@@ -82,6 +88,12 @@ def _convolution(op: tri.Conv) -> Product | None:
         image=y.shape[2:],
         moved=padded or strided,
         plain=not strided and set(op.dilations) <= {1},
+        seen=math.prod(
+            (count - 1) * stride + (size - 1) * dilation + 1
+            for count, stride, size, dilation in zip(
+                y.shape[2:], op.strides, taps, op.dilations, strict=True
+            )
+        ),
     )
 
 

@@ -8,9 +8,9 @@ from ...dialects.core.tensor import DTYPES, Shape
 from ...dialects.cpu.words import BYTES, PRODUCTS, WORD, word_count
 from .buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
 from .contraction import Left, Rows
+from .costs import ALIASING
 from .index import Index, for_each
 from .kernel import KernelBuilder
-from .lower_packed_matmul import ALIASING
 from .number import Number, arith, constant_of
 from .panels import LINE
 from .parallel import each, each_of

@@ -5,16 +5,16 @@
 // Enough channels, stride one: small tiles by default, large ones where the error is allowed.
 // So many outputs are multiplied at a time as the machine's registers hold sums.
 // CHECK-LABEL: func.func @transforms_3x3
-// CHECK:         "cpu.winograd_conv"{{.*}}block = 16{{.*}}tile = 2
+// CHECK:         "cpu.winograd_conv"{{.*}}block = 14{{.*}}tile = 2
 // LOOSE-LABEL: func.func @transforms_3x3
-// LOOSE:         "cpu.winograd_conv"{{.*}}block = 13{{.*}}tile = 4
+// LOOSE:         "cpu.winograd_conv"{{.*}}block = 6{{.*}}tile = 4
 // STRICT-LABEL: func.func @transforms_3x3
 // STRICT:        "tri.conv"
-func.func @transforms_3x3(%x: tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32> {
-  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
+func.func @transforms_3x3(%x: tensor<1x32x32x32xf32>) -> tensor<1x32x32x32xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<32x32x3x3xf32>} : () -> tensor<32x32x3x3xf32>
   %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
-      : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
-  return %y : tensor<1x16x8x8xf32>
+      : (tensor<1x32x32x32xf32>, tensor<32x32x3x3xf32>) -> tensor<1x32x32x32xf32>
+  return %y : tensor<1x32x32x32xf32>
 }
 
 // CHECK-LABEL: func.func @keeps_strided
