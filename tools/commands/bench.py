@@ -135,12 +135,16 @@ def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison"
 
 def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> None:
     from ...dialects.core.machine import NATIVE, find_machines
+    from ..bench.dispatch import measure_dispatch
     from ..bench.kernel_report import describe_kernels, describe_peaks
     from ..bench.kernels import time_kernels
     from ..bench.peaks import measure_peaks
 
-    peaks = measure_peaks(find_machines(flags.machine or NATIVE)[0])
-    print(describe_peaks(peaks), end="\n\n")
+    machine = find_machines(flags.machine or NATIVE)[0]
+    peaks = measure_peaks(machine)
+    print(describe_peaks(peaks))
+    shared = measure_dispatch(machine) * 1e6
+    print(f"two threads: {shared:.2f} us to share a phase of a kernel", end="\n\n")
     for path in flags.models:
         try:
             with shown_progress() as progress:
