@@ -127,7 +127,7 @@ def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison"
     contenders = [ours(prepared.package, threads), *came]
     comparison = compare(contenders, feeds, flags.rounds or ROUNDS, threads)
     _print(
-        f"{path}: f32, {_threads(threads)}, {comparison.rounds} rounds",
+        f"{path}: {_threads(threads)}, {comparison.rounds} rounds",
         [*(f"note: {note}" for note in notes), *describe(comparison)],
     )
     return comparison

@@ -52,7 +52,7 @@ def test_compares_with_the_peers_that_are_there(
     for name in contenders.PEERS:
         assert out.count(f"note: {name} is not installed") == (0 if name in there else 2)
         assert len(re.findall(rf"^  {name} +\d", out, re.MULTILINE)) == 2 * (name in there)
-    assert out.startswith(f"{model}: f32, 1 thread, 3 rounds\n")
+    assert out.startswith(f"{model}: 1 thread, 3 rounds\n")
     assert bool(there) == ("geometric mean over 2 models" in out)
 
 
@@ -108,7 +108,7 @@ def test_a_broken_model_does_not_keep_others_from_their_turn(
     missing = tmp_path / "none.onnx"
     assert call(missing, model, "--rounds=3", "--shape=N=3") == tool.REPORTED
     out, err = capsys.readouterr()
-    assert out.startswith(f"{model}: f32")
+    assert out.startswith(f"{model}: 1 thread")
     assert str(missing) in err
 
 
@@ -116,7 +116,7 @@ def test_all_contenders_have_as_many_threads(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call(model, "--rounds=3", "--shape=N=3", "--threads=2") == tool.OK
-    assert capsys.readouterr().out.startswith(f"{model}: f32, 2 threads, 3 rounds")
+    assert capsys.readouterr().out.startswith(f"{model}: 2 threads, 3 rounds")
 
 
 @pytest.mark.parametrize(
