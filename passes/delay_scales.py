@@ -129,7 +129,7 @@ class _Conv(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         w = tensor_of(op.w.type)
-        if w.shape[1] == 1 and w.shape[0] == op.group:
+        if op.is_depthwise:
             raise NoMatch("is depthwise")
         x, weights = _input(op.x, rewriter), _weights(op.w, 0, rewriter)
         spatial = (1,) * (w.rank - 2)

@@ -126,9 +126,7 @@ class PanelConv(CpuOp):
         dilations: tuple[int, ...],
         rows: int = 0,
     ) -> Array:
-        shape = _panel_shape(Tensor.of(w), outputs, kernel)
-        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, shape[1])
-        plain = np.moveaxis(turned, -1, 1)
+        plain = unpack_kernel_columns(w, outputs, kernel)
         return Conv.reference(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
 
 
@@ -154,6 +152,13 @@ def pack_kernel_columns(w: Array, block: int) -> Array:
     """Bring the kernels of a `tri.conv` of one group into the order of a `cpu.panel_conv`."""
     turned = np.moveaxis(w, 1, -1)
     return pack_columns(turned.reshape(w.shape[0], -1).T, block)
+
+
+def unpack_kernel_columns(packed: Array, outputs: int, kernel: tuple[int, ...]) -> Array:
+    """Undo `pack_kernel_columns`; Invalid where nothing can have been packed to that."""
+    _, channels, *_ = _panel_shape(Tensor.of(packed), outputs, kernel)
+    turned = unpack_columns(packed, outputs).T.reshape(outputs, *kernel, channels)
+    return np.moveaxis(turned, -1, 1)
 
 
 def _panel_shape(w: Tensor, outputs: int, kernel: tuple[int, ...]) -> Shape:

@@ -9,8 +9,9 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, numpy_dtype
 from ..tri.conv import Conv
 from ..tri.matmul import MatMul
+from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
-from .packing import pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
+from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows
 from .words import (
     PRODUCTS,
     check_words,
@@ -178,8 +179,7 @@ class DotPanelConv(CpuOp):
         dilations: tuple[int, ...],
         padding: int = 0,
     ) -> Array:
-        turned = unpack_columns(w, outputs).T.reshape(outputs, *kernel, -1)
-        words = np.moveaxis(turned, -1, 1)
+        words = unpack_kernel_columns(w, outputs, kernel)
         return _convolved(_padded(x, pads, padding), words, b, strides, dilations, group=1)
 
 
@@ -190,14 +190,12 @@ def pack_word_columns(w: Array, block: int) -> Array:
 
 def pack_word_kernels(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv`, of i8 or bf16, into the order of a `cpu.dot_conv`."""
-    words = pack_words(w, 1)
-    return pack_rows(words.reshape(group, words.shape[0] // group, -1), block)
+    return pack_kernels(pack_words(w, 1), group, block)
 
 
 def pack_word_kernel_columns(w: Array, block: int) -> Array:
     """Bring kernels, as `pack_word_kernels` does, into the order of a `cpu.dot_panel_conv`."""
-    words = np.moveaxis(pack_words(w, 1), 1, -1)
-    return pack_columns(words.reshape(words.shape[0], -1).T, block)
+    return pack_kernel_columns(pack_words(w, 1), block)
 
 
 def _padded(x: Array, pads: tuple[int, ...], padding: int) -> Array:

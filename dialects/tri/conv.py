@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from ..core.attributes import tensor_of
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor, same_dtype
@@ -30,6 +31,12 @@ class Conv(TriOp):
     y: Result
 
     anchor = True
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Say whether each channel has one kernel of its own: no output sums over channels."""
+        outputs, channels, *_ = tensor_of(self.w.type).shape
+        return channels == 1 and outputs == self.group
 
     @staticmethod
     def infer(

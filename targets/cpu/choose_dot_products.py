@@ -7,15 +7,16 @@ import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import NATIVE, Machine, find_machine
+from ...dialects.core.machine import NATIVE, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.cpu.words import PRODUCTS, WORD
 from ...passes.core import Pass
-from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from .dot import find_instruction
+from .machine_pattern import MachinePattern
 from .pack_words import (
     check_kernels,
     check_matrix,
@@ -50,15 +51,10 @@ class ChooseDotProducts(Pass):
 
     def run(self, module: Module) -> None:
         machine = find_machine(self.machine)
-        patterns: list[type[_ForMachine]] = [_ByteMatMul, _ByteConv]
+        patterns: list[type[MachinePattern]] = [_ByteMatMul, _ByteConv]
         if self.halves and find_instruction(machine, "bf16"):
             patterns += [_HalfMatMul, _HalfGemm, _HalfConv]
         rewrite(module, *(pattern(machine) for pattern in patterns))
-
-
-class _ForMachine(Pattern):
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
 
 
 # -- bytes -----------------------------------------------------------------------------------------
@@ -152,7 +148,7 @@ def _replace(
     rewriter.replace(op, made)
 
 
-class _ByteMatMul(_ForMachine):
+class _ByteMatMul(MachinePattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
@@ -166,7 +162,7 @@ class _ByteMatMul(_ForMachine):
         _replace(op, parts, inputs, None, (0,), multiply, rewriter)
 
 
-class _ByteConv(_ForMachine):
+class _ByteConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
@@ -195,7 +191,7 @@ def _check_padding(inputs: _Bytes) -> None:
 # -- bf16 ------------------------------------------------------------------------------------------
 
 
-class _HalfMatMul(_ForMachine):
+class _HalfMatMul(MachinePattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
@@ -206,7 +202,7 @@ class _HalfMatMul(_ForMachine):
         rewriter.replace(op, dot_product(op, op.a, w, zeros, self.machine, rewriter))
 
 
-class _HalfGemm(_ForMachine):
+class _HalfGemm(MachinePattern):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
@@ -220,7 +216,7 @@ class _HalfGemm(_ForMachine):
         rewriter.replace(op, dot_product(op, op.a, w, bias, self.machine, rewriter))
 
 
-class _HalfConv(_ForMachine):
+class _HalfConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:

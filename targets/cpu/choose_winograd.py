@@ -6,9 +6,10 @@ from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.module import Module
 from ...passes.constants import hint
 from ...passes.core import Pass
-from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from ..options import WINOGRAD_ERROR
 from .choice import choose
+from .machine_pattern import MachinePattern
 from .schedule import WINOGRAD
 from .tiles import choose_tile
 from .winograd_layout import winograd_layout
@@ -31,12 +32,12 @@ class ChooseWinograd(Pass):
         rewrite(module, _Winograd(self.error, find_machine(self.machine)))
 
 
-class _Winograd(Pattern):
+class _Winograd(MachinePattern):
     root = tri.Conv
 
     def __init__(self, error: float, machine: Machine) -> None:
+        super().__init__(machine)
         self.error = error
-        self.machine = machine
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         schedule = choose(op, self.machine, self.error)

@@ -38,7 +38,7 @@ def lower_conv(
     axes = window_axes(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
-    if w.shape[1] == 1 and w.shape[0] == op.group == x.shape[1]:
+    if op.is_depthwise:
         if depthwise.suits(axes):
             Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
         else:

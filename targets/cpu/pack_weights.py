@@ -16,6 +16,7 @@ from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .choice import choose
+from .machine_pattern import MachinePattern
 from .schedule import PANEL, Schedule
 
 
@@ -44,12 +45,7 @@ class PackWeights(Pass):
         rewrite(module, *products, _TransposeGemm(), _PackConv(machine))
 
 
-class _ForMachine(Pattern):
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-
-
-class _PackMatMul(_ForMachine):
+class _PackMatMul(MachinePattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
@@ -57,7 +53,7 @@ class _PackMatMul(_ForMachine):
         rewriter.replace(op, _packed_product(op, op.a, matrix, self.machine, rewriter))
 
 
-class _PackGemm(_ForMachine):
+class _PackGemm(MachinePattern):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
@@ -98,7 +94,7 @@ def _packed_product(
         return cpu.PackedMatMul.build(a, w, columns=b.shape[1], rows=schedule.rows)
 
 
-class _PackConv(_ForMachine):
+class _PackConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:

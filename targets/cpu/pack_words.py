@@ -39,7 +39,7 @@ def check_size(op: tri.MatMul | tri.Gemm) -> None:
 def check_kernels(op: tri.Conv) -> None:
     """Raise NoMatch for convolutions that do not sum over channels, or of nothing."""
     w, y = tensor_of(op.w.type), tensor_of(op.y.type)
-    if w.shape[1] == 1 and w.shape[0] == op.group:
+    if op.is_depthwise:
         raise NoMatch("a depthwise convolution has no depth to sum over")
     if not w.size or not y.size:
         raise NoMatch("is empty")

@@ -73,7 +73,7 @@ def product_of(op: Op) -> Product | None:
 def _convolution(op: tri.Conv) -> Product | None:
     x, y, w = (tensor_of(v.type) for v in (op.x, op.y, op.w))
     outputs, channels, *taps = w.shape
-    if channels == 1 and outputs == op.group:  # a depthwise one reads one kernel at a time
+    if op.is_depthwise:  # that reads one kernel at a time
         return None
     padded = any(op.pads) or x.shape[2:] != y.shape[2:]
     strided = any(step != 1 for step in op.strides)

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ...compiler.build import Progress
 from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import NATIVE
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
@@ -16,7 +16,7 @@ from ...runtime.elf import NativeLibrary, load_objects
 from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.cpu.tune import Tuner
-from ...targets.options import FAST, Options
+from ...targets.options import Options
 from .flops import flops, multiplies
 from .prepare import ignore
 from .stopwatch import least_time
@@ -53,16 +53,13 @@ def time_kernels(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
-    math: str = FAST,
-    winograd_error: float | None = None,
-    tuning: str = "",
-    machine: str | Sequence[str] = NATIVE,
+    **choices: Any,
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
 
-    Errors are those of `compile`.
+    Errors are those of `compile`; `choices` are those of `Options`.
     """
-    options = Options(math, winograd_error, tuning, machine=machine)
+    options = Options(**choices)
     best = options.machines[0]
     with new_context():
         module = import_onnx(path, shapes=shapes)

@@ -1,8 +1,8 @@
 """Compile a model to be measured, and make up inputs that it can take."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,12 +11,11 @@ from ...compiler.frontends.onnx import Bindings, import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.machine import NATIVE
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...runtime.package import Package
-from ...targets.options import FAST, Options
+from ...targets.options import Options
 from .. import feeds
 from ..feeds import Arrays
 
@@ -47,13 +46,13 @@ def prepare(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
-    math: str = FAST,
-    winograd_error: float | None = None,
-    tuning: str = "",
-    machine: str | Sequence[str] = NATIVE,
+    **choices: Any,
 ) -> Prepared:
-    """Compile the ONNX file at `path`; arguments and errors are those of `compile`."""
-    options = Options(math, winograd_error, tuning, machine=machine)
+    """Compile the ONNX file at `path`; arguments and errors are those of `compile`.
+
+    `choices` are those of `Options`.
+    """
+    options = Options(**choices)
     pipeline = pipeline_for(target, opt_level, options)
     report = progress or ignore
     with new_context():
