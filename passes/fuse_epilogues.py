@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.module import Module
 from .core import Pass
@@ -22,6 +23,8 @@ class FuseEpilogues(Pass):
         =>   %y = tri.group %x, %w, %r { conv; add; relu }
     %c = tri.conv %x, %w; %r = tri.cast %b; %y = tri.add %c, %r (%b is i8)
         =>   %y = tri.group %x, %w, %b { conv; cast; add }
+    %c = cpu.blocked_conv %x, %w; %p = tri.pad %c
+        =>   %p = tri.group %x, %w { blocked_conv; pad }
     """
 
     def run(self, module: Module) -> None:
@@ -52,7 +55,16 @@ def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
     for number in sorted(behind):
         for producer in graph.producers[number]:
             behind |= _widening(graph, fits, producer, behind) - members
-    return members | behind
+    return members | behind | _border(graph, free, anchor, max(members))
+
+
+def _border(graph: Graph, free: set[int], anchor: int, last: int) -> set[int]:
+    """Return the op that puts a border around what a group makes, if that is its only user."""
+    found = graph.users[last] & free
+    if not graph.ops[anchor].frames or len(graph.users[last]) != 1 or not found:
+        return set()
+    op = graph.ops[min(found)]
+    return found if isinstance(op, tri.Pad) and op.is_border else set()
 
 
 def _widening(graph: Graph, fits: Callable[[int], bool], last: int, behind: set[int]) -> set[int]:

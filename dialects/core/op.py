@@ -43,9 +43,10 @@ class Op:
 
     The class name gives the op's name: `LayerNorm` of dialect `tri` is `tri.layer_norm`.
 
-    Two properties tell fusion what an op is. `elementwise`: each element of the result depends
+    Three properties tell fusion what an op is. `elementwise`: each element of the result depends
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
-    a kernel by itself, and elementwise ops that follow may join it.
+    a kernel by itself, and elementwise ops that follow may join it. `frames`: so may, as the last
+    one, a `tri.pad` that puts a border of zeros around the result.
     """
 
     dialect: ClassVar[Dialect]
@@ -55,6 +56,7 @@ class Op:
     terminator: ClassVar[bool] = False
     elementwise: ClassVar[bool] = False
     anchor: ClassVar[bool] = False
+    frames: ClassVar[bool] = False
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:
         if dialect is not None:

@@ -1,6 +1,8 @@
 """What only CPU kernels compute: ops of `tri` on weights that were packed at compile time."""
 
 from ..core.op import OPS as OPS
+from .blocked import *
+from .blocked_winograd import *
 from .conv import *
 from .dialect import CPU as CPU
 from .dot import *

@@ -9,7 +9,7 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.conv import Conv
 from .dialect import CpuOp
-from .packing import pack_rows, unpack_rows
+from .packing import pack_columns, pack_rows, unpack_rows
 
 TAPS = 3
 
@@ -67,9 +67,21 @@ TRANSFORMS = {
 
 def transform_kernels(w: Array, tile: int, block: int) -> Array:
     """Transform the kernels of a 3x3 `tri.conv` to those of a `cpu.winograd_conv`."""
+    return pack_rows(_transformed(w, tile).reshape(1, len(w), -1), block)[0]
+
+
+def transform_kernel_columns(w: Array, tile: int, block: int) -> Array:
+    """Transform the kernels of a 3x3 `tri.conv` to those of a `cpu.blocked_winograd_conv`."""
+    points = np.moveaxis(_transformed(w, tile), 0, -1)
+    return np.stack([pack_columns(matrix, block) for matrix in points], axis=1)
+
+
+def _transformed(w: Array, tile: int) -> Array:
+    """Return [outputs, points, channels]."""
     matrix = np.array(TRANSFORMS[tile].kernel)
     transformed = np.einsum("pi,ocij,qj->opqc", matrix, w.astype(np.float64), matrix)
-    return pack_rows(transformed.reshape(1, len(w), -1).astype(w.dtype), block)[0]
+    outputs, channels = w.shape[:2]
+    return transformed.reshape(outputs, -1, channels).astype(w.dtype)
 
 
 class WinogradConv(CpuOp):
@@ -125,23 +137,31 @@ class WinogradConv(CpuOp):
         block: int,
         pads: tuple[int, ...],
     ) -> Array:
-        transforms = TRANSFORMS[tile]
-        batch, channels, *sizes = x.shape
-        heights, widths = (
-            size + pads[axis] + pads[axis + 2] - TAPS + 1 for axis, size in enumerate(sizes)
-        )
-        tiles: Shape = (-(-heights // tile), -(-widths // tile))
-        windows = _tiles(x, tiles, tile, transforms.points, pads)
-        before, after = np.array(transforms.input), np.array(transforms.output)
-        v = np.einsum("pi,nchwij,qj->pqnchw", before, windows, before)
-        v = v.reshape(-1, batch, channels, *tiles)
-        kernels = unpack_rows(u[None], outputs, block).reshape(outputs, len(v), channels)
-        m = np.einsum("opc,pnchw->pnohw", kernels, v)
-        m = m.reshape(transforms.points, transforms.points, *m.shape[1:])
-        y = np.einsum("ip,pqnohw,jq->nohiwj", after, m, after)
-        y = y.reshape(batch, outputs, tiles[0] * tile, tiles[1] * tile)
-        y = y[:, :, :heights, :widths]
-        return (y if b is None else y + b.reshape(-1, 1, 1)).astype(x.dtype)
+        points = TRANSFORMS[tile].points ** 2
+        kernels = unpack_rows(u[None], outputs, block).reshape(outputs, points, x.shape[1])
+        return filter_tiles(x, kernels, b, tile, pads)
+
+
+def filter_tiles(
+    x: Array, kernels: Array, b: Array | None, tile: int, pads: tuple[int, ...]
+) -> Array:
+    """Convolve by tiles with transformed kernels, [outputs, points, channels]; in f64."""
+    transforms = TRANSFORMS[tile]
+    batch, _, *sizes = x.shape
+    heights, widths = (
+        size + pads[axis] + pads[axis + 2] - TAPS + 1 for axis, size in enumerate(sizes)
+    )
+    tiles: Shape = (-(-heights // tile), -(-widths // tile))
+    windows = _tiles(x, tiles, tile, transforms.points, pads)
+    before, after = np.array(transforms.input), np.array(transforms.output)
+    v = np.einsum("pi,nchwij,qj->pqnchw", before, windows, before)
+    v = v.reshape(-1, *v.shape[2:])
+    m = np.einsum("opc,pnchw->pnohw", kernels, v)
+    m = m.reshape(transforms.points, transforms.points, *m.shape[1:])
+    y = np.einsum("ip,pqnohw,jq->nohiwj", after, m, after)
+    y = y.reshape(batch, len(kernels), tiles[0] * tile, tiles[1] * tile)
+    y = y[:, :, :heights, :widths]
+    return (y if b is None else y + b.reshape(-1, 1, 1)).astype(x.dtype)
 
 
 def _tiles(x: Array, tiles: Shape, tile: int, points: int, pads: tuple[int, ...]) -> Array:

@@ -27,6 +27,11 @@ class Pad(TriOp):
     value: float = 0.0
     y: Result
 
+    @property
+    def is_border(self) -> bool:
+        """Say whether zeros are put around `x`, and nothing else is done."""
+        return self.mode == "constant" and self.value == 0 and min(self.pads, default=0) >= 0
+
     @staticmethod
     def infer(x: Tensor, *, pads: tuple[int, ...], mode: str, value: float) -> Tensor:
         need_one_of("mode", mode, MODES)

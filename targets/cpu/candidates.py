@@ -21,7 +21,7 @@ def is_possible(schedule: Schedule, product: Product, machine: Machine, error: f
     if not fits_registers(machine, schedule.rows, schedule.vectors):
         return False
     if schedule.method == PACKED:
-        return True
+        return not product.blocked
     return product.panels_suit
 
 
@@ -34,8 +34,9 @@ def candidates(product: Product, machine: Machine, error: float) -> list[Schedul
 def _candidates(product: Product, machine: Machine) -> Iterator[Schedule]:
     for tile in TRANSFORMS:
         yield Schedule(WINOGRAD, tile, tile)
-    if product.is_conv:
+    if product.is_conv and not product.blocked:
         yield from _tiles(PACKED, product.outputs, product.points, product, machine)
+    if product.is_conv:
         yield from _tiles(PANEL, product.points, product.outputs, product, machine)
     else:
         yield from _tiles(PACKED, product.points, product.outputs, product, machine)

@@ -55,9 +55,10 @@ class Contraction:
     """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
     `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. `left`
-    keeps at most `block` rows together, those of a tile if that is not given: some whole units of
-    `unit` rows, or a part of one. `dtype` is that of the sums; `multiply` says what a product is.
+    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. At each
+    depth, `ahead` may ask for what rows will need at later ones. `left` keeps at most `block` rows
+    together, those of a tile if that is not given: some whole units of `unit` rows, or a part of
+    one. `dtype` is that of the sums; `multiply` says what a product is.
     """
 
     rows: int
@@ -69,6 +70,7 @@ class Contraction:
     finish: Callable[[Index, Index, Number, Lanes], None]
     initial: Callable[[Index], Number] | None = None
     touch: Callable[[Index, Index], None] | None = None
+    ahead: Callable[[Rows, Sequence[Index]], None] | None = None
     unit: int = 1
     block: int | None = None
     multiply: Multiply = multiply_add
@@ -158,6 +160,8 @@ class Contraction:
             row = self.panel.load(depth, start, masks)
             if fetch is not None:
                 fetch(depth)
+            if self.ahead is not None:
+                self.ahead(rows, depth)
             out: list[Number] = []
             for number, r in enumerate(taken):
                 factor = splat(self.left(rows, r, depth), masks[0].width)

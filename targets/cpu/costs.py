@@ -29,6 +29,7 @@ DISTANT = 5.3  # a cache line of pixels of an image that outgrows the nearest ca
 ALIASED = 6.5  # a cache line of pixels whose channels lie a power of two apart
 TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products of one output
 FETCH = 0.16  # a byte of transformed kernels
+BLOCKED_TRANSFORM = 90.0  # a vector of channels of a tile, or of its outputs
 
 FAR = {32 << 10: 0.5, 256 << 10: 16.0}
 """What it costs more to load a vector of a panel that has more bytes than this."""
@@ -55,17 +56,15 @@ def cheapest(product: Product, machine: Machine, error: float) -> Schedule:
 def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     """Return what a product is expected to cost by a schedule."""
     if schedule.method == WINOGRAD:
-        return _winograd_cost(schedule.rows, product, machine)
+        winograd = _blocked_winograd_cost if product.blocked else _winograd_cost
+        return winograd(schedule.rows, product, machine)
     work = _Work.of(schedule, product, machine)
-    loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
-    total = work.rows * work.vectors * product.depth + LOAD * loads
+    total = _contraction_cost(work, schedule, product, machine)
     size = product.bits // 8
-    panel = schedule.vectors * machine.vector_bytes * product.depth
-    for level, far in FAR.items():
-        if panel > level:
-            total += far * product.depth * work.vectors * work.tiles
     if not product.is_conv:
         return total
+    if product.blocked:
+        return total + _blocked_reading(work, product)
     if schedule.method == PANEL:
         lines = -(-min(schedule.rows, work.rows) * size // LINE_BYTES)
         each = LINE
@@ -79,6 +78,14 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
     if weights > KEPT_BYTES:
         total += REREAD * weights * (work.panels - 1)
     return total + product.depth * work.vectors * _reading(work, product)
+
+
+def _blocked_reading(work: "_Work", product: Product) -> float:
+    """Return what it costs to read the pixels of a blocked image that outgrows the caches."""
+    size = product.bits // 8
+    if product.seen * product.channels * size <= KEPT_BYTES:
+        return 0.0
+    return DISTANT * product.depth * size / LINE_BYTES * work.rows * work.panels
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,30 @@ class _Work:
         lines = schedule.rows // unit
         tiles = -(-rows // (lines * unit)) if lines else rows // unit * -(-unit // schedule.rows)
         return _Work(rows, vectors, tiles, -(-vectors // schedule.vectors))
+
+
+def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine: Machine) -> float:
+    """Return what the products cost, and loading what is multiplied."""
+    loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
+    total = work.rows * work.vectors * product.depth + LOAD * loads
+    panel = schedule.vectors * machine.vector_bytes * product.depth
+    for level, far in FAR.items():
+        if panel > level:
+            total += far * product.depth * work.vectors * work.tiles
+    return total
+
+
+def _blocked_winograd_cost(tile: int, product: Product, machine: Machine) -> float:
+    points = TRANSFORMS[tile].points ** 2
+    lanes = machine.lanes(product.bits)
+    rows, columns = (-(-size // tile) for size in product.image)
+    tiles, outputs, channels = rows * columns, product.outputs, product.channels
+    vectors = 4 if outputs >= 4 * lanes else 2
+    multiplied = points * tiles * channels * (outputs // lanes)
+    loads = multiplied / most_rows(machine, vectors) + multiplied / vectors
+    transformed = tiles * (channels + outputs) / lanes * points / 16
+    kernels = points * outputs * channels * product.bits // 8
+    return multiplied + LOAD * loads + BLOCKED_TRANSFORM * transformed + FETCH * kernels
 
 
 def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:

@@ -12,6 +12,7 @@ from ...dialects.core.op import Op
 from ..options import DEFAULT, Options
 from .buffer import Buffer
 from .kernel import Kernel, KernelBuilder
+from .lower_pad import fill_border
 from .number import Number, compute_dtype, constant_of, strict_numbers
 from .sink import Sink
 from .target import lowering_of
@@ -71,8 +72,19 @@ class _Body:
         first, *rest = [op for op in body if not isinstance(op, tri.Constant)]
         if lowering_of(first).road == "elementwise":
             self._sink(None, [first, *rest]).compute()
-        else:
-            self._anchored(first, rest)
+            return
+        if rest and isinstance(border := rest[-1], tri.Pad):
+            self._leave_room(border)
+            rest = rest[:-1]
+        self._anchored(first, rest)
+
+    def _leave_room(self, border: tri.Pad) -> None:
+        """Fill the border of the result; what is inside of it is the result of all before."""
+        shape = tensor_of(border.x.type).shape
+        made, inner = border.results[0], border.operation.operands[0]
+        out = self.outputs[made]
+        fill_border(border, shape, self._sink(made, []))
+        self.outputs = {inner: out.slice(border.pads[: len(shape)], shape, [1] * len(shape))}
 
     def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
         sinks = [self._sink(value, epilogue) for value in anchor.results]

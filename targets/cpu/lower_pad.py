@@ -1,10 +1,11 @@
 """Lowering of padding: boxes of the result that are views of the input, or constant."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from ...dialects import tri
+from ...dialects.core.tensor import Shape
 from .buffer import Buffer
 from .kernel import KernelBuilder
 from .sink import Sink
@@ -26,18 +27,33 @@ class Run:
 
 @template(tri.Pad)
 def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    rank = len(x.shape)
-    axes = [
-        list(runs(size, op.pads[axis], op.pads[rank + axis], op.mode))
-        for axis, size in enumerate(x.shape)
-    ]
-    for box in _boxes(axes):
-        part = sink.window([run.start for run in box], tuple(run.size for run in box))
+    fill_border(op, x.shape, sink)
+    for box in _boxes_of(op, x.shape):
+        if all(run.source is not None for run in box):
+            part = _window(sink, box)
+            sources = [run.source or 0 for run in box]
+            part.copy(x.slice(sources, part.shape, [run.step for run in box]))
+
+
+def fill_border(op: tri.Pad, shape: Shape, sink: Sink) -> None:
+    """Fill what a pad of a tensor of some shape adds that is constant."""
+    for box in _boxes_of(op, shape):
         if any(run.source is None for run in box):
-            part.fill_with(op.value)
-            continue
-        sources = [run.source or 0 for run in box]
-        part.copy(x.slice(sources, part.shape, [run.step for run in box]))
+            _window(sink, box).fill_with(op.value)
+
+
+def _window(sink: Sink, box: Sequence[Run]) -> Sink:
+    return sink.window([run.start for run in box], tuple(run.size for run in box))
+
+
+def _boxes_of(op: tri.Pad, shape: Shape) -> Iterator[tuple[Run, ...]]:
+    rank = len(shape)
+    return _boxes(
+        [
+            list(runs(size, op.pads[axis], op.pads[rank + axis], op.mode))
+            for axis, size in enumerate(shape)
+        ]
+    )
 
 
 def runs(size: int, before: int, after: int, mode: str) -> Iterator[Run]:

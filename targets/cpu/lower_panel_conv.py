@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from ...dialects import cpu
 from ...dialects.core.tensor import DTYPES, Shape
 from .buffer import Buffer, Lanes
-from .contraction import Contraction, Left, Multiply, Rows, multiply_add
+from .contraction import Contraction, Left, Multiply, multiply_add
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .panels import LINE, StoredPanel
 from .parallel import each_of
+from .pixels import read_pixels, read_windows
 from .sink import Sink, each_vector
 from .target import template
 from .tiles import fit_tile
@@ -60,7 +61,7 @@ def emit_panel_convolution(
             biased = number if b is None else number + b.load([output], lanes)
             out.store(biased, [pixel, output], lanes)
 
-        left = _pixels(x.part([n])) if pointwise else _windows(kernel, x.part([n]), taps, axes, y)
+        left = _left(kernel, x.part([n]), taps, axes, y, pointwise)
         Contraction(
             pixels,
             outputs,
@@ -84,28 +85,19 @@ def _pixel_rows(kernel: KernelBuilder, shape: tuple[int, int, int], dtype: str) 
     return whole.slice([0, 0, 0], shape, [1, 1, 1])
 
 
-def _pixels(image: Buffer) -> Left:
-    matrix = image.reshape((image.shape[0], math.prod(image.shape[1:])))
-    return lambda rows, r, depth: matrix.load([depth[-1], rows.first + r])
-
-
-def _windows(
-    kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Sink
+def _left(
+    kernel: KernelBuilder,
+    image: Buffer,
+    taps: Shape,
+    axes: Sequence[Axis],
+    y: Sink,
+    pointwise: bool,
 ) -> Left:
-    """Read windows of an image with its padding; tiles are whole lines or parts of one."""
-    width = y.shape[-1]
+    """Read pixels where windows are those, and windows of an image with its padding elsewhere."""
+    if pointwise:
+        return read_pixels(image.reshape((image.shape[0], math.prod(image.shape[1:]))))
     padded = _padded(kernel, image, taps, axes, y)
-
-    def left(rows: Rows, r: int, depth: Sequence[Index]) -> Number:
-        *tap, channel = depth
-        column = Index(r % width) if rows.count >= width else rows.first % width + r
-        place = [rows.first // width + r // width, column][-len(axes) :]
-        at = [
-            p * axis.stride + t * axis.dilation for p, t, axis in zip(place, tap, axes, strict=True)
-        ]
-        return padded.load([channel, *at])
-
-    return left
+    return read_windows(lambda channel, at: padded.load([*channel, *at]), y.shape[-1], axes)
 
 
 def _padded(

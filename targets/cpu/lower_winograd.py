@@ -22,11 +22,10 @@ from .tiles import choose_tile
 from .windows import Axis
 from .winograd_layout import Layout, winograd_layout
 from .winograd_tiles import TileReader
+from .winograd_transforms import both_sides
 
 AHEAD = 2048
 """How many elements before it is read a kernel is fetched from memory."""
-
-Matrix = tuple[tuple[float, ...], ...]
 
 
 @template(cpu.WinogradConv)
@@ -90,7 +89,7 @@ class _Winograd:
         lanes = Lanes(self.layout.lanes)
         for number in range(self.layout.vectors):
             taps = self.tiles.load([image, channel], row, number)
-            for point, value in enumerate(_both_sides(self.transforms.input, taps)):
+            for point, value in enumerate(both_sides(self.transforms.input, taps)):
                 at = [Index(point), channel, Index(number * self.layout.lanes)]
                 self.v.store(value, at, lanes)
 
@@ -138,7 +137,7 @@ class _Winograd:
                 [self.m.load([Index(i * points + j), number, at], lanes) for j in range(points)]
                 for i in range(points)
             ]
-            values = _both_sides(self.transforms.output, products)
+            values = both_sides(self.transforms.output, products)
             tile = self.layout.tile
             for line in range(tile):
                 joined = _interleave(values[line * tile : (line + 1) * tile])
@@ -166,34 +165,6 @@ class _Winograd:
             when(down.less(height), lambda: each_vector((width,), lanes, write))
 
         for_each(self.layout.tile, line)
-
-
-def _both_sides(matrix: Matrix, values: Sequence[Sequence[Number]]) -> list[Number]:
-    """Return matrix @ values @ matrixᵀ, row by row, as sums that skip zeros."""
-    half = [_combine(matrix, [row[j] for row in values]) for j in range(len(values[0]))]
-    whole = [_combine(matrix, [column[i] for column in half]) for i in range(len(matrix))]
-    return [value for row in whole for value in row]
-
-
-def _combine(matrix: Matrix, values: Sequence[Number]) -> list[Number]:
-    return [_sum_of(row, values) for row in matrix]
-
-
-def _sum_of(factors: Sequence[float], values: Sequence[Number]) -> Number:
-    """Add up multiples of values."""
-    # Terms without a multiplication first: each of the others is then one fused instruction.
-    terms = sorted(
-        ((f, v) for f, v in zip(factors, values, strict=True) if f), key=lambda t: abs(t[0]) != 1
-    )
-    (factor, total), *rest = terms
-    if factor != 1:
-        total = -total if factor == -1 else total * factor
-    for factor, value in rest:
-        if abs(factor) == 1:
-            total = total + value if factor == 1 else total - value
-        else:
-            total = value.fma(factor, total)
-    return total
 
 
 def _interleave(values: Sequence[Number]) -> Number:

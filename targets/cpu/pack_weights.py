@@ -17,7 +17,7 @@ from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .choice import choose
 from .machine_pattern import MachinePattern
-from .schedule import PANEL, Schedule
+from .schedule import PANEL, SCHEDULE, Schedule
 
 
 class PackWeights(Pass):
@@ -35,6 +35,8 @@ class PackWeights(Pass):
         tri.conv %x, %w                    =>   cpu.panel_conv %x, %w_packed, for fuller vectors
 
         tri.conv %x, %w {trivium.schedule = "panel 7x4"}   =>   cpu.panel_conv … {rows = 7}
+        cpu.blocked_conv %x, %w {trivium.schedule = "panel 7x4"}
+            =>   cpu.blocked_conv %x, %w_packed_again {rows = 7}
     """
 
     machine: str = NATIVE
@@ -42,7 +44,7 @@ class PackWeights(Pass):
     def run(self, module: Module) -> None:
         machine = find_machine(self.machine)
         products = (_PackMatMul(machine), _PackGemm(machine))
-        rewrite(module, *products, _TransposeGemm(), _PackConv(machine))
+        rewrite(module, *products, _TransposeGemm(), _PackConv(machine), _Repack(machine))
 
 
 class _PackMatMul(MachinePattern):
@@ -116,6 +118,21 @@ class _PackConv(MachinePattern):
                 dilations=op.dilations,
             )
         rewriter.replace(op, new)
+
+
+class _Repack(MachinePattern):
+    root = cpu.BlockedConv
+
+    def rewrite(self, op: cpu.BlockedConv, rewriter: Rewriter) -> None:
+        if SCHEDULE not in op.operation.attributes:
+            raise NoMatch("is packed for the schedule that costs least")
+        schedule = choose(op, self.machine)
+        kernels = cpu.unpack_group_columns(rewriter.constant(op.w), op.outputs, op.group, op.kernel)
+        packed = cpu.pack_group_columns(kernels, op.group, schedule.vectors * op.lanes)
+        with rewriter.before(op):
+            w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
+            more: dict[str, Any] = op.attributes | {"rows": schedule.rows}
+            rewriter.replace(op, cpu.BlockedConv.build(op.x, w, op.b, **more))
 
 
 Packed = tuple[Array, type[Op], dict[str, Any]]

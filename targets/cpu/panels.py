@@ -1,7 +1,7 @@
 """Panels: the right-hand side of a contraction, some columns at a time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from ...dialects.core.tensor import DTYPES, Shape
@@ -93,18 +93,22 @@ class StoredPanel:
     """Read panels that were packed at compile time: [panels, depth, columns of a panel].
 
     `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
-    a panel or a part of them.
+    a panel or a part of them. Column 0 is the first one of panel `first`. Where few tiles run over
+    a panel, `ahead` says how many elements before it is read a weight is fetched.
     """
 
     panels: Buffer
     depth: Shape
     tile: Tile
+    first: Index = field(default_factory=lambda: Index(0))
+    ahead: int = 0
 
     def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
         pass
 
     def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
         _, size, columns = self.panels.shape
+        start = self.first * columns + start
         place = start * size
         if self.tile.columns != columns:
             place = (start // columns) * (size * columns) + start % columns
@@ -112,18 +116,25 @@ class StoredPanel:
         flat = self.panels.reshape((self.panels.tensor.size,))
         # Whole vectors, also where the result ends: the last panel is filled up.
         plain = Lanes(masks[0].width)
+        if self.ahead and self._streams:
+            for v in range(len(masks)):
+                self.panels.prefetch(row + (v * plain.width + self.ahead))
         return [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
 
     def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
         """Fetch as much of the next panel in each tile that all of it is there in the end."""
         panels, size, columns = self.panels.shape
-        if self.tile.columns != columns:
+        if self.tile.columns != columns or self.ahead:
             return None
-        if tiles < 2 or panels < 2 or self.panels.tensor.size_bytes < STREAMED:
+        if tiles < 2 or panels < 2 or not self._streams:
             return None
         share = -(-columns // tiles)
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+
+    @property
+    def _streams(self) -> bool:
+        return self.panels.tensor.size_bytes >= STREAMED
 
     def _row(self, depth: Sequence[Index]) -> Index:
         row = Index(0)

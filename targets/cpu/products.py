@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from ...dialects import tri
+from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import DTYPES, Shape
@@ -31,6 +31,7 @@ class Product:
     moved: bool = False
     plain: bool = False  # strides and dilations of 1
     seen: int = 0  # pixels of the input, padding included
+    blocked: bool = False  # a convolution to a blocked image
 
     @property
     def is_conv(self) -> bool:
@@ -63,6 +64,8 @@ def product_of(op: Op) -> Product | None:
     product = None
     if isinstance(op, tri.Conv):
         product = _convolution(op)
+    elif isinstance(op, cpu.BlockedConv):
+        product = _blocked_convolution(op)
     elif isinstance(op, tri.MatMul):
         product = _matrix_product(op)
     elif isinstance(op, tri.Gemm):
@@ -94,6 +97,23 @@ def _convolution(op: tri.Conv) -> Product | None:
                 y.shape[2:], op.strides, taps, op.dilations, strict=True
             )
         ),
+    )
+
+
+def _blocked_convolution(op: cpu.BlockedConv) -> Product:
+    x, y, w = (tensor_of(v.type) for v in (op.x, op.y, op.w))
+    image, taps = y.shape[2:-1], op.kernel
+    return Product(
+        op.outputs // op.group,
+        math.prod(image),
+        w.shape[1],
+        y.dtype,
+        count=y.shape[0] * op.group,
+        taps=taps,
+        image=image,
+        moved=math.prod(taps) > 1 or set(op.strides) != {1},
+        seen=math.prod(x.shape[2 : 2 + len(taps)]),
+        blocked=True,
     )
 
 

@@ -48,6 +48,10 @@ class Sink:
         outputs = {v: _reshaped(out, shape) for v, out in self.outputs.items()}
         return replace(self, shape=shape, leaves=leaves, outputs=outputs)
 
+    def allows(self, shape: Shape) -> bool:
+        """Say whether the results can be seen under another shape where they are."""
+        return all(out.restride(shape) is not None for out in self.outputs.values())
+
     def window(self, starts: Sequence[int], shape: Shape) -> "Sink":
         """Take only a box of the elements: index 0 then refers to `starts`."""
         steps = [1] * len(shape)

@@ -15,6 +15,7 @@ from ..core import Target
 from ..options import DEFAULT, Options
 from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
+from .choose_layouts import ChooseLayouts
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
@@ -37,6 +38,7 @@ class CpuTarget(Target):
             *decompose,
             SplitConvTranspose(),
             ChooseDotProducts(not options.strict, machine),
+            ChooseLayouts(error, machine),
             *tuned,
             ChooseWinograd(error, machine),
             PackWeights(machine),
@@ -48,6 +50,8 @@ class CpuTarget(Target):
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
         first, *rest = work
+        if first.frames and isinstance(rest[-1] if rest else None, tri.Pad):
+            rest = rest[:-1]
         if any(lowering_of(op).road != "elementwise" for op in rest):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
         # What the first one makes is finished in place; elementwise ops alone may broadcast.

@@ -48,14 +48,16 @@ def block_tile(machine: Machine, dtype: str, block: int, columns: int, vectors: 
     return Tile(block, wanted, best.lanes) if fits_registers(machine, block, wanted) else best
 
 
-def fit_tile(machine: Machine, dtype: str, rows: int, width: int, most: int = 0) -> Tile:
+def fit_tile(
+    machine: Machine, dtype: str, rows: int, width: int, most: int = 0, block: int = 0
+) -> Tile:
     """Fill the registers of a machine from a panel that was packed `width` columns wide.
 
     It may have been packed for another machine: then a tile takes a part of it, and vectors may
     be shorter than the machine's. With `most` rows, if they are given, a tile takes all of the
-    panel where the registers hold that.
+    panel where the registers hold that. With `block`, no vector goes beyond so many columns.
     """
-    lanes = math.gcd(width, machine.lanes(DTYPES[dtype].bits))
+    lanes = math.gcd(width, block, machine.lanes(DTYPES[dtype].bits))
     count = width // lanes
     if most and fits_registers(machine, most, count):
         return Tile(most, count, lanes)

@@ -73,6 +73,21 @@ def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
     return 2 * y.size * x.shape[1] * math.prod(op.kernel)
 
 
+def _blocked_conv(op: cpu.BlockedConv) -> int:
+    w, y = _tensors((op.w, op.y))
+    return 2 * y.size * w.shape[1]
+
+
+def _lane_conv(op: cpu.LaneConv) -> int:
+    w, y = _tensors((op.w, op.y))
+    return 2 * y.size * w.shape[1] * w.shape[2]
+
+
+def _blocked_winograd_conv(op: cpu.BlockedWinogradConv) -> int:
+    u, y = _tensors((op.u, op.y))
+    return 2 * y.size * u.shape[2] * cpu.TAPS**2
+
+
 def _winograd_conv(op: cpu.WinogradConv) -> int:
     x, y = _tensors((op.x, op.y))
     return 2 * y.size * x.shape[1] * cpu.TAPS**2
@@ -116,9 +131,12 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
 
 
 _COUNTS: dict[str, Count] = {
+    "cpu.blocked_conv": _blocked_conv,
+    "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_mat_mul": _mat_mul,
     "cpu.dot_panel_conv": _dot_panel_conv,
+    "cpu.lane_conv": _lane_conv,
     "cpu.packed_conv": _packed_conv,
     "cpu.packed_mat_mul": _mat_mul,
     "cpu.panel_conv": _panel_conv,

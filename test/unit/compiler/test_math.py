@@ -34,8 +34,8 @@ def layer() -> onnx.ModelProto:
     return model
 
 
-def ops(package: Package) -> list[str]:
-    return [op for kernel in package.manifest.kernels for op in kernel.ops]
+def has_winograd(package: Package) -> bool:
+    return any("winograd" in op for kernel in package.manifest.kernels for op in kernel.ops)
 
 
 def convolved() -> Array:
@@ -48,8 +48,8 @@ def convolved() -> Array:
 
 def test_strict_has_neither_winograd_nor_approximations(layer: onnx.ModelProto) -> None:
     fast, strict = build(layer), build(layer, math="strict")
-    assert "cpu.winograd_conv" in ops(fast)
-    assert "cpu.winograd_conv" not in ops(strict)
+    assert has_winograd(fast)
+    assert not has_winograd(strict)
     sums = convolved()
     # What f32 kernels may lose (closeness.py), times the steepest slope of the sigmoid.
     allowed = 4e-6 * np.abs(sums).max() / 4
@@ -59,7 +59,7 @@ def test_strict_has_neither_winograd_nor_approximations(layer: onnx.ModelProto) 
 
 def test_the_allowed_error_decides_about_tiles(layer: onnx.ModelProto) -> None:
     texts = [build(layer, winograd_error=error) for error in (0.0, 2e-6, 2e-5)]
-    assert ["cpu.winograd_conv" in ops(package) for package in texts] == [False, True, True]
+    assert list(map(has_winograd, texts)) == [False, True, True]
     points = [package.manifest.memory.weight_bytes // (32 * 32 * 4) for package in texts]
     assert points == [9, 16, 36]
 

@@ -4,6 +4,7 @@ from examples import Example, Maker, Pick
 from examples_networks import conv
 from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array
 from trivium.dialects.cpu.packing import pack_columns
 from trivium.dialects.cpu.words import PRODUCTS
 
@@ -104,12 +105,65 @@ def winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), attributes)
 
 
+def block(pick: Pick) -> Example:
+    lanes = pick.between(1, 4)
+    sizes = (pick.between(1, 2), lanes * pick.between(1, 3), *pick.ints(pick.between(0, 2), 1, 5))
+    return Example((pick.array(sizes, "f32"),), {"lanes": lanes})
+
+
+def unblock(pick: Pick) -> Example:
+    return Example((pick.array(pick.ints(pick.between(3, 5), 1, 5), "f32"),), {})
+
+
+def _blocked_image(pick: Pick, channels: int, lanes: int, *spatial: int) -> Array:
+    x = pick.array((pick.between(1, 2), channels, *spatial), "f32")
+    return cpu.Block.reference(x, lanes=lanes)
+
+
+def blocked_conv(pick: Pick) -> Example:
+    group, lanes, rank = pick.between(1, 2), pick.one(2, 4), pick.between(1, 2)
+    channels, outputs = lanes * pick.between(1, 2), group * lanes * pick.between(1, 3)
+    kernel = pick.ints(rank, 1, 2)
+    x = _blocked_image(pick, group * channels, lanes, *pick.ints(rank, 5, 7))
+    w = pick.array((outputs, channels, *kernel), "f32")
+    packed = cpu.pack_group_columns(w, group, lanes * pick.between(1, 2))
+    window = {"strides": pick.ints(rank, 1, 3), "dilations": pick.ints(rank, 1, 2)}
+    more = {"outputs": outputs, "lanes": lanes, "group": group, "kernel": kernel}
+    return Example((x, packed, pick.maybe(pick.array((outputs,), "f32"))), more | window)
+
+
+def lane_conv(pick: Pick) -> Example:
+    lanes, rank = pick.one(4, 8), pick.between(1, 2)
+    outputs, kernel = lanes * pick.between(1, 2), pick.ints(rank, 1, 3)
+    x = _blocked_image(pick, outputs, lanes, *pick.ints(rank, 5, 7))
+    w = cpu.pack_lanes(pick.array((outputs, pick.one(1, 2, 4), *kernel), "f32"), lanes)
+    window = {"strides": pick.ints(rank, 1, 3), "dilations": pick.ints(rank, 1, 2)}
+    bias = pick.maybe(pick.array((outputs,), "f32"))
+    return Example((x, w, bias), {"kernel": kernel} | window)
+
+
+def blocked_winograd_conv(pick: Pick) -> Example:
+    tile, lanes, sizes = pick.one(2, 4), pick.one(2, 4), pick.ints(2, 1, 9)
+    channels, outputs = lanes * pick.between(1, 2), lanes * pick.between(1, 3)
+    reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
+    x = _blocked_image(pick, channels, lanes, *reach)
+    w = pick.array((outputs, channels, 3, 3), "f32")
+    u = cpu.transform_kernel_columns(w, tile, lanes * pick.between(1, 2))
+    bias = pick.maybe(pick.array((outputs,), "f32"))
+    return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
+
+
 CPU: dict[type[Op], Maker] = {
+    cpu.Block: block,
+    cpu.BlockedConv: blocked_conv,
+    cpu.BlockedWinogradConv: blocked_winograd_conv,
     cpu.DotConv: dot_conv,
     cpu.DotMatMul: dot_mat_mul,
     cpu.DotPanelConv: dot_panel_conv,
+    cpu.LaneConv: lane_conv,
     cpu.PackedConv: packed_conv,
     cpu.PackedMatMul: packed_mat_mul,
     cpu.PanelConv: panel_conv,
+    cpu.Unblock: unblock,
     cpu.WinogradConv: winograd_conv,
 }

@@ -8,7 +8,10 @@ from trivium.dialects.core.tensor import Array, dtype_of, is_float, numpy_dtype
 TOLERANCE = {"f64": 1e-12, "f32": 4e-6, "f16": 2e-3, "bf16": 1.6e-2}
 """The largest error, relative to a result or to the largest of the inputs."""
 
-ILL_CONDITIONED = (tri.BatchNorm, tri.InstanceNorm, tri.GroupNorm, cpu.WinogradConv)
+ILL_CONDITIONED = (
+    *(tri.BatchNorm, tri.InstanceNorm, tri.GroupNorm),
+    *(cpu.WinogradConv, cpu.BlockedWinogradConv),
+)
 """Ops that subtract large numbers, or divide by small ones; they get ten times the tolerance."""
 
 COMPUTED_AS_FLOATS = (

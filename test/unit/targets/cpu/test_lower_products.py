@@ -98,8 +98,52 @@ def winograd() -> list[Case]:
     return made
 
 
+def blocked() -> list[Case]:
+    """Blocked and plain images, groups of whole blocks and of parts of one, lines cut in tiles."""
+    made: list[Case] = []
+    for lanes, width in ((16, 14), (16, 31), (8, 7)):
+        image = cpu.Block.reference(normal(2, 48, 9, width), lanes=lanes)
+        for size, stride, dilation in ((1, 1, 1), (1, 2, 1), (3, 1, 1), (3, 2, 1), (2, 1, 2)):
+            common = {
+                "kernel": (size, size),
+                "strides": (stride, stride),
+                "dilations": (dilation, dilation),
+            }
+            for group, outputs in ((1, 32), (3, 48)):
+                kernels = normal(outputs, 48 // group, size, size) / 16
+                w = cpu.pack_group_columns(kernels, group, 16 if group > 1 else 32)
+                more = common | {"outputs": outputs, "lanes": lanes, "group": group}
+                made.append(case(cpu.BlockedConv, image, w, normal(outputs), **more))
+            for channels in (1, 4, lanes):
+                w = cpu.pack_lanes(normal(48, channels, size, size) / 16, lanes)
+                made.append(case(cpu.LaneConv, image, w, normal(48), **common))
+            w = cpu.pack_group_columns(normal(32, 3, size, size), 1, 32)
+            plain = normal(2, 3, 9, width)
+            more = common | {"outputs": 32, "lanes": lanes}
+            made.append(case(cpu.BlockedConv, plain, w, None, **more))
+        made.append(case(cpu.Unblock, image))
+        made.append(case(cpu.Block, normal(2, 48, 3, width), lanes=lanes))
+    return made
+
+
+def blocked_winograd() -> list[Case]:
+    """Tiles that hang over the end of one axis, of the other, of both; a panel that is not full."""
+    made: list[Case] = []
+    for sizes in ((8, 12), (7, 14), (14, 9), (9, 33)):
+        # Few channels in tiles of 4: that loses more with each of them.
+        for tile, lanes, blocks in ((2, 16, 2), (4, 4, 1)):
+            channels, outputs = blocks * lanes, 3 * lanes
+            reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
+            image = cpu.Block.reference(normal(2, channels, *reach), lanes=lanes)
+            kernels = normal(outputs, channels, 3, 3) / 16
+            u = cpu.transform_kernel_columns(kernels, tile, 2 * lanes)
+            more = {"tile": tile, "outputs": outputs, "sizes": sizes}
+            made.append(case(cpu.BlockedWinogradConv, image, u, normal(outputs), **more))
+    return made
+
+
 @on_every_machine
-@pytest.mark.parametrize("family", [convolutions, panels, winograd])
+@pytest.mark.parametrize("family", [convolutions, panels, winograd, blocked, blocked_winograd])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
     cases = share(draw(family, RANDOM), machine)

@@ -22,24 +22,24 @@ from trivium.targets.options import Options
 from trivium.targets.registry import find_target
 
 TEXT = """
-func.func @main(%x: tensor<1x16x9x9xf32>, %v: tensor<16x16x3x3xf32>) -> tensor<1x16x9x9xf32> {
-  %w = "tri.weight"() {name = "w", type = tensor<16x16x3x3xf32>} : () -> tensor<16x16x3x3xf32>
-  %d = "tri.weight"() {name = "d", type = tensor<16x1x3x3xf32>} : () -> tensor<16x1x3x3xf32>
-  %0 = "tri.conv"(%x, %w) {WINDOW} : (tensor<1x16x9x9xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x9x9xf32>
-  %1 = "tri.conv"(%0, %w) {WINDOW} : (tensor<1x16x9x9xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x9x9xf32>
-  %2 = "tri.conv"(%1, %d) {WINDOW, group = 16} : (tensor<1x16x9x9xf32>, tensor<16x1x3x3xf32>) -> tensor<1x16x9x9xf32>
-  %3 = "tri.conv"(%2, %v) {WINDOW} : (tensor<1x16x9x9xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x9x9xf32>
+func.func @main(%x: tensor<1x18x9x9xf32>, %v: tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32> {
+  %w = "tri.weight"() {name = "w", type = tensor<18x18x3x3xf32>} : () -> tensor<18x18x3x3xf32>
+  %d = "tri.weight"() {name = "d", type = tensor<18x1x3x3xf32>} : () -> tensor<18x1x3x3xf32>
+  %0 = "tri.conv"(%x, %w) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %1 = "tri.conv"(%0, %w) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %2 = "tri.conv"(%1, %d) {WINDOW, group = 18} : (tensor<1x18x9x9xf32>, tensor<18x1x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %3 = "tri.conv"(%2, %v) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
   %m = "tri.weight"() {name = "m", type = tensor<9x9xf32>} : () -> tensor<9x9xf32>
-  %4 = "tri.mat_mul"(%3, %m) : (tensor<1x16x9x9xf32>, tensor<9x9xf32>) -> tensor<1x16x9x9xf32>
-  return %4 : tensor<1x16x9x9xf32>
+  %4 = "tri.mat_mul"(%3, %m) : (tensor<1x18x9x9xf32>, tensor<9x9xf32>) -> tensor<1x18x9x9xf32>
+  return %4 : tensor<1x18x9x9xf32>
 }
 """.replace(  # noqa: E501
     "WINDOW",
     "dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>",
 )
-SHAPES = {"w": (16, 16, 3, 3), "d": (16, 1, 3, 3), "m": (9, 9)}
+SHAPES = {"w": (18, 18, 3, 3), "d": (18, 1, 3, 3), "m": (9, 9)}
 WEIGHTS: dict[str, Array] = {n: np.ones(shape, np.float32) for n, shape in SHAPES.items()}
-CONV = "tri.conv x=1x16x9x9xf32 w=16x16x3x3xf32 dilations=1,1 group=1 pads=1,1,1,1 strides=1,1"
+CONV = "tri.conv x=1x18x9x9xf32 w=18x18x3x3xf32 dilations=1,1 group=1 pads=1,1,1,1 strides=1,1"
 
 
 class Bench:

@@ -1,0 +1,273 @@
+"""Blocked images: so many channels of a pixel lie side by side that they fill a vector.
+
+A blocked image is [N, C / lanes, spatial…, lanes]. Windows never leave it: where a convolution has
+padding, the image has a border of zeros, by `tri.pad`.
+"""
+
+import math
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.tensor import Array, Shape, Tensor, same_dtype
+from ..tri.conv import Conv
+from .conv import unpack_kernel_columns
+from .dialect import CpuOp
+from .packing import need_count, pack_columns, plain_columns
+
+
+class Block(CpuOp):
+    """Put `lanes` channels of each pixel side by side.
+
+    `x` is [N, C, spatial…], `y` is [N, C / lanes, spatial…, lanes].
+    """
+
+    x: Operand
+    lanes: int
+    y: Result
+
+    @staticmethod
+    def infer(x: Tensor, *, lanes: int) -> Tensor:
+        return Tensor(blocked_shape(x.shape, lanes), x.dtype)
+
+    @staticmethod
+    def reference(x: Array, *, lanes: int) -> Array:
+        batch, _, *spatial = x.shape
+        return np.moveaxis(x.reshape(batch, -1, lanes, *spatial), 2, -1)
+
+
+class Unblock(CpuOp):
+    """Put all pixels of a channel side by side again: the inverse of `cpu.block`.
+
+    `x` is [N, C / lanes, spatial…, lanes], `y` is [N, C, spatial…].
+    """
+
+    x: Operand
+    y: Result
+
+    @staticmethod
+    def infer(x: Tensor) -> Tensor:
+        return Tensor(plain_shape(x.shape), x.dtype)
+
+    @staticmethod
+    def reference(x: Array) -> Array:
+        return np.moveaxis(x, -1, 2).reshape(plain_shape(x.shape))
+
+
+class BlockedConv(CpuOp):
+    """Convolve to a blocked image, with vectors across outputs; no padding.
+
+    `x` is a blocked image, or a plain one where there is one group. `w` is [panels, taps * channels
+    of a group, outputs of a panel]: of each of `group` groups as many panels, made by
+    `pack_group_columns`. `b` is [outputs]. Code works on `rows` pixels at a time; 0 leaves that
+    open.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    outputs: int
+    lanes: int
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    group: int = 1
+    rows: int = 0
+    y: Result
+
+    anchor = True
+    frames = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor | None = None,
+        *,
+        outputs: int,
+        lanes: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+        group: int = 1,
+        rows: int = 0,
+    ) -> Tensor:
+        need_count("rows", rows)
+        blocked = x.rank == len(kernel) + 3
+        if group > 1 and not blocked:
+            raise Invalid(f"has {group} groups, must have 1 for an image that is not blocked")
+        image = Tensor(plain_shape(x.shape), x.dtype) if blocked else x
+        plain = Tensor(_plain_kernels(w, outputs, group, kernel), w.dtype)
+        if group > 1:
+            _need_whole_blocks(plain.shape[1], outputs // group, x.shape[-1], lanes)
+        return _blocked_result(image, plain, b, lanes, strides, dilations, group)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array | None = None,
+        *,
+        outputs: int,
+        lanes: int,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+        group: int = 1,
+        rows: int = 0,
+    ) -> Array:
+        image = Unblock.reference(x) if x.ndim == len(kernel) + 3 else x
+        kernels = unpack_group_columns(w, outputs, group, kernel)
+        return _blocked_reference(image, kernels, b, lanes, strides, dilations, group)
+
+
+class LaneConv(CpuOp):
+    """Convolve blocked images whose groups are parts of a block; no padding.
+
+    `w` is [blocks, taps, channels of a group, lanes], made by `pack_lanes`: the kernels of the
+    outputs of a block lie side by side. There are as many outputs as inputs. `b` is [outputs].
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    y: Result
+
+    anchor = True
+    frames = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Tensor,
+        b: Tensor | None = None,
+        *,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Tensor:
+        image = Tensor(plain_shape(x.shape), x.dtype)
+        shape = _plain_lanes(w, kernel)
+        if w.shape[-1] != x.shape[-1]:
+            raise Invalid(f"weight {w} has blocks of {w.shape[-1]}, the image of {x.shape[-1]}")
+        group = shape[0] // shape[1]
+        return _blocked_result(
+            image, Tensor(shape, w.dtype), b, x.shape[-1], strides, dilations, group
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Array,
+        b: Array | None = None,
+        *,
+        kernel: tuple[int, ...],
+        strides: tuple[int, ...],
+        dilations: tuple[int, ...],
+    ) -> Array:
+        shape = _plain_lanes(Tensor.of(w), kernel)
+        plain = np.moveaxis(w, -1, 1).swapaxes(2, 3).reshape(shape)
+        group = shape[0] // shape[1]
+        return _blocked_reference(
+            Unblock.reference(x), plain, b, x.shape[-1], strides, dilations, group
+        )
+
+
+def blocked_shape(shape: Shape, lanes: int) -> Shape:
+    """Return the shape of an image in blocks of so many channels; Invalid unless they fit."""
+    if len(shape) < 2:
+        raise Invalid(f"image has rank {len(shape)}, must have at least 2")
+    if lanes < 1 or shape[1] % lanes:
+        raise Invalid(f"cuts {shape[1]} channels into blocks of {lanes}")
+    return (shape[0], shape[1] // lanes, *shape[2:], lanes)
+
+
+def plain_shape(shape: Shape) -> Shape:
+    """Return the shape of a blocked image before it was blocked."""
+    if len(shape) < 3:
+        raise Invalid(f"image has rank {len(shape)}, must have at least 3: it is blocked")
+    batch, blocks, *spatial, lanes = shape
+    return (batch, blocks * lanes, *spatial)
+
+
+def pack_group_columns(w: Array, group: int, block: int) -> Array:
+    """Bring the kernels of a `tri.conv` into the order of a `cpu.blocked_conv`."""
+    parts = np.moveaxis(w, 1, -1).reshape(group, w.shape[0] // group, -1)
+    return np.concatenate([pack_columns(part.T, block) for part in parts])
+
+
+def unpack_group_columns(w: Array, outputs: int, group: int, kernel: tuple[int, ...]) -> Array:
+    """Undo `pack_group_columns`."""
+    parts = [unpack_kernel_columns(p, outputs // group, kernel) for p in np.split(w, group)]
+    return np.concatenate(parts)
+
+
+def pack_lanes(w: Array, lanes: int) -> Array:
+    """Bring the kernels of a `tri.conv` into the order of a `cpu.lane_conv`."""
+    outputs, channels = w.shape[:2]
+    parts = w.reshape(outputs // lanes, lanes, channels, -1)
+    return np.ascontiguousarray(parts.transpose(0, 3, 2, 1))
+
+
+def _plain_kernels(w: Tensor, outputs: int, group: int, kernel: tuple[int, ...]) -> Shape:
+    """Return the shape of the kernels before they were packed in panels, group by group."""
+    if w.rank != 3 or group < 1 or w.shape[0] % group or outputs % group:
+        raise Invalid(f"weight {w} does not hold {outputs} kernels in {group} groups")
+    part = Tensor((w.shape[0] // group, *w.shape[1:]), w.dtype)
+    depth, columns = plain_columns(part, outputs // group)
+    taps = math.prod(kernel)
+    if not taps or depth % taps:
+        raise Invalid(f"weight {w} does not hold windows of {kernel}")
+    return (columns * group, depth // taps, *kernel)
+
+
+def _plain_lanes(w: Tensor, kernel: tuple[int, ...]) -> Shape:
+    """Return the shape of the kernels before their lanes were packed."""
+    if w.rank != 4 or w.shape[1] != math.prod(kernel):
+        raise Invalid(f"weight {w} does not hold blocks of kernels of {kernel}")
+    blocks, _, channels, lanes = w.shape
+    if not channels or lanes % channels:
+        raise Invalid(f"weight {w} has groups of {channels} channels, must be parts of {lanes}")
+    return (blocks * lanes, channels, *kernel)
+
+
+def _need_whole_blocks(channels: int, outputs: int, inputs: int, lanes: int) -> None:
+    if channels % inputs or outputs % lanes:
+        raise Invalid(
+            f"has groups of {channels} channels and {outputs} outputs, must be whole blocks of "
+            f"{inputs} and {lanes}"
+        )
+
+
+def _blocked_result(
+    image: Tensor,
+    kernels: Tensor,
+    b: Tensor | None,
+    lanes: int,
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    group: int,
+) -> Tensor:
+    pads = (0,) * 2 * len(strides)
+    y = Conv.infer(image, kernels, b, strides=strides, pads=pads, dilations=dilations, group=group)
+    return Tensor(blocked_shape(y.shape, lanes), same_dtype(image, kernels, b))
+
+
+def _blocked_reference(
+    image: Array,
+    kernels: Array,
+    b: Array | None,
+    lanes: int,
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
+    group: int,
+) -> Array:
+    pads = (0,) * 2 * len(strides)
+    y = Conv.reference(
+        image, kernels, b, strides=strides, pads=pads, dilations=dilations, group=group
+    )
+    return Block.reference(y, lanes=lanes)

@@ -1,0 +1,118 @@
+"""How convolutions work on blocked images."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialects import cpu, tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import Array, Shape
+from ...passes.constants import hint
+from ...passes.rewriting import NoMatch, Rewriter, uses
+from .blocked_forms import Blocks, Form, has_blocked_form
+from .layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
+from .products import Product, product_of
+from .schedule import SCHEDULE, WINOGRAD
+
+
+@has_blocked_form(tri.Conv)
+def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
+    if SCHEDULE in op.operation.attributes:
+        raise NoMatch("has a schedule for a plain image")
+    outputs, channels, *_ = tensor_of(op.w.type).shape
+    kernels = rewriter.constant(op.w)
+    if outputs == channels * op.group and channels < blocks.lanes and op.group > 1:
+        return _lanes(op, kernels, blocks)
+    product = product_of(op)
+    whole = channels % blocks.lanes == 0
+    if product is None or product.outputs % blocks.lanes or not (whole or op.group == 1):
+        raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
+    return _dense(op, kernels, product, blocks)
+
+
+def _lanes(op: tri.Conv, kernels: Array, blocks: Blocks) -> Form:
+    """Return the form of a convolution whose groups are parts of a block."""
+    channels = kernels.shape[1]
+    if blocks.lanes % channels:
+        raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
+    if channels == 1:
+        plain, blocked = depthwise_costs(op, blocks.machine)
+    else:
+        product = product_of(op)
+        assert product is not None, "a constant kernel of several channels makes a product"
+        _, plain = conv_cost(product, blocks.machine, 0.0)
+        blocked = channels * depthwise_costs(op, blocks.machine)[1]
+
+    def build(images: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        w = _weight(op, cpu.pack_lanes(kernels, blocks.lanes), rewriter)
+        image = _bordered(images[0], op.pads)
+        return cpu.LaneConv.build(image, w, op.b, **_window(op, kernels))
+
+    return Form((0,), build, plain, blocked + _border_cost(op, blocks))
+
+
+def _dense(op: tri.Conv, kernels: Array, product: Product, blocks: Blocks) -> Form:
+    """Return the form of a convolution that sums over whole blocks, or over a plain image."""
+    machine, lanes = blocks.machine, blocks.lanes
+    images = (0,) if tensor_of(op.x.type).shape[1] % lanes == 0 else ()
+    error = blocks.error if images else 0.0
+    schedule, cost = conv_cost(on_blocks(product), machine, error)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        image = blocked[0] if blocked else op.x
+        if schedule.method == WINOGRAD:
+            return _winograd(op, image, kernels, schedule.rows, lanes, rewriter)
+        packed = cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
+        return cpu.BlockedConv.build(
+            _bordered(image, op.pads),
+            _weight(op, packed, rewriter),
+            op.b,
+            outputs=len(kernels),
+            lanes=lanes,
+            group=op.group,
+            rows=schedule.rows,
+            **_window(op, kernels),
+        )
+
+    _, plain = conv_cost(product, machine, blocks.error)
+    return Form(images, build, plain, cost + _border_cost(op, blocks))
+
+
+def _winograd(
+    op: tri.Conv, image: ir.Value, kernels: Array, tile: int, lanes: int, rewriter: Rewriter
+) -> Op:
+    outputs, sizes = len(kernels), tensor_of(op.y.type).shape[2:]
+    vectors = max(v for v in (1, 2, 3, 4) if outputs // lanes % v == 0)
+    u = _weight(op, cpu.transform_kernel_columns(kernels, tile, vectors * lanes), rewriter)
+    ends = [
+        pad + cpu.whole_tiles(size, tile) - size
+        for pad, size in zip(op.pads[2:], sizes, strict=True)
+    ]
+    bordered = _bordered(image, (*op.pads[:2], *ends))
+    return cpu.BlockedWinogradConv.build(bordered, u, op.b, tile=tile, outputs=outputs, sizes=sizes)
+
+
+def _bordered(image: ir.Value, pads: Shape) -> ir.Value:
+    """Put the zeros around an image that windows see beyond its border."""
+    if not any(pads):
+        return image
+    rank = len(pads) // 2
+    after = (0,) * (tensor_of(image.type).rank - 2 - rank)
+    whole = (0, 0, *pads[:rank], *after, 0, 0, *pads[rank:], *after)
+    return tri.Pad.build(image, pads=whole).y
+
+
+def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
+    """Return what the border of an image costs; where nobody else sees the image, nothing."""
+    if not any(op.pads) or uses(op.x) == 1:
+        return 0.0
+    return relayout_cost(tensor_of(op.x.type), blocks.machine)
+
+
+def _weight(op: tri.Conv, packed: Array, rewriter: Rewriter) -> ir.Value:
+    return tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
+
+
+def _window(op: tri.Conv, kernels: Array) -> dict[str, Any]:
+    return {"kernel": kernels.shape[2:], "strides": op.strides, "dilations": op.dilations}

@@ -1,0 +1,121 @@
+// RUN: trivium-opt %s --choose-layouts=machine=x86-64-v4 | FileCheck %s
+// RUN: trivium-opt %s --choose-layouts='always=true machine=x86-64-v3' | FileCheck %s --check-prefix=ALWAYS
+
+// Groups of sixteen channels fill a vector: that is worth bringing the image into blocks and back.
+// The zeros around it are a border of the blocked image.
+// CHECK-LABEL: func.func @blocks_groups
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK:         %[[B:.*]] = "cpu.block"(%[[X]]) {lanes = 16 : i64}
+// CHECK:         %[[P:.*]] = "tri.pad"(%[[B]]) {{.*}} : (tensor<1x4x14x14x16xf32>) -> tensor<1x4x16x16x16xf32>
+// CHECK:         %[[Y:.*]] = "cpu.blocked_conv"(%[[P]]{{.*}}group = 4
+// CHECK:         %[[Z:.*]] = "tri.relu"(%[[Y]])
+// CHECK:         %[[U:.*]] = "cpu.unblock"(%[[Z]])
+// CHECK:         return %[[U]]
+// ALWAYS-LABEL: func.func @blocks_groups
+// ALWAYS:         "cpu.block"{{.*}}lanes = 8
+func.func @blocks_groups(%x: tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x16x3x3xf32>} : () -> tensor<64x16x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, group = 4, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x64x14x14xf32>, tensor<64x16x3x3xf32>) -> tensor<1x64x14x14xf32>
+  %z = "tri.relu"(%y) : (tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32>
+  return %z : tensor<1x64x14x14xf32>
+}
+
+// What is made in blocks is read in blocks: nothing is brought back and forth in between.
+// CHECK-LABEL: func.func @chains_stay_blocked
+// CHECK:         "cpu.block"
+// CHECK:         "cpu.blocked_conv"
+// CHECK-NOT:     cpu.block"
+// CHECK-NOT:     cpu.unblock
+// CHECK:         "cpu.lane_conv"
+// CHECK-NOT:     cpu.block"
+// CHECK-NOT:     cpu.unblock
+// CHECK:         "cpu.blocked_winograd_conv"
+// CHECK:         "cpu.unblock"
+func.func @chains_stay_blocked(%x: tensor<1x32x28x28xf32>) -> tensor<1x64x28x28xf32> {
+  %v = "tri.constant"() {value = dense<1.0> : tensor<192x32x1x1xf32>} : () -> tensor<192x32x1x1xf32>
+  %a = "tri.conv"(%x, %v) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x32x28x28xf32>, tensor<192x32x1x1xf32>) -> tensor<1x192x28x28xf32>
+  %d = "tri.constant"() {value = dense<1.0> : tensor<192x1x3x3xf32>} : () -> tensor<192x1x3x3xf32>
+  %b = "tri.conv"(%a, %d) {dilations = array<i64: 1, 1>, group = 192, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x192x28x28xf32>, tensor<192x1x3x3xf32>) -> tensor<1x192x28x28xf32>
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x192x3x3xf32>} : () -> tensor<64x192x3x3xf32>
+  %c = "tri.conv"(%b, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>}
+      : (tensor<1x192x28x28xf32>, tensor<64x192x3x3xf32>) -> tensor<1x64x28x28xf32>
+  return %c : tensor<1x64x28x28xf32>
+}
+
+// Constants for each channel, and other images, are blocked along with what they are added to.
+// ALWAYS-LABEL: func.func @blocks_operands
+// ALWAYS-SAME:    (%[[X:.*]]: {{.*}}, %[[Y:.*]]: {{.*}})
+// ALWAYS-DAG:     %[[BX:.*]] = "cpu.block"(%[[X]])
+// ALWAYS-DAG:     %[[BY:.*]] = "cpu.block"(%[[Y]])
+// ALWAYS:         %[[S:.*]] = "tri.add"(%[[BX]], %[[BY]])
+// ALWAYS:         "tri.mul"(%[[S]], {{.*}}) : (tensor<1x1x4x5x8xf32>, tensor<1x1x1x1x8xf32>)
+func.func @blocks_operands(%x: tensor<1x8x4x5xf32>, %y: tensor<1x8x4x5xf32>) -> tensor<1x8x4x5xf32> {
+  %c = "tri.constant"() {value = dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]], [[5.0]], [[6.0]], [[7.0]], [[8.0]]]> : tensor<8x1x1xf32>} : () -> tensor<8x1x1xf32>
+  %0 = "tri.add"(%x, %y) : (tensor<1x8x4x5xf32>, tensor<1x8x4x5xf32>) -> tensor<1x8x4x5xf32>
+  %1 = "tri.mul"(%0, %c) : (tensor<1x8x4x5xf32>, tensor<8x1x1xf32>) -> tensor<1x8x4x5xf32>
+  return %1 : tensor<1x8x4x5xf32>
+}
+
+// Pooling works on the pixels of a blocked image: the last axis has windows of one.
+// ALWAYS-LABEL: func.func @blocks_pools
+// ALWAYS:         "tri.max_pool"{{.*}}kernel = array<i64: 3, 3, 1>{{.*}} : (tensor<1x1x7x7x8xf32>)
+// ALWAYS:         "tri.reduce_mean"{{.*}} : (tensor<1x1x3x3x8xf32>) -> tensor<1x1x1x1x8xf32>
+func.func @blocks_pools(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x1x1xf32> {
+  %0 = "tri.max_pool"(%x) {dilations = array<i64: 1, 1>, kernel = array<i64: 3, 3>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 2>}
+      : (tensor<1x8x7x7xf32>) -> tensor<1x8x3x3xf32>
+  %1 = "tri.reduce_mean"(%0) {axes = array<i64: 2, 3>} : (tensor<1x8x3x3xf32>) -> tensor<1x8x1x1xf32>
+  return %1 : tensor<1x8x1x1xf32>
+}
+
+// An elementwise op gains nothing by itself.
+// CHECK-LABEL: func.func @keeps_lonely_relu
+// CHECK-NOT:     cpu.block
+// CHECK:         "tri.relu"
+func.func @keeps_lonely_relu(%x: tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32> {
+  %z = "tri.relu"(%x) : (tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32>
+  return %z : tensor<1x64x14x14xf32>
+}
+
+// Three channels do not fill a block, but the convolution that reads them can make blocks.
+// ALWAYS-LABEL: func.func @keeps_few_channels
+// ALWAYS-SAME:    (%[[X:.*]]: {{.*}})
+// ALWAYS-NOT:     cpu.block"
+// ALWAYS:         "cpu.blocked_conv"(%[[X]], {{.*}} : (tensor<1x3x14x14xf32>
+func.func @keeps_few_channels(%x: tensor<1x3x14x14xf32>) -> tensor<1x16x12x12xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x3x3x3xf32>} : () -> tensor<16x3x3x3xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x3x14x14xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x12x12xf32>
+  return %y : tensor<1x16x12x12xf32>
+}
+
+// Twelve outputs are not whole blocks.
+// ALWAYS-LABEL: func.func @keeps_parts_of_blocks
+// ALWAYS:         "tri.conv"
+func.func @keeps_parts_of_blocks(%x: tensor<1x8x14x14xf32>) -> tensor<1x12x14x14xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<12x8x1x1xf32>} : () -> tensor<12x8x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x8x14x14xf32>, tensor<12x8x1x1xf32>) -> tensor<1x12x14x14xf32>
+  return %y : tensor<1x12x14x14xf32>
+}
+
+// A schedule that was fixed is for a plain image.
+// ALWAYS-LABEL: func.func @keeps_fixed_schedule
+// ALWAYS:         "tri.conv"
+func.func @keeps_fixed_schedule(%x: tensor<1x8x14x14xf32>) -> tensor<1x8x14x14xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<8x8x1x1xf32>} : () -> tensor<8x8x1x1xf32>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>, trivium.schedule = "packed 6x2"}
+      : (tensor<1x8x14x14xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x14x14xf32>
+  return %y : tensor<1x8x14x14xf32>
+}
+
+// Kernels that are not constants cannot be packed.
+// ALWAYS-LABEL: func.func @keeps_variable_kernels
+// ALWAYS:         "tri.conv"
+func.func @keeps_variable_kernels(%x: tensor<1x8x14x14xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x14x14xf32> {
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x8x14x14xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x14x14xf32>
+  return %y : tensor<1x8x14x14xf32>
+}
