@@ -21,6 +21,7 @@ from ..runtime.package import Package
 from ..runtime.team import CODE as THREADS
 from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, compile_threads, object_entries
+from ..targets.cpu.layouts import describe_layouts
 from ..targets.cpu.segment import KernelCall
 from ..targets.cpu.tuning_file import PACKAGED
 from ..targets.cpu.variants import merge_scratch, own_pieces
@@ -62,6 +63,7 @@ class _Assembly:
         self.program = program
         self.codes = codes
         self.target = target
+        self.layouts = describe_layouts(module)
         self.buffers: list[m.Buffer] = []
         self.index: dict[ir.Value, int] = {}
 
@@ -114,7 +116,10 @@ class _Assembly:
             name = self.program.names.get(value, "")
             dtype = DTYPES[tensor.dtype].numpy
             self.index[value] = len(self.buffers)
-            self.buffers.append(m.Buffer(name, place.base, place.offset, tensor.shape, dtype))
+            layout = self.layouts.get(value, "")
+            self.buffers.append(
+                m.Buffer(name, place.base, place.offset, tensor.shape, dtype, layout=layout)
+            )
         return self.index[value]
 
     def _memory(self) -> m.Memory:

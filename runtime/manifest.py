@@ -9,7 +9,7 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 3
+VERSION = 4
 
 # The first two bases; the inputs follow, then the outputs.
 ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
@@ -31,7 +31,8 @@ class Port:
 class Buffer:
     """Place one tensor at `offset` bytes into a base.
 
-    `name` is the source value it holds; `sources` lists every source value equal to it.
+    `name` is the source value it holds; `sources` lists every source value equal to it. `layout`
+    says how its elements lie where that is not as the model has them.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Buffer:
     shape: tuple[int, ...]
     dtype: str
     sources: tuple[str, ...] = ()
+    layout: str = ""
 
 
 @dataclass(frozen=True)

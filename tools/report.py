@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..runtime.manifest import CpuRequirements, Kernel, Manifest, Math, Port, Step
+from ..runtime.manifest import ARENA, CpuRequirements, Kernel, Manifest, Math, Port, Step
 
 if TYPE_CHECKING:
     from ..targets.place import Placement
@@ -21,6 +21,7 @@ def describe(name: str, manifest: Manifest, lacking: Callable[[CpuRequirements],
         _section("sizes", _sizes(manifest)),
         _section("math", [_math(manifest.math)]),
         _section("machines", _machines(manifest.machines, lacking)),
+        _section("layouts", _layouts(manifest)),
         _section("steps", _steps(manifest)),
         _section("kernels", _kernels(manifest.kernels)),
         _section("on the host", map(_host_step, _host_steps(manifest))),
@@ -117,6 +118,19 @@ def _sizes(manifest: Manifest) -> list[str]:
         "IR": sizes.get("module.mlirbc", 0),
     }
     return list(_columns([(spell_size(size), name) for name, size in parts.items()], ""))
+
+
+RELAYOUTS = ("cpu.block", "cpu.unblock")
+
+
+def _layouts(manifest: Manifest) -> list[str]:
+    """Count values by their layout; list the kernels that bring them from one to another."""
+    arena = [buffer for buffer in manifest.buffers if buffer.base == ARENA]
+    counts = Counter(buffer.layout or "as the model has them" for buffer in arena)
+    values = [f"{_count(count, 'value')} {layout}" for layout, count in sorted(counts.items())]
+    moved = [k for k in manifest.kernels if not set(RELAYOUTS).isdisjoint(k.ops)]
+    rows = [(f"{k.calls}x", _spell_ops(k.ops), ", ".join(k.nodes)) for k in moved]
+    return [*values, *_columns(rows, "")] if rows else values
 
 
 def _steps(manifest: Manifest) -> Iterable[str]:

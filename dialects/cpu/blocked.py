@@ -27,6 +27,9 @@ class Block(CpuOp):
     lanes: int
     y: Result
 
+    anchor = True
+    frames = True
+
     @staticmethod
     def infer(x: Tensor, *, lanes: int) -> Tensor:
         return Tensor(blocked_shape(x.shape, lanes), x.dtype)

@@ -29,6 +29,7 @@ class Pool(TriOp, abstract=True):
     ceil_mode: bool = False
 
     anchor = True
+    frames = True
 
 
 class MaxPool(Pool):

@@ -95,15 +95,15 @@ def test_a_missing_field_is_named(manifest: Manifest):
 
 
 def test_a_later_version_is_refused_before_its_fields_are_read(manifest: Manifest):
-    document = json.loads(edited(manifest, "version", 4))
+    document = json.loads(edited(manifest, "version", 5))
     document["novelty"] = 1
     message = refusal(json.dumps(document))
-    assert message.startswith("manifest: 'version' is 4, this runtime reads up to 3: update")
+    assert message.startswith("manifest: 'version' is 5, this runtime reads up to 4: update")
 
 
 @pytest.mark.parametrize("value", [0, -1])
 def test_an_earlier_version_is_refused(manifest: Manifest, value: int):
-    assert f"'version' is {value}, this runtime reads 3: compile the model again" in refusal(
+    assert f"'version' is {value}, this runtime reads 4: compile the model again" in refusal(
         edited(manifest, "version", value)
     )
 

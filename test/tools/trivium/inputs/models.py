@@ -21,11 +21,20 @@ folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
 for name, text in MODELS.items():
     onnx.save(onnx.parser.parse_model(HEAD + text), folder / name)
-layer = onnx.parser.parse_model(
-    HEAD + "layer (float[20, 16] x) => (float[20, 40] y) { y = MatMul (x, w) }"
-)
-layer.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((16, 40), np.float32), "w"))
-onnx.save(layer, folder / "layer.onnx")
+WEIGHTED = {
+    "layer.onnx": ("layer (float[20, 16] x) => (float[20, 40] y) { y = MatMul (x, w) }", (16, 40)),
+    "groups.onnx": (
+        """groups (float[1, 64, 14, 14] x) => (float[1, 64, 14, 14] y) {
+            a = Conv <group = 4, pads = [1, 1, 1, 1]> (x, w)
+            y = Conv <group = 4, pads = [1, 1, 1, 1]> (a, w)
+        }""",
+        (64, 16, 3, 3),
+    ),
+}
+for name, (text, shape) in WEIGHTED.items():
+    model = onnx.parser.parse_model(HEAD + text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(shape, np.float32), "w"))
+    onnx.save(model, folder / name)
 (folder / "broken.onnx").write_bytes((folder / "scale.onnx").read_bytes()[:40])
 np.save(folder / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
 np.save(folder / "wide.npy", np.zeros((2, 4), np.float32))

@@ -44,7 +44,16 @@ def winograd() -> Case:
     return Case("winograd", cpu.BlockedWinogradConv, (image(16, 8, 8), u, normal(32)), more)
 
 
-CASES = [conv(1), conv(2), lanes(), winograd()]
+def block() -> Case:
+    return Case("block", cpu.Block, (normal(2, 32, 5, 6),), {"lanes": LANES})
+
+
+def pool() -> Case:
+    window = {"kernel": (3, 3, 1), "strides": (2, 2, 1), "dilations": (1, 1, 1)}
+    return Case("pool", tri.MaxPool, (image(32, 9, 8),), window | {"pads": (1, 1, 0, 1, 1, 0)})
+
+
+CASES = [conv(1), conv(2), lanes(), winograd(), block(), pool()]
 PADS = (0, 0, 1, 2, 0, 0, 0, 0, 1, 0)
 
 
