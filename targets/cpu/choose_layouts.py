@@ -9,7 +9,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, functions, ops
 from ...dialects.core.op import Op
 from ...passes.core import Pass
-from ...passes.rewriting import LOGS, NoMatch, Rewriter
+from ...passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
 from ..options import WINOGRAD_ERROR
 from . import blocked_convs as blocked_convs
 from .blocked_forms import Blocks, Form, blocked_form
@@ -32,6 +32,7 @@ class ChooseLayouts(Pass):
         tri.conv %x, %w; tri.relu
             =>   cpu.unblock (tri.relu (cpu.blocked_conv (tri.pad (cpu.block %x)), %w_packed))
         cpu.block (cpu.unblock %x)   =>   %x
+        cpu.unblock (cpu.block %x)   =>   %x
     """
 
     error: float = WINOGRAD_ERROR
@@ -46,6 +47,25 @@ class ChooseLayouts(Pass):
                 forms = _find_forms(function, blocks, rewriter)
                 chosen = set(forms) if self.always else _cheapest(forms, blocks)
                 _rewrite([forms[value] for value in forms if value in chosen], blocks, rewriter)
+        rewrite(module, _BlockOfUnblock(), _UnblockOfBlock())
+
+
+class _BlockOfUnblock(Pattern):
+    root = cpu.Block
+
+    def rewrite(self, op: cpu.Block, rewriter: Rewriter) -> None:
+        plain = rewriter.producer(op.x, cpu.Unblock)
+        if plain.x.type != op.y.type:
+            raise NoMatch(f"makes {op.y.type} of {plain.x.type}")
+        rewriter.replace(op, [plain.x], plain)
+
+
+class _UnblockOfBlock(Pattern):
+    root = cpu.Unblock
+
+    def rewrite(self, op: cpu.Unblock, rewriter: Rewriter) -> None:
+        blocked = rewriter.producer(op.x, cpu.Block)
+        rewriter.replace(op, [blocked.x], blocked)
 
 
 def _find_forms(function: ir.Operation, blocks: Blocks, rewriter: Rewriter) -> Forms:

@@ -119,3 +119,25 @@ func.func @keeps_variable_kernels(%x: tensor<1x8x14x14xf32>, %w: tensor<8x8x1x1x
       : (tensor<1x8x14x14xf32>, tensor<8x8x1x1xf32>) -> tensor<1x8x14x14xf32>
   return %y : tensor<1x8x14x14xf32>
 }
+
+// Blocks that come from blocks of the same width, and images that were only blocked for a moment.
+// CHECK-LABEL: func.func @cancels_pairs
+// CHECK-SAME:    (%[[B:.*]]: {{.*}}, %[[X:.*]]: {{.*}})
+// CHECK-NEXT:    return %[[B]], %[[X]]
+func.func @cancels_pairs(%b: tensor<1x2x4x5x8xf32>, %x: tensor<1x8x4x5xf32>) -> (tensor<1x2x4x5x8xf32>, tensor<1x8x4x5xf32>) {
+  %0 = "cpu.unblock"(%b) : (tensor<1x2x4x5x8xf32>) -> tensor<1x16x4x5xf32>
+  %1 = "cpu.block"(%0) {lanes = 8} : (tensor<1x16x4x5xf32>) -> tensor<1x2x4x5x8xf32>
+  %2 = "cpu.block"(%x) {lanes = 4} : (tensor<1x8x4x5xf32>) -> tensor<1x2x4x5x4xf32>
+  %3 = "cpu.unblock"(%2) : (tensor<1x2x4x5x4xf32>) -> tensor<1x8x4x5xf32>
+  return %1, %3 : tensor<1x2x4x5x8xf32>, tensor<1x8x4x5xf32>
+}
+
+// Blocks of another width are other blocks.
+// CHECK-LABEL: func.func @keeps_other_blocks
+// CHECK:         "cpu.unblock"
+// CHECK:         "cpu.block"
+func.func @keeps_other_blocks(%b: tensor<1x2x4x5x8xf32>) -> tensor<1x4x4x5x4xf32> {
+  %0 = "cpu.unblock"(%b) : (tensor<1x2x4x5x8xf32>) -> tensor<1x16x4x5xf32>
+  %1 = "cpu.block"(%0) {lanes = 4} : (tensor<1x16x4x5xf32>) -> tensor<1x4x4x5x4xf32>
+  return %1 : tensor<1x4x4x5x4xf32>
+}

@@ -148,3 +148,16 @@ func.func @keeps_vectors_across_pixels(%x: tensor<1x2x32xf32>) -> tensor<1x16x32
       : (tensor<1x2x32xf32>, tensor<16x2x1xf32>) -> tensor<1x16x32xf32>
   return %y : tensor<1x16x32xf32>
 }
+
+// A blocked convolution is packed already; for another schedule, it is packed again.
+// CHECK-LABEL: func.func @packs_blocked_conv_again
+// CHECK:         "cpu.blocked_conv"{{.*}}rows = 29{{.*}} : (tensor<1x2x4x5x16xf32>, tensor<4x32x16xf32>)
+// CHECK:         "cpu.blocked_conv"{{.*}} : (tensor<1x2x4x5x16xf32>, tensor<2x32x32xf32>)
+func.func @packs_blocked_conv_again(%x: tensor<1x2x4x5x16xf32>) -> (tensor<1x4x4x5x16xf32>, tensor<1x4x4x5x16xf32>) {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<2x32x32xf32>} : () -> tensor<2x32x32xf32>
+  %0 = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, lanes = 16, outputs = 64, strides = array<i64: 1, 1>, trivium.schedule = "panel 29x1"}
+      : (tensor<1x2x4x5x16xf32>, tensor<2x32x32xf32>) -> tensor<1x4x4x5x16xf32>
+  %1 = "cpu.blocked_conv"(%x, %w) {dilations = array<i64: 1, 1>, kernel = array<i64: 1, 1>, lanes = 16, outputs = 64, strides = array<i64: 1, 1>}
+      : (tensor<1x2x4x5x16xf32>, tensor<2x32x32xf32>) -> tensor<1x4x4x5x16xf32>
+  return %0, %1 : tensor<1x4x4x5x16xf32>, tensor<1x4x4x5x16xf32>
+}

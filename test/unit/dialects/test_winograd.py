@@ -69,3 +69,43 @@ def test_packed_convolution_is_exact() -> None:
     packed = cpu.pack_kernels(w, 2, 2)
     y = cpu.PackedConv.reference(x, packed, outputs=6, block=2, kernel=(3, 2), **window)
     np.testing.assert_array_equal(y, plain)
+
+
+@pytest.mark.parametrize(("group", "block"), [(1, 16), (1, 48), (2, 8), (3, 4)])
+def test_blocked_convolution_is_a_convolution(group: int, block: int) -> None:
+    """Panels of a group that are not full, groups of several blocks, a tile that hangs over."""
+    x, w = normal(2, 12 * group, 6, 7), normal(24 * group, 12, 3, 2)
+    window = {"strides": (2, 1), "dilations": (1, 2)}
+    packed = cpu.pack_group_columns(w, group, block)
+    unpacked = cpu.unpack_group_columns(packed, len(w), group, (3, 2))
+    np.testing.assert_array_equal(unpacked, w)
+    plain = tri.Conv.reference(x, w, None, group=group, pads=(0,) * 4, **window)
+    image = cpu.Block.reference(x, lanes=4)
+    more = {"outputs": len(w), "lanes": 8, "group": group, "kernel": (3, 2)}
+    y = cpu.BlockedConv.reference(image, packed, **more, **window)
+    np.testing.assert_array_equal(cpu.Unblock.reference(y), plain)
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_lanes_see_their_own_group(channels: int) -> None:
+    x, w, b = normal(2, 12, 6, 7), normal(12, channels, 3, 2), normal(12)
+    window = {"strides": (2, 1), "dilations": (1, 2)}
+    group = 12 // channels
+    plain = tri.Conv.reference(x, w, b, group=group, pads=(0,) * 4, **window)
+    image = cpu.Block.reference(x, lanes=4)
+    y = cpu.LaneConv.reference(image, cpu.pack_lanes(w, 4), b, kernel=(3, 2), **window)
+    np.testing.assert_array_equal(cpu.Unblock.reference(y), plain)
+
+
+@pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 2e-5)])
+@pytest.mark.parametrize("sizes", [(4, 8), (5, 7)])
+def test_blocked_winograd_convolves(tile: int, error: float, sizes: tuple[int, int]) -> None:
+    reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
+    x, w, b = normal(2, 8, *reach), normal(12, 8, 3, 3), normal(12)
+    wide = [a.astype(np.float64) for a in (x, w, b)]
+    ones = {"strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
+    plain = tri.Conv.reference(*wide, **ones)[:, :, : sizes[0], : sizes[1]]
+    u = cpu.transform_kernel_columns(w, tile, 8)
+    image = cpu.Block.reference(x, lanes=4)
+    y = cpu.BlockedWinogradConv.reference(image, u, b, tile=tile, outputs=12, sizes=sizes)
+    assert np.abs(cpu.Unblock.reference(y) - plain).max() <= error * np.abs(plain).max()

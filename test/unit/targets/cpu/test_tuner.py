@@ -181,3 +181,30 @@ def test_an_interrupted_tuning_keeps_what_it_measured(tmp_path: Path) -> None:
     again = Bench()
     convolutions(options, again, text=two, weights=weights_of_two)
     assert [name for name, _ in again.measured] == ["tri.mat_mul"]
+
+
+BLOCKED = """
+func.func @main(%x: tensor<1x32x14x14xf32>) -> tensor<1x64x14x14xf32> {
+  %w = "tri.weight"() {name = "w", type = tensor<64x32x1x1xf32>} : () -> tensor<64x32x1x1xf32>
+  %v = "tri.weight"() {name = "v", type = tensor<64x1x3x3xf32>} : () -> tensor<64x1x3x3xf32>
+  %0 = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x14x14xf32>, tensor<64x32x1x1xf32>) -> tensor<1x64x14x14xf32>
+  %1 = "tri.conv"(%0, %v) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, group = 64} : (tensor<1x64x14x14xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x14x14xf32>
+  return %1 : tensor<1x64x14x14xf32>
+}
+"""  # noqa: E501
+
+
+def test_tiles_of_blocked_convolutions_are_tuned(tmp_path: Path) -> None:
+    weights: dict[str, Array] = {
+        "w": np.arange(2048, dtype=np.float32).reshape(64, 32, 1, 1),
+        "v": np.ones((64, 1, 3, 3), np.float32),
+    }
+    options, bench = Options(tune=str(tmp_path / "t.json")), Bench("panel 29x1")
+    before = dict(convolutions(Options(), bench, text=BLOCKED, weights=weights))
+    after = dict(convolutions(options, bench, text=BLOCKED, weights=weights))
+    assert list(before) == list(after) == ["cpu.blocked_conv", "cpu.lane_conv"]
+    ((name, measured),) = bench.measured
+    assert name == "cpu.blocked_conv"
+    assert "panel 29x1" in measured
+    assert before["cpu.blocked_conv"]["rows"] != 29
+    assert after["cpu.blocked_conv"]["rows"] == 29
