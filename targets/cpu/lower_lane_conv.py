@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ...dialects import cpu
+from ...dialects.core.machine import Machine
 from ...dialects.cpu.packing import even_split
 from .buffer import Buffer, Lanes, vector, zero
 from .index import Index, carry_nest, for_each, unravel
@@ -26,7 +27,7 @@ def lower_lane_conv(
     op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
 ) -> None:
     batch, blocks, *rows, width, _ = y.shape
-    work = _LaneConv(op, x, w, b, y, kernel.machine.registers * kernel.machine.lanes(32))
+    work = _LaneConv(op, x, w, b, y, kernel.machine)
     large, small, many, few = even_split(width, work.most)
 
     def enter(at: list[Index]) -> list[Piece]:
@@ -50,14 +51,31 @@ class _LaneConv:
         w: Buffer,
         b: Buffer | None,
         y: Sink,
-        numbers: int,
+        machine: Machine,
     ) -> None:
         self.op, self.x, self.w, self.b, self.y = op, x, w, b, y
         *_, self.channels, width = w.shape
         self.lanes = Lanes(width)
-        # Sums take less than half of the registers: kernels and pixels have the others.
-        self.most = max(1, numbers * 7 // 16 // width)
+        self.most = self._most(machine.registers * machine.lanes(32) // width)
         self.weights = w.reshape((w.shape[0], *op.kernel, self.channels, width))
+
+    def _most(self, registers: int) -> int:
+        """Return how many pixels of a line to compute at a time.
+
+        Sums take less than half of the registers. Where channels are repeated in lanes, all that a
+        line of windows sees is kept in registers as well.
+        """
+        most = max(1, registers * 7 // 16)
+        if self.channels == 1:
+            return most
+        room = registers - 2
+        return next((n for n in range(most, 1, -1) if n + len(self._columns(n)) <= room), 1)
+
+    def _columns(self, count: int) -> list[int]:
+        """List where the pixels lie that so many neighbouring windows see of a line."""
+        step, apart = self.op.strides[-1], self.op.dilations[-1]
+        taps = range(self.op.kernel[-1])
+        return sorted({i * step + tap * apart for i in range(count) for tap in taps})
 
     def start(self, block: Index) -> Number:
         """Return what sums of a block start from."""
@@ -69,16 +87,13 @@ class _LaneConv:
         self, at: Sequence[Index], place: Sequence[Index], first: Index, count: int, start: Number
     ) -> None:
         """Compute neighbouring pixels of one line."""
-        *outer, last = self.op.kernel
-        unrolled = math.prod(self.op.kernel) <= UNROLLED
+        *outer, _ = self.op.kernel
 
         def line(tap: Sequence[Index], sums: list[Number]) -> list[Number]:
-            for i in range(last):
-                sums = self._tap(at, place, first, [*tap, Index(i)], sums)
-            return sums
+            return self._line(at, place, first, tap, sums)
 
         sums = [start] * count
-        if unrolled:
+        if math.prod(self.op.kernel) <= UNROLLED:
             for number in range(math.prod(outer)):
                 sums = line(unravel(Index(number), outer), sums)
         else:
@@ -86,33 +101,34 @@ class _LaneConv:
         for i, total in enumerate(sums):
             self.y.store(total, [*at, *place, first + i, Index(0)], self.lanes)
 
-    def _tap(
+    def _line(
         self,
         at: Sequence[Index],
         place: Sequence[Index],
         first: Index,
         tap: Sequence[Index],
-        sums: Sequence[Number],
+        sums: list[Number],
     ) -> list[Number]:
-        """Add what one tap of the windows sees."""
-        corner = [
+        """Add what one line of the windows sees."""
+        *strides, step = self.op.strides
+        *dilations, apart = self.op.dilations
+        row = [
             p * stride + t * dilation
-            for p, t, stride, dilation in zip(
-                [*place, first], tap, self.op.strides, self.op.dilations, strict=True
-            )
+            for p, t, stride, dilation in zip(place, tap, strides, dilations, strict=True)
         ]
-        step = self.op.strides[-1]
-        pixels = [
-            self.x.load([*at, *corner[:-1], corner[-1] + i * step, Index(0)], self.lanes)
-            for i in range(len(sums))
-        ]
+        pixels = {
+            column: self.x.load([*at, *row, first * step + column, Index(0)], self.lanes)
+            for column in self._columns(len(sums))
+        }
+        sums = list(sums)
         for channel in range(self.channels):
-            factor = self.weights.load([at[1], *tap, Index(channel), Index(0)], self.lanes)
-            sums = [
-                self._of_group(pixel, channel).fma(factor, total)
-                for pixel, total in zip(pixels, sums, strict=True)
-            ]
-        return list(sums)
+            seen = {column: self._of_group(pixel, channel) for column, pixel in pixels.items()}
+            for j in range(self.op.kernel[-1]):
+                place_of = [at[1], *tap, Index(j), Index(channel), Index(0)]
+                factor = self.weights.load(place_of, self.lanes)
+                for i, total in enumerate(sums):
+                    sums[i] = seen[i * step + j * apart].fma(factor, total)
+        return sums
 
     def _of_group(self, pixel: Number, channel: int) -> Number:
         """Give each lane a channel of its group."""
