@@ -6,7 +6,8 @@ from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import FAST, Options
 from ..targets.place import Placement, placements
-from .frontends.onnx import Bindings, Source, import_onnx
+from .frontends.core.inputs import Bindings
+from .frontends.onnx import Source, import_onnx
 from .stages import candidates, pipeline_for
 
 

@@ -11,7 +11,8 @@ from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.options import FAST, Options
 from .build import Progress, build_module
-from .frontends.onnx import Bindings, Source, import_onnx
+from .frontends.core.inputs import Bindings
+from .frontends.onnx import Source, import_onnx
 from .rebuild import rebuild
 from .stages import pipeline_for
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...compiler.build import Progress
-from ...compiler.frontends.onnx import Bindings, import_onnx
+from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.frontends.onnx import import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of

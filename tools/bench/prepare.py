@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...compiler.build import Progress, build_module
-from ...compiler.frontends.onnx import Bindings, import_onnx
+from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.frontends.onnx import import_onnx
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of

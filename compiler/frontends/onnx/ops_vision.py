@@ -7,10 +7,10 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, numpy_dtype
+from ..core.values import constant, ints, single, tensor
 from .boxes import suppress
 from .ops_conv import kernel_of
 from .rules import Value, onnx_op
-from .values import constant, ints, single, tensor
 from .windows import Ints, window
 
 
