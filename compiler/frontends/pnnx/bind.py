@@ -27,7 +27,9 @@ class Given:
     weights: dict[str, Any]
 
 
-def bind(operator: Operator, rule: Rule, operands: Mapping[str, Any], convert: Converter) -> Arguments:
+def bind(
+    operator: Operator, rule: Rule, operands: Mapping[str, Any], convert: Converter
+) -> Arguments:
     """Return the arguments for a rule: inputs, weights and parameters, as the rule takes them.
 
     Raises Invalid when something is missing or does not fit, Unsupported for a parameter that the
@@ -108,11 +110,7 @@ def _inputs(
     unnamed = _without_tied(operator, unnamed, 0 if rule.rest else len(unnamed) - len(free))
     for name, operand in zip(free, unnamed, strict=False):
         named[name] = operands[operand.name]
-    return [
-        each
-        for operand in unnamed[len(free) :]
-        for each in _elements(operands[operand.name])
-    ]
+    return [each for operand in unnamed[len(free) :] for each in _elements(operands[operand.name])]
 
 
 def _elements(operand: Any) -> list[Any]:
