@@ -1,6 +1,7 @@
 """All rules that come with Trivium: importing this module registers them."""
 
 from . import ops_activation as ops_activation
+from . import ops_adaptive_pool as ops_adaptive_pool
 from . import ops_compare as ops_compare
 from . import ops_conv as ops_conv
 from . import ops_create as ops_create

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
 from .graph import Operator
@@ -114,7 +114,7 @@ def _inputs(
 
 
 def _elements(operand: Any) -> list[Any]:
-    return operand if isinstance(operand, list) else [operand]
+    return cast("list[Any]", operand) if isinstance(operand, list) else [operand]
 
 
 def _without_tied(operator: Operator, inputs: list[Any], extra: int) -> list[Any]:

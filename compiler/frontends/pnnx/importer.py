@@ -14,6 +14,7 @@ from ....dialects.core.tensor import Array
 from ..core.inputs import Bindings, Input, input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from . import all_rules as all_rules
 from .bind import bind
 from .element_types import COMPLEX, element_type, word_of
 from .graph import Graph, Operand, Operator

@@ -1,7 +1,7 @@
 """What the operands of a PNNX graph are while it is imported, and what rules get of them.
 
-An operand is an IR value, or a `Complex`, or a weight that nobody has used yet, or it is known while
-importing: a number, or a list of operands. Each is made what a rule's parameter takes.
+An operand is an IR value, or a `Complex`, or a weight that nobody has used yet, or it is known: a
+number, or a list of operands. Each is made what a rule's parameter takes.
 """
 
 from typing import Any, cast
@@ -94,12 +94,13 @@ class Converter:
 
 def plain(given: Any, takes: tuple[Any, ...]) -> Any:
     """Return a plain value as one of the kinds of Python value, or None when it is none of them."""
-    if isinstance(given, np.ndarray) and np.ndarray not in map(_origin, takes):
+    if np.ndarray in map(_origin, takes) and _is_numeric(given):
+        return as_array(given)
+    if isinstance(given, np.ndarray):
         array = cast("Array", given)
         given = array.item() if array.ndim == 0 else tuple(array.reshape(-1).tolist())
+    given = cast("Any", given)
     for kind in takes:
-        if _origin(kind) is np.ndarray and _all_are(as_tuple(given), NUMBERS):
-            return as_array(given)
         if kind in LISTS and _all_are(given, LISTS[kind]):
             return given
         if isinstance(kind, type) and type(given) is kind:
@@ -122,9 +123,9 @@ def _widened(given: Any, takes: tuple[Any, ...]) -> Any:
 
 def as_array(given: Any) -> Array:
     """Return numbers as torch would take them: integers are i64, floats f32."""
-    array = np.asarray(given)
     if isinstance(given, np.ndarray):
-        return array
+        return cast("Array", given)
+    array: Array = np.array(given)
     narrow = {"f": np.float32, "c": np.complex64, "i": np.int64}.get(array.dtype.kind)
     return array if narrow is None else array.astype(narrow)
 
@@ -133,6 +134,10 @@ def parts_of(array: Array) -> Array:
     """Return complex numbers as real ones, with an axis for the parts at the end."""
     real = np.float64 if array.dtype == np.complex128 else np.float32
     return np.ascontiguousarray(array).view(real).reshape(*array.shape, 2)
+
+
+def _is_numeric(given: Any) -> bool:
+    return isinstance(given, (np.ndarray, *NUMBERS)) or _all_are(given, NUMBERS)
 
 
 def _all_are(given: Any, types: tuple[type, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
@@ -21,7 +21,8 @@ def parts(x: Value | Complex) -> Value:
 
 
 def _like(x: Tensor, moved: Value) -> Tensor:
-    return Complex(moved) if isinstance(x, Complex) else moved
+    made: Any = Complex(moved) if isinstance(x, Complex) else moved
+    return made
 
 
 def shape_of(x: Value | Complex) -> Shape:

@@ -1,6 +1,7 @@
 """PNNX rules for pooling to a given size: windows as even as they can be, which may overlap."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def _even(sizes: Ints, wanted: Ints) -> bool:
     return all(size % want == 0 for size, want in zip(sizes, wanted, strict=True))
 
 
-def _options(sizes: Ints, wanted: Ints) -> dict[str, Ints]:
+def _options(sizes: Ints, wanted: Ints) -> dict[str, Any]:
     """Return the windows that split axes evenly."""
     kernel = tuple(size // want for size, want in zip(sizes, wanted, strict=True))
     zeros, ones = (0,) * (2 * len(kernel)), (1,) * len(kernel)

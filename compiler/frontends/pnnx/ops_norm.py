@@ -26,7 +26,10 @@ def batch_norm(
     bias: Value | None = None,
     *,
     eps: float = 1e-5,
+    training: bool = False,
 ) -> tri.BatchNorm:
+    if training:
+        raise Unsupported("normalises by the batch itself (training=True), must be inference")
     scale = _filled(input, 1) if weight is None else weight
     shift = _filled(input, 0) if bias is None else bias
     return tri.BatchNorm.build(input, scale, shift, running_mean, running_var, epsilon=eps)

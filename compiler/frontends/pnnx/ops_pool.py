@@ -1,6 +1,7 @@
 """PNNX rules for pooling by windows of one size."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def register_max_pool(axes: int) -> None:
     ) -> Value | tuple[Value, Value]:
         x, drop = batched(input, axes)
         seen = _window(axes, kernel_size, stride, padding, dilation, ceil_mode)
-        options = {
+        options: dict[str, Any] = {
             "kernel": seen.kernel,
             "strides": seen.strides,
             "pads": seen.pads,
@@ -116,15 +117,22 @@ def register_lp_pool(axes: int) -> None:
         stride: Ints | None = None,
         ceil_mode: bool = False,
     ) -> Value:
-        """Compute (mean of xᵖ * kernel)^(1/p); a window over the end has a mean of what is there."""
+        """Compute (mean of xᵖ * kernel)^(1/p); windows over the end have a mean, too."""
         x, drop = batched(input, axes)
         seen = _window(axes, kernel_size, stride, (0,), (1,), ceil_mode)
         plain = Window(seen.kernel, seen.strides, seen.pads, seen.dilations)
         sizes = tensor(x).shape[2:]
         full = seen.output_sizes(sizes) == plain.output_sizes(sizes)
         if full and norm_type in (2, 4, 6, 8):
-            options = {"strides": plain.strides, "pads": plain.pads, "dilations": plain.dilations}
-            return drop(tri.LpPool.build(x, kernel=plain.kernel, p=int(norm_type), **options).y)
+            y = tri.LpPool.build(
+                x,
+                kernel=plain.kernel,
+                strides=plain.strides,
+                pads=plain.pads,
+                dilations=plain.dilations,
+                p=int(norm_type),
+            ).y
+            return drop(y)
         dtype = tensor(x).dtype
         powers = tri.Pow.build(x, as_type(norm_type, dtype)).y
         total = tri.Mul.build(

@@ -74,13 +74,18 @@ RULES: dict[str, Rule] = {}
 REFUSED: dict[str, str] = {}
 """The types of operators that are known and that Trivium will not take, and why."""
 
-IGNORED = frozenset(
-    ("in_channels", "out_channels", "in_features", "out_features", "num_features", "num_channels")
-    + ("num_embeddings", "embedding_dim", "num_parameters", "input_size", "embed_dim")
-    + ("kdim", "vdim", "affine", "elementwise_affine", "track_running_stats", "momentum")
-    + ("dropout", "training", "inplace", "device", "requires_grad", "layout", "memory_format")
-    + ("pin_memory", "non_blocking", "copy", "sparse", "scale_grad_by_freq", "padding_idx")
+_OF_WEIGHTS = (
+    *("in_channels", "out_channels", "in_features", "out_features", "num_features"),
+    *("num_channels", "num_embeddings", "embedding_dim", "num_parameters", "input_size"),
+    *("embed_dim", "kdim", "vdim", "affine", "elementwise_affine", "track_running_stats"),
 )
+_OF_TRAINING = (
+    *("momentum", "dropout", "inplace", "requires_grad", "sparse", "scale_grad_by_freq"),
+    "padding_idx",
+)
+_OF_MEMORY = ("device", "layout", "memory_format", "pin_memory", "non_blocking", "copy")
+
+IGNORED = frozenset((*_OF_WEIGHTS, *_OF_TRAINING, *_OF_MEMORY))
 """Parameters that tell inference nothing: what weights tell as well, and what training is about."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
