@@ -3,8 +3,10 @@
 from . import ops_activation as ops_activation
 from . import ops_adaptive_pool as ops_adaptive_pool
 from . import ops_compare as ops_compare
+from . import ops_complex as ops_complex
 from . import ops_conv as ops_conv
 from . import ops_create as ops_create
+from . import ops_expression as ops_expression
 from . import ops_identity as ops_identity
 from . import ops_join as ops_join
 from . import ops_matmul as ops_matmul

@@ -1,30 +1,13 @@
 """Weights of PNNX operators: a type, and bytes that are looked at only when asked for. No MLIR."""
 
 import math
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ....dialects.core.errors import CompileError, Invalid
 from ....dialects.core.tensor import Array, numpy_dtype
-
-SIZES = {
-    "f32": 4,
-    "f64": 8,
-    "f16": 2,
-    "bf16": 2,
-    "i8": 1,
-    "i16": 2,
-    "i32": 4,
-    "i64": 8,
-    "u8": 1,
-    "bool": 1,
-    "c64": 8,
-    "c128": 16,
-    "c32": 4,
-}
-"""How many bytes an element of each type has; the keys are PNNX's words."""
+from .tensor_type import SIZES, spell_type
 
 _NUMPY = {
     "f32": "<f4",
@@ -40,7 +23,13 @@ _NUMPY = {
     "c128": "<c16",
 }
 
-Load = Callable[[], memoryview]
+
+class Data(Protocol):
+    """Where the bytes of a weight come from: a file, or an array."""
+
+    def read(self) -> memoryview: ...
+
+    def release(self) -> None: ...
 
 
 class Attribute:
@@ -50,22 +39,21 @@ class Attribute:
     until they are asked for, and are never copied.
     """
 
-    def __init__(self, dtype: str | None, shape: tuple[int, ...], load: Load) -> None:
+    def __init__(self, dtype: str | None, shape: tuple[int, ...], data: Data) -> None:
         self.dtype = dtype
         self.shape = shape
-        self._load: Load | None = load
+        self._data: Data | None = data
 
     @staticmethod
     def of(array: Array) -> "Attribute":
-        """Make a weight of an array; raise CompileError when PNNX has no such type."""
-        array = np.asarray(array, order="C")
-        little = array.dtype.newbyteorder("<")
-        word = next((w for w, n in _NUMPY.items() if np.dtype(n) == little), None)
-        word = word or ("bf16" if array.dtype.name == "bfloat16" else None)
-        if word is None:
-            raise CompileError(f"weights of type {array.dtype} are not one of {', '.join(SIZES)}")
-        data: Any = array.astype(little, copy=False).reshape(-1).view(np.uint8)
-        return Attribute(word, array.shape, lambda: memoryview(data))
+        """Make a weight of an array, which is not copied; raise Invalid if PNNX lacks its type."""
+        held = _Held(array)
+        return Attribute(held.dtype, array.shape, held)
+
+    @staticmethod
+    def null(shape: tuple[int, ...]) -> "Attribute":
+        """Make a weight of type `null`, which has a shape and no data."""
+        return Attribute(None, shape, _Held(np.empty(0, np.uint8)))
 
     @property
     def nbytes(self) -> int:
@@ -73,60 +61,70 @@ class Attribute:
         return math.prod(self.shape) * SIZES[self.dtype] if self.dtype else 0
 
     def raw(self) -> memoryview:
-        """Return the bytes as they are in the file, without a copy."""
-        if self._load is None:
-            raise CompileError("the weight was cleared")
-        return self._load()
+        """Return the bytes as they are in the file, without a copy.
+
+        Raises CompileError when the weight was cleared, or does not fit its checksum.
+        """
+        if self._data is None:
+            raise CompileError(f"the weight of {self} was cleared")
+        return self._data.read()
 
     def array(self) -> Array:
         """Decode to numpy: without a copy, except for c32, which becomes complex64.
 
-        An array from a file cannot be written to, and may begin at any byte.
+        What comes from a file cannot be written to, and need not begin on a multiple of its
+        element's size. Raises CompileError as `raw` does.
         """
         if self.dtype is None:
-            raise CompileError("a weight of type null has no data")
+            raise CompileError(f"the weight of {self} has no data")
+        raw = np.frombuffer(self.raw(), np.uint8)
         if self.dtype == "c32":
-            halves = np.frombuffer(self.raw(), "<f2").astype(np.float32)
-            return halves.view(np.complex64).reshape(self.shape)
-        return np.frombuffer(self.raw(), _numpy(self.dtype)).reshape(self.shape)
+            return raw.view("<f2").astype(np.float32).view(np.complex64).reshape(self.shape)
+        if self.dtype == "bool" and raw.size and raw.max() > 1:
+            return (raw != 0).reshape(self.shape)
+        return raw.view(_numpy(self.dtype)).reshape(self.shape)
 
     def get(self, dtype: str) -> Array:
         """Decode, and raise CompileError when the weight is not of the type asked for."""
         if dtype != self.dtype:
-            raise CompileError(f"the weight is {self.dtype or 'null'}, not {dtype}")
+            raise CompileError(f"the weight is {self}, not {dtype}")
         return self.array()
 
     def clear(self) -> None:
-        """Forget the data; the type stays."""
-        self._load = None
+        """Forget the data, and give its memory back; the type stays."""
+        if self._data is not None:
+            self._data.release()
+        self._data = None
+
+    def __str__(self) -> str:
+        return spell_type(self.shape, self.dtype)
 
 
-def parse_shape(text: str) -> tuple[tuple[int | str | None, ...], str | None]:
-    """Read `(1,?,%n)f32`: sizes, unknown sizes and symbols, and the type (None for `null`)."""
-    inner, closed, word = text.rpartition(")")
-    if not closed or not inner.startswith("("):
-        raise Invalid(f"is '{text}', which is not a shape and a type such as (1,3)f32")
-    if word not in SIZES and word != "null":
-        raise Invalid(f"is of type '{word}', which is not one of {', '.join(SIZES)}, null")
-    sizes = inner[1:].split(",") if inner != "(" else []
-    return tuple(map(_dimension, sizes)), None if word == "null" else word
+class _Held:
+    """The bytes of an array in memory."""
 
+    def __init__(self, array: Array) -> None:
+        little = array.dtype.newbyteorder("<")
+        words = {np.dtype(name): word for word, name in _NUMPY.items()}
+        self.dtype = "bf16" if array.dtype.name == "bfloat16" else words.get(little, "")
+        if not self.dtype:
+            raise Invalid(f"weights are {array.dtype}, must be one of {', '.join(SIZES)}")
+        flat = np.ascontiguousarray(array, little).reshape(-1)
+        self._bytes: Any = flat.view(np.uint8)
 
-def spell_shape(shape: tuple[int | str | None, ...], dtype: str | None) -> str:
-    """Spell a shape and a type as `parse_shape` reads them."""
-    sizes = ("?" if d is None else f"%{d}" if isinstance(d, str) else str(d) for d in shape)
-    return f"({','.join(sizes)}){dtype or 'null'}"
+    def read(self) -> memoryview:
+        return memoryview(self._bytes)
 
-
-def _dimension(text: str) -> int | str | None:
-    if text == "?":
-        return None
-    if text.startswith("%") and len(text) > 1:
-        return text[1:]
-    if not (text.isascii() and text.isdigit()) or len(text) > 18:
-        raise Invalid(f"has a size '{text[:24]}', which is not a number, '?' or '%' and a name")
-    return int(text)
+    def release(self) -> None:
+        self._bytes = None
 
 
 def _numpy(dtype: str) -> "np.dtype[Any]":
-    return numpy_dtype("bf16") if dtype == "bf16" else np.dtype(_NUMPY[dtype])
+    if dtype != "bf16":
+        return np.dtype(_NUMPY[dtype])
+    try:
+        return numpy_dtype("bf16")
+    except ImportError:
+        raise CompileError(
+            "weights of bf16 need the package ml_dtypes: pip install ml_dtypes"
+        ) from None

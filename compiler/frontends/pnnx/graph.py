@@ -7,14 +7,11 @@ Every operand has one producer, which comes before its consumers. The methods he
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NoReturn
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .attributes import Attribute
 from .parameters import Parameter
-
-Dimension = int | str | None
-"""One size of an operand: known, a symbol, or (None) unknown."""
+from .tensor_type import Dimensions
 
 
 @dataclass(eq=False)
@@ -29,12 +26,15 @@ class Operand:
     producer: "Operator | None" = field(default=None, repr=False)
     consumers: list["Operator"] = field(default_factory=list["Operator"], repr=False)
     dtype: str | None = None
-    shape: tuple[Dimension, ...] | None = None
+    shape: Dimensions | None = None
 
     def remove_consumer(self, operator: "Operator") -> None:
-        """Take this operand out of the inputs of an operator, wherever it is one."""
+        """Take this operand out of the inputs of an operator, wherever it is one of them.
+
+        Raises CompileError when it is not.
+        """
         if operator not in self.consumers:
-            _refuse(operator, f"does not take operand '{self.name}'")
+            raise _refusal(operator, f"does not take operand '{self.name}'")
         for index in reversed(range(len(operator.inputs))):
             if operator.inputs[index] is self:
                 operator.remove_input(index)
@@ -66,7 +66,8 @@ class Operator:
     def add_output(self, operand: Operand) -> None:
         """Make one operand more; raise CompileError when another operator makes it already."""
         if operand.producer is not None:
-            _refuse(self, f"makes operand '{operand.name}', which '{operand.producer.name}' makes")
+            maker = operand.producer.name
+            raise _refusal(self, f"makes operand '{operand.name}', which '{maker}' makes already")
         operand.producer = self
         self.outputs.append(operand)
 
@@ -75,6 +76,12 @@ class Operator:
         operand = self.inputs.pop(index)
         del self.slots[index]
         operand.consumers.remove(self)
+
+    def replace_input(self, index: int, operand: Operand) -> None:
+        """Read another operand as input number `index`; its slot stays."""
+        self.inputs[index].consumers.remove(self)
+        self.inputs[index] = operand
+        operand.consumers.append(self)
 
 
 class Graph:
@@ -125,7 +132,8 @@ class Graph:
         for operand in operator.outputs:
             if operand.consumers:
                 reader = operand.consumers[0].name
-                _refuse(operator, f"makes operand '{operand.name}', which '{reader}' reads")
+                words = f"makes operand '{operand.name}', which '{reader}' reads"
+                raise _refusal(operator, words)
         for position in reversed(range(len(operator.inputs))):
             operator.remove_input(position)
         for operand in operator.outputs:
@@ -134,6 +142,13 @@ class Graph:
         operator.outputs.clear()
         del self.operators[index]
         del self._named[operator.name]
+
+    def verify(self) -> None:
+        """Raise CompileError with all that is wrong in names, types, producers and consumers."""
+        from .verification import find_faults
+
+        if faults := find_faults(self):
+            raise CompileError(faults)
 
     def where(self, operator: Operator) -> str:
         """Name the place of an operator for the user: file and line, or else its name."""
@@ -147,17 +162,16 @@ class Graph:
         return operator
 
     def _index(self, operator: Operator) -> int:
-        if operator not in self.operators:
-            _refuse(operator, "is not in this graph")
+        if self._named.get(operator.name) is not operator:
+            raise _refusal(operator, "is not in this graph")
         return self.operators.index(operator)
 
 
-def _refuse(operator: Operator, message: str) -> NoReturn:
-    words = f"'{operator.type}' operator '{operator.name}' {message}"
-    raise CompileError([Diagnostic("", words)])
+def _refusal(operator: Operator, message: str) -> CompileError:
+    return CompileError(f"'{operator.type}' operator '{operator.name}' {message}")
 
 
 def _unknown(what: str, name: str, known: Iterable[str]) -> CompileError:
     close = get_close_matches(name, list(known), n=3)
-    notes = (f"is it {' or '.join(repr(each) for each in close)}?",) if close else ()
+    notes = (f"is it {' or '.join(map(repr, close))}?",) if close else ()
     return CompileError([Diagnostic("", f"the graph has no {what} '{name}'", notes)])

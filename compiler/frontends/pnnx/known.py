@@ -99,7 +99,6 @@ def plain(given: Any, takes: tuple[Any, ...]) -> Any:
     if isinstance(given, np.ndarray):
         array = cast("Array", given)
         given = array.item() if array.ndim == 0 else tuple(array.reshape(-1).tolist())
-    given = cast("Any", given)
     for kind in takes:
         if kind in LISTS and _all_are(given, LISTS[kind]):
             return given

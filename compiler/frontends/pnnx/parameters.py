@@ -9,14 +9,18 @@ from ....dialects.core.errors import Invalid
 Scalar = None | bool | int | float | complex | str
 Value = Scalar | tuple[Scalar, ...]
 
-WORDS: dict[str, Scalar] = {"None": None, "True": True, "False": False}
-EMPTY = ("()", "[]")
-LIMIT = 1 << 63
+BLANKS = frozenset(" \t\n\r\v\f")
+"""What separates tokens, and so cannot be in one."""
 
-_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)"
+_WORDS: dict[str, Scalar] = {"None": None, "True": True, "False": False}
+_EMPTY = ("()", "[]")
+_CLOSING = {"(": ")", "[": "]"}
+_LIMIT = 1 << 63
+
 _INT = re.compile(r"-?[0-9]+")
+_NUMBER = r"-?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)"
 _FLOAT = re.compile(_NUMBER)
-_COMPLEX = re.compile(f"(?:({_NUMBER})\\+?(?=[-0-9in]))?({_NUMBER})j")
+_COMPLEX = re.compile(rf"(?:({_NUMBER})(?:\+|(?=-)))?({_NUMBER})j")
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Parameter:
 
     @staticmethod
     def of(value: Value) -> "Parameter":
-        """Make the parameter of a value, spelled so that it is read as the same value."""
+        """Make the parameter of a value; raise Invalid when no text is read as that value."""
         return Parameter(value, spell(value))
 
 
@@ -36,36 +40,43 @@ def parse(text: str) -> Parameter:
     """Read a parameter by its spelling, as PNNX does; raise Invalid when a list does not close.
 
     `None`, `()` and `[]` are None. A list of numbers has one type: complex if any of them is, else
-    float if any is; a list of numbers and words has words only. Text with a `%` is a string.
+    float if any is; a list that mixes numbers and words has words only. Text with a `%`, and text
+    that has brackets within brackets, is a string.
     """
     return Parameter(_value(text), text)
 
 
 def spell(value: Value) -> str:
-    """Spell a value as a token of the file; raise Invalid when no token is read as that value."""
+    """Spell a value as a token of the file; raise Invalid when no text is read as that value.
+
+    Numbers have the fewest digits that are read as the same number, floats always a '.' or 'e'.
+    """
     text = _spell_list(value) if isinstance(value, tuple) else _spell_scalar(value)
-    if any(c in text for c in " \t\n\r\v\f"):
-        raise Invalid(f"parameter {text!r} has a blank, which the format cannot hold")
+    if BLANKS & set(text):
+        raise Invalid(f"is {value!r}, has a blank, which the format cannot hold")
+    if repr(_value(text)) != repr(value):
+        raise Invalid(f"is {value!r}, would be read as {_value(text)!r}")
     return text
 
 
 def _value(text: str) -> Value:
     if "%" in text:
         return text
-    if text in EMPTY:
+    if text in _EMPTY:
         return None
-    if text[:1] not in ("(", "["):
+    if text[:1] not in _CLOSING:
         return _scalar(text)
-    if text[-1] != {"(": ")", "[": "]"}[text[0]]:
-        raise Invalid(f"has a list {text} that does not close")
-    if any(c in text[1:-1] for c in "()[]"):
-        return text  # an expression or a list of lists: whoever reads it knows its grammar
-    return _list(text[1:-1].split(","))
+    if text[-1] != _CLOSING[text[0]]:
+        raise Invalid(f"is '{text}', a list that does not close")
+    inner = text[1:-1]
+    if any(c in inner for c in "()[]"):
+        return text
+    return _list(inner.split(","))
 
 
 def _scalar(text: str) -> Scalar:
-    if text in WORDS:
-        return WORDS[text]
+    if text in _WORDS:
+        return _WORDS[text]
     if _INT.fullmatch(text):
         return _integer(text)
     if _FLOAT.fullmatch(text):
@@ -76,8 +87,8 @@ def _scalar(text: str) -> Scalar:
 
 
 def _integer(text: str) -> int:
-    if len(text) > 20 or not -LIMIT <= int(text) < LIMIT:
-        raise Invalid(f"has an integer {text[:24]} of more than 64 bits")
+    if len(text) > 20 or not -_LIMIT <= int(text) < _LIMIT:
+        raise Invalid(f"is {text[:24]}, more than 64 bits hold")
     return int(text)
 
 
@@ -89,7 +100,7 @@ def _list(texts: list[str]) -> tuple[Scalar, ...]:
     if not types <= {int, float, complex}:
         return tuple(texts)
     widest = complex if complex in types else float
-    return tuple(None if v is None else widest(cast("int", v)) for v in values)
+    return tuple(None if v is None else widest(cast("float", v)) for v in values)
 
 
 def _spell_list(values: tuple[Scalar, ...]) -> str:
@@ -98,12 +109,5 @@ def _spell_list(values: tuple[Scalar, ...]) -> str:
 
 def _spell_scalar(value: Scalar) -> str:
     if isinstance(value, complex):
-        return f"{_spell_float(value.real)}+{_spell_float(value.imag)}j"
-    if isinstance(value, float):
-        return _spell_float(value)
-    return str(value)
-
-
-def _spell_float(value: float) -> str:
-    """Spell with the fewest digits that are read as the same number, always with a '.' or 'e'."""
-    return repr(float(value))
+        return f"{value.real!r}+{value.imag!r}j"
+    return repr(value) if isinstance(value, float) else str(value)

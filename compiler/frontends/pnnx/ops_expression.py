@@ -1,0 +1,26 @@
+"""The PNNX rule for expressions."""
+
+from typing import Any
+
+from ....dialects.expression import Formula, Reference, parse
+from .complex_expressions import compute_complex, has_complex
+from .expressions import compute
+from .graph import Operator
+from .rules import pnnx_op
+
+
+@pnnx_op("pnnx.Expression")
+def expression(*operands: Any, expr: Any, operator: Operator) -> tuple[Any]:
+    """Make one op of an expression; a number when it is of numbers alone, a list of a list."""
+    formula = parse(operator.parameters["expr"].text)
+    made = [_root(Formula((root,)), operands) for root in formula.roots]
+    return (made if formula.is_list else made[0],)
+
+
+def _root(formula: Formula, operands: tuple[Any, ...]) -> Any:
+    symbol = formula.roots[0].symbol
+    if isinstance(symbol, Reference) and symbol.index < len(operands):
+        return operands[symbol.index]
+    if has_complex(formula, operands):
+        return compute_complex(formula, operands)
+    return compute(formula, operands)
