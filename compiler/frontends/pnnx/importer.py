@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, cast
 
+import numpy as np
+
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
 from ....dialects.core.location import node_location
@@ -140,6 +142,9 @@ class _Importer:
         with ir.Location.name(operator.name):
             arguments = bind(operator, rule, self.operands, self.convert)
             made = flat_results(rule.function(*arguments.positional, **arguments.named))
+            made = [self._materialize(each, operator, i) for i, each in enumerate(made)]
+        if len(operator.outputs) == 1 and len(made) > 1 and _is_unpacked(operator.outputs[0]):
+            made = [made]
         if len(made) < len(operator.outputs):
             raise Unsupported(f"has {len(operator.outputs)} outputs, {len(made)} can be computed")
         names = [operand.name for operand in operator.outputs]
@@ -150,6 +155,18 @@ class _Importer:
             if self.check_types:
                 _check_type(operand, each)
             self.operands[operand.name] = each
+
+    def _materialize(self, made: Any, operator: Operator, index: int) -> Any:
+        """Turn an array that a rule returns into a constant."""
+        if not isinstance(made, np.ndarray):
+            return made
+        name = operator.outputs[index].name if index < len(operator.outputs) else operator.name
+        return self.main.constant(name, cast("Array", made), operator.name)
+
+
+def _is_unpacked(operand: Operand) -> bool:
+    """Say whether an operand is a tuple of all results of its producer."""
+    return any(consumer.type == "prim::TupleUnpack" for consumer in operand.consumers)
 
 
 def _declared(name: str, operand: Operand) -> Input:

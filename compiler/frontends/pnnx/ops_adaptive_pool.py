@@ -15,8 +15,7 @@ from .rules import Value, pnnx_op
 from .spatial import batched
 
 Sizes = int | Ints | tuple[str, ...]
-"""The sizes of the output; None, which PNNX may spell as a word in a list, keeps that of the input.
-"""
+"""The sizes of the output; None, which PNNX writes as 0, keeps that of the input."""
 
 
 def _wanted(output_size: tuple[int | str | None, ...] | int, sizes: Ints) -> Ints:
@@ -26,7 +25,7 @@ def _wanted(output_size: tuple[int | str | None, ...] | int, sizes: Ints) -> Int
     if len(listed) != len(sizes):
         raise Invalid(f"has output_size {output_size} for {len(sizes)} spatial axes")
     wanted = tuple(
-        size if want in (None, "None") else int(want or 0)
+        size if want in (None, "None", 0) else int(want)
         for want, size in zip(listed, sizes, strict=True)
     )
     if min(wanted) < 1 or min(sizes) < 1:
