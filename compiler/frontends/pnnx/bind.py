@@ -53,6 +53,8 @@ def bind(
         arguments.named[name] = convert(weight, rule.weights, f"{operator.name}.{name}")
     if rule.operator is not None:
         arguments.named[rule.operator] = operator
+    if rule.main is not None:
+        arguments.named[rule.main] = convert.main
     return arguments
 
 

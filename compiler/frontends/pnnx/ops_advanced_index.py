@@ -3,7 +3,7 @@
 import ast
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Invalid, NeedsValue
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Shape, broadcast
-from ..core.values import cast, constant, constant_of, tensor
+from ..core.values import cast as to_type
+from ..core.values import constant, constant_of, tensor
 from .graph import Operator
 from .movement import expand, gather, rank_of, reshape, shape_of, transpose
 from .promotion import Operand, as_type
@@ -29,9 +30,9 @@ def index(
 ) -> Tensor:
     """Take elements by indices: a list with numbers, or a tensor, or None, for each axis."""
     if indices is None:
-        listed = _parsed(operator.parameters["expr"].text) if expr is not None else []
-    else:
-        listed = indices if isinstance(indices, list) else [indices]
+        text = operator.parameters["expr"].text if "expr" in operator.parameters else "[]"
+        return _taken(input, _by_axis(_parsed(text), rank_of(input)))
+    listed = indices if isinstance(indices, list) else [indices]
     return _taken(input, _by_axis(listed, rank_of(input)))
 
 
@@ -43,8 +44,7 @@ def _parsed(text: str) -> list[Any]:
         raise Invalid(f"has expr '{text}', must be a list of indices") from None
     if not isinstance(read, list):
         raise Invalid(f"has expr '{text}', must be a list of indices")
-    listed: Any = read
-    return [None if each is None else _numbers(each) for each in listed]
+    return [None if each is None else _numbers(each) for each in cast("list[Any]", read)]
 
 
 def _numbers(given: Any) -> Array:
@@ -85,7 +85,7 @@ def _places(given: Any) -> list[Value]:
         return [constant(places.astype(np.int64)) for places in np.nonzero(array)]
     if array is not None:
         return [constant(array.astype(np.int64))]
-    return [cast(given, "i64")]
+    return [to_type(given, "i64")]
 
 
 def _together(indices: Indices) -> tuple[Value, Shape]:

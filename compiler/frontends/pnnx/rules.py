@@ -11,6 +11,7 @@
   known at compile time; `int`, `float`, `bool`, `str`, tuples and lists of them, which an input
   whose value is known may give as well; `Operator`, the operator itself. A default makes a
   parameter optional, and None in the file stands for the default.
+- `MainFunction` makes large constants of arrays: `main.constant(name, array)`.
 - What the signature lacks is an error, apart from IGNORED.
 - The result is an op (all its results, in order), or a tuple of what each output is: an op of one
   result, a value, an array, a number, a Complex, or a list of these.
@@ -26,6 +27,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar
 
 from ....dialects.core.mlir import ir
+from ..core.main_function import MainFunction
 from .graph import Operator
 
 Value = ir.Value
@@ -58,7 +60,7 @@ class Rule:
     """The translation of some types of operators.
 
     `rest` is the parameter that takes any number of inputs, `weights` the one that takes any
-    number of weights, `operator` the one that receives the operator.
+    number of weights, `operator` the one that receives the operator, `main` the function.
     """
 
     function: Callable[..., Any]
@@ -66,6 +68,7 @@ class Rule:
     rest: Slot | None
     weights: Slot | None
     operator: str | None
+    main: str | None
 
 
 RULES: dict[str, Rule] = {}
@@ -111,20 +114,22 @@ def refuse(reason: str, *types: str) -> None:
 
 
 def _rule(function: Callable[..., Any]) -> Rule:
-    rest = weights = operator = None
+    rest = weights = operator = main = None
     slots: dict[str, Slot] = {}
     for parameter in inspect.signature(function).parameters.values():
         positional = parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
         slot = Slot(parameter.name, takes(parameter.annotation), parameter.default, positional)
         if parameter.annotation is Operator:
             operator = parameter.name
+        elif parameter.annotation is MainFunction:
+            main = parameter.name
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
             rest = slot
         elif parameter.kind is inspect.Parameter.VAR_KEYWORD:
             weights = slot
         else:
             slots[parameter.name] = slot
-    return Rule(function, slots, rest, weights, operator)
+    return Rule(function, slots, rest, weights, operator, main)
 
 
 def takes(annotation: Any) -> tuple[Any, ...]:
