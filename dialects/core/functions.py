@@ -39,6 +39,19 @@ def _erf_grid() -> tuple[Array, Array]:
     return np.array(values), np.array(slopes)
 
 
+def lgamma(x: Array) -> Array:
+    """Compute the logarithm of the size of the gamma function in f64; inf where it has a pole."""
+    wide = np.asarray(x, np.float64)
+    return np.array([_lgamma(float(each)) for each in wide.flat], np.float64).reshape(wide.shape)
+
+
+def _lgamma(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):  # zero and negative integers; numbers near the greatest
+        return math.inf
+
+
 def integer_power(a: Array, b: Array) -> Array:
     """Compute a to the power b of integers: square and multiply, in the type of `a`.
 

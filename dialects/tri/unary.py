@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.functions import erf
+from ..core.functions import erf, lgamma
 from ..core.tensor import Array, Tensor
 from .elementwise import FloatUnary, Unary
 from .numeric import need_bool, need_float, need_integer, rounded
@@ -69,6 +69,17 @@ class Log1p(FloatUnary):
     @rounded
     def reference(x: Array) -> Array:
         return np.log1p(x)
+
+
+class Lgamma(FloatUnary):
+    """Compute the logarithm of the size of the gamma function; inf at zero and below it where it
+    is infinite.
+    """
+
+    @staticmethod
+    @rounded
+    def reference(x: Array) -> Array:
+        return lgamma(x)
 
 
 class Sqrt(FloatUnary):

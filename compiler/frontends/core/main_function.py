@@ -20,6 +20,7 @@ class MainFunction:
         self.module = Module(ir.Module.create())
         self.evaluate = ConstantEvaluator(self.module.weights)
         self.inputs: dict[ir.Value, str] = {}
+        self._complex: list[str] = []
         with ir.InsertionPoint(self.module.ir.body):
             attributes: dict[str, ir.Attribute] = {
                 "sym_name": ir.StringAttr.get("main"),
@@ -28,8 +29,15 @@ class MainFunction:
             self._function = ir.Operation.create("func.func", [], [], attributes, regions=1)
         self._block = ir.Block.create_at_start(self._function.regions[0], [])
 
-    def add_input(self, name: str, type_: Tensor, location: ir.Location) -> ir.Value:
-        """Add an input that a session takes under a name."""
+    def add_input(
+        self, name: str, type_: Tensor, location: ir.Location, *, is_complex: bool = False
+    ) -> ir.Value:
+        """Add an input that a session takes under a name.
+
+        One that `is_complex` has an axis for the parts of its numbers at the end, and a session
+        takes an array of complex numbers for it.
+        """
+        self._complex += [name] * is_complex
         value = self._block.add_argument(type_of(type_), location)
         self.inputs[value] = name
         return value
@@ -40,8 +48,13 @@ class MainFunction:
         with ir.InsertionPoint(self._block):
             yield
 
-    def finish(self, outputs: Sequence[tuple[str, ir.Value]]) -> Module:
-        """Return named values from the function; verify the module and return it."""
+    def finish(
+        self, outputs: Sequence[tuple[str, ir.Value]], complex_outputs: Sequence[str] = ()
+    ) -> Module:
+        """Return named values from the function; verify the module and return it.
+
+        `complex_outputs` are made of parts, as complex inputs are.
+        """
         with self.body():
             ir.Operation.create("func.return", [], [value for _, value in outputs])
         arguments = [value.type for value in self._block.arguments]
@@ -49,6 +62,8 @@ class MainFunction:
         self._function.attributes["function_type"] = ir.TypeAttr.get(signature)
         self._name("inputs", list(self.inputs.values()))
         self._name("outputs", [name for name, _ in outputs])
+        if self._complex or complex_outputs:
+            self._name("complex", [*self._complex, *complex_outputs])
         self.module.verify()
         return self.module
 

@@ -97,12 +97,15 @@ def _inputs(
     named: dict[str, Any],
     weights: set[str],
 ) -> list[Any]:
-    """Bind inputs, by the names of their slots or in order; return those left for `*xs`."""
+    """Bind inputs, by the names of their slots or in order; return those left for `*xs`.
+
+    The only input of an operator may have any slot: PNNX leaves names of its own templates there.
+    """
     unnamed: list[Any] = []
     for operand, slot in zip(operator.inputs, operator.slots, strict=True):
         if slot in rule.slots:
             named[slot] = operands[operand.name]
-        elif slot and rule.rest is None:
+        elif slot and rule.rest is None and len(operator.inputs) > 1:
             raise Unsupported(f"has input '{slot}', which its rule does not know")
         else:
             unnamed.append(operand)

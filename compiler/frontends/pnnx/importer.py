@@ -82,7 +82,7 @@ class _Importer:
             for operator in self.graph.operators:
                 self._operator(operator)
             outputs = self._outputs()
-        return self.main.finish(outputs)
+        return self.main.finish(*outputs)
 
     # -- inputs and outputs -------------------------------------------------------------------
 
@@ -93,27 +93,27 @@ class _Importer:
         reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
         for name, type_ in input_types(declared, shapes, reals).items():
             operand = named[name]
+            is_complex = operand.dtype in COMPLEX
             node = operand.producer.name if operand.producer else name
             if name in constants:
                 with self.main.body():
                     value = self.main.constant(operand.name, reals[name], node)
             else:
                 location = node_location(node, [operand.name])
-                value = self.main.add_input(name, type_, location)
-            is_complex = operand.dtype in COMPLEX
+                value = self.main.add_input(name, type_, location, is_complex=is_complex)
             self.operands[operand.name] = Complex(value) if is_complex else value
 
-    def _outputs(self) -> list[tuple[str, ir.Value]]:
+    def _outputs(self) -> tuple[list[tuple[str, ir.Value]], list[str]]:
+        """Return what the function returns, by name, and the names of complex outputs."""
         made: list[Any] = []
         for operator in self.graph.operators:
             if operator.type == OUTPUT:
                 made += _flat([self.operands[operand.name] for operand in operator.inputs])
-        outputs: list[tuple[str, ir.Value]] = []
-        for index, each in enumerate(made):
-            value = self.convert.value(each, f"out{index}")
-            value = value.parts if isinstance(value, Complex) else value
-            outputs.append((f"out{index}", value))
-        return outputs
+        values = [self.convert.value(each, f"out{i}") for i, each in enumerate(made)]
+        names = [f"out{i}" for i in range(len(values))]
+        flat = [value.parts if isinstance(value, Complex) else value for value in values]
+        pairs = zip(names, values, strict=True)
+        return list(zip(names, flat, strict=True)), [n for n, v in pairs if isinstance(v, Complex)]
 
     # -- operators ----------------------------------------------------------------------------
 

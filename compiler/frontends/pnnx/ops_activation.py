@@ -21,6 +21,7 @@ SAME: tuple[tuple[tuple[str, ...], type[Op]], ...] = (
     (("nn.SiLU", "F.silu"), tri.Silu),
     (("nn.Softsign", "F.softsign"), tri.Softsign),
     (("nn.Tanh", "F.tanh"), tri.Tanh),
+    (("torch.lgamma",), tri.Lgamma),
 )
 """Activations that are one op without attributes: types, op."""
 

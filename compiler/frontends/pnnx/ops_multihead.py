@@ -113,7 +113,7 @@ def _standard(x: Value, batch_first: bool) -> Value:
 
 def _with_more(x: Value, bias: Value | None, zero: bool) -> Value:
     """Append a key, or a value, that was learned, and one of zeros."""
-    batch, length, size = tensor(x).shape
+    batch, _, size = tensor(x).shape
     if bias is not None:
         learned = expand(reshape(bias, (1, 1, size)), (batch, 1, size))
         x = tri.Concat.build([x, learned], axis=1).y

@@ -84,6 +84,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Expm1: mapped(*FLOATS),
     tri.Log: mapped(*FLOATS),
     tri.Log1p: mapped(*FLOATS),
+    tri.Lgamma: mapped(*FLOATS),
     tri.Sqrt: mapped(*FLOATS),
     tri.Rsqrt: mapped(*FLOATS),
     tri.Reciprocal: mapped(*FLOATS),
