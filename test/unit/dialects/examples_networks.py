@@ -141,7 +141,8 @@ def recurrent(
         sizes = (shown or hidden, *[hidden] * (states - 1))
         initial = [pick.maybe(pick.array((*outer, size), dtype)) for size in sizes]
         p = [pick.maybe(pick.array((count, peepholes * hidden), dtype))] if peepholes else []
-        p += [pick.array((count, shown, hidden), dtype)] if shown else []
+        if projects:
+            p.append(pick.array((count, shown, hidden), dtype) if shown else None)
         common = {"hidden_size": hidden, "direction": direction, "layout": layout}
         options = common | {"clip": pick.one(0.0, 1.5)} | drawn(pick, attributes)
         return Example((x, w, r, b, lengths, *initial, *p), options)
