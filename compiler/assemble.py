@@ -101,11 +101,15 @@ class _Assembly:
 
     def _ports(self, which: str, values: Sequence[ir.Value]) -> tuple[m.Port, ...]:
         names = declared(self.module.main, which, len(values))
+        complex_ports = declared(self.module.main, "complex", 0)
         ports: list[m.Port] = []
         for name, value in zip(names, values, strict=True):
             self.program.names.setdefault(value, name)
             buffer = self.buffers[self._buffer(value)]
-            ports.append(m.Port(name, buffer.shape, buffer.dtype, self.index[value]))
+            shape, dtype = buffer.shape, buffer.dtype
+            if name in complex_ports and dtype in m.COMPLEX:
+                shape, dtype = shape[:-1], m.COMPLEX[dtype]
+            ports.append(m.Port(name, shape, dtype, self.index[value]))
         return tuple(ports)
 
     def _buffer(self, value: ir.Value) -> int:

@@ -6,7 +6,8 @@ from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import FAST, Options
 from ..targets.place import Placement, placements
-from .frontends.onnx import Bindings, Source, import_onnx
+from .frontends.core.inputs import Bindings
+from .source import Source, import_model
 from .stages import candidates, pipeline_for
 
 
@@ -29,6 +30,6 @@ def check(
     options = Options(math, winograd_error, tuning, machine=machine)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
-        module = import_onnx(model, shapes=shapes)
+        module = import_model(model, shapes=shapes)
         pipeline.run(module)
         return tuple(placements(module, candidates(target)))

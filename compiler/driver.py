@@ -11,8 +11,9 @@ from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.options import FAST, Options
 from .build import Progress, build_module
-from .frontends.onnx import Bindings, Source, import_onnx
+from .frontends.core.inputs import Bindings
 from .rebuild import rebuild
+from .source import Source, import_model, name_of
 from .stages import pipeline_for
 
 
@@ -33,7 +34,8 @@ def compile(
 ) -> Session:
     """Compile a model and return a session that runs it.
 
-    `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`. `target` is where it
+    `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`; or the path of a PNNX
+    file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`. `target` is where it
     should run; what that target does not take runs on the host, by reference kernels. `shapes`
     gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
@@ -74,13 +76,8 @@ def build(
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")
-        module = import_onnx(model, shapes=shapes, constants=constants)
-        return build_module(module, pipeline, target, report, _name(model), options)
-
-
-def _name(model: Source) -> str:
-    """Return what a package says it was made from."""
-    return Path(model).name if isinstance(model, (str, os.PathLike)) else ""
+        module = import_model(model, shapes=shapes, constants=constants)
+        return build_module(module, pipeline, target, report, name_of(model), options)
 
 
 def _ignore(line: str) -> None:

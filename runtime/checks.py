@@ -5,7 +5,18 @@ import re
 
 from .dtypes import itemsize
 from .errors import PackageError
-from .manifest import ABSENT, ALONE, ARENA, FIRST_PORT, WEIGHTS, Buffer, Manifest, Port, Step
+from .manifest import (
+    ABSENT,
+    ALONE,
+    ARENA,
+    COMPLEX,
+    FIRST_PORT,
+    WEIGHTS,
+    Buffer,
+    Manifest,
+    Port,
+    Step,
+)
 
 WEIGHTS_ENTRY = "weights.bin"
 OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
@@ -103,7 +114,8 @@ def _check_port(port: Port, manifest: Manifest, where: str) -> None:
             f"'{where}.buffer' is {port.buffer}, must be below {len(manifest.buffers)}"
         )
     buffer = manifest.buffers[port.buffer]
-    if (buffer.shape, buffer.dtype) != (port.shape, port.dtype):
+    pairs = (buffer.shape[:-1], COMPLEX.get(buffer.dtype)) if buffer.shape[-1:] == (2,) else None
+    if (port.shape, port.dtype) not in ((buffer.shape, buffer.dtype), pairs):
         raise PackageError(
             f"'{where}' is {port.dtype}{list(port.shape)}, its buffer {port.buffer} is "
             f"{buffer.dtype}{list(buffer.shape)}"

@@ -16,10 +16,16 @@ ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
 ABSENT = -1
 ALONE = -1
 
+COMPLEX = {"float32": "complex64", "float64": "complex128"}
+"""The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
+
 
 @dataclass(frozen=True)
 class Port:
-    """Name one input or output; `buffer` is the buffer that holds it."""
+    """Name one input or output; `buffer` is the buffer that holds it.
+
+    The buffer of complex numbers has them as pairs of real ones, along an axis more.
+    """
 
     name: str
     shape: tuple[int, ...]

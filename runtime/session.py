@@ -126,7 +126,9 @@ class Session:
         for step in self._steps:
             step()
         for name, buffer in self._copies:
-            np.copyto(results[name], self._bases.view(buffer))
+            source = self._bases.view(buffer)
+            # Complex numbers lie in buffers as pairs of real ones.
+            np.copyto(results[name].reshape(-1).view(source.dtype).reshape(source.shape), source)
         return results
 
     def _take(self, feeds: Mapping[str, object]) -> list[NDArray[Any]]:

@@ -46,6 +46,8 @@ def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
         numbers = (
             generator.integers(0, 2, port.shape) if whole else generator.normal(size=port.shape)
         )
+        if dtype.kind == "c":
+            numbers = numbers + 1j * generator.normal(size=port.shape)
         made[port.name] = np.asarray(numbers).astype(dtype)
     return {**made, **given}
 
@@ -66,9 +68,12 @@ def write(path: str, array: NDArray[Any]) -> None:
 
 
 def describe(name: str, array: NDArray[Any]) -> str:
-    """Describe an output in a line: type, shape, and the range of its numbers."""
+    """Describe an output in a line: type, shape, and the range of its numbers.
+
+    Of complex numbers it is the range of their sizes.
+    """
     head = f"{name}  {array.dtype}  {spell_shape(array.shape)}"
     if not array.size:
         return head
-    wide = array.astype(np.float64)
+    wide = np.abs(array) if array.dtype.kind == "c" else array.astype(np.float64)
     return f"{head}  min {wide.min():.6g}  mean {wide.mean():.6g}  max {wide.max():.6g}"

@@ -10,6 +10,7 @@ from .conv import *
 from .deform import *
 from .dialect import TRI as TRI
 from .elementwise import *
+from .expression import *
 from .fourier import *
 from .group import *
 from .index import *
@@ -24,6 +25,7 @@ from .reduce import *
 from .resize import *
 from .rnn import *
 from .roi import *
+from .rounding import *
 from .scan import *
 from .shape import *
 from .softmax import *

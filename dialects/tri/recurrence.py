@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import Invalid
+from ..core.precision import widen
 from ..core.tensor import Array, Tensor, same_dtype
 from .numeric import need_float, need_one_of, sigmoid, softplus
-from .precision import widen
 
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]
@@ -104,9 +104,13 @@ def infer_recurrent(
     sequence_lens: Tensor | None,
     states: Sequence[Tensor | None],
     p: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Check the operands of a recurrent op; return the types of `y` and of a last state."""
-    dtype = same_dtype(need_float(x), w, r, b, *states, p)
+    projection: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """Check the operands of a recurrent op; return the types of `y` and of the last states.
+
+    With a projection, `y` and the first state have its size.
+    """
+    dtype = same_dtype(need_float(x), w, r, b, *states, p, projection)
     need_one_of("direction", options.direction, DIRECTIONS)
     if options.layout not in (0, 1):
         raise Invalid(f"layout is {options.layout}, must be 0 or 1")
@@ -117,18 +121,21 @@ def infer_recurrent(
     options.activation_functions(cell)
     length, batch = x.shape[:2] if options.layout == 0 else x.shape[1::-1]
     directions, hidden = options.directions, options.hidden_size
-    last = (directions, batch, hidden) if options.layout == 0 else (batch, directions, hidden)
+    shown = hidden if projection is None or projection.rank != 3 else projection.shape[1]
+    outer = (directions, batch) if options.layout == 0 else (batch, directions)
+    lasts = [(*outer, shown), *((*outer, hidden) for _ in states[1:])]
     _check_shape("w", w, (directions, cell.gates * hidden, x.shape[2]))
-    _check_shape("r", r, (directions, cell.gates * hidden, hidden))
+    _check_shape("r", r, (directions, cell.gates * hidden, shown))
     _check_shape("b", b, (directions, 2 * cell.gates * hidden))
     _check_shape("p", p, (directions, cell.peepholes * hidden))
+    _check_shape("projection", projection, (directions, shown, hidden))
     _check_shape("sequence_lens", sequence_lens, (batch,))
     if sequence_lens is not None and sequence_lens.dtype not in ("i32", "i64"):
         raise Invalid(f"sequence_lens has element type {sequence_lens.dtype}, must be i32 or i64")
-    for state in states:
+    for state, last in zip(states, lasts, strict=True):
         _check_shape("initial state", state, last)
-    y = (length, *last) if options.layout == 0 else (batch, length, directions, hidden)
-    return Tensor(y, dtype), Tensor(last, dtype)
+    y = (length, *lasts[0]) if options.layout == 0 else (batch, length, directions, shown)
+    return Tensor(y, dtype), *(Tensor(last, dtype) for last in lasts)
 
 
 def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
@@ -142,21 +149,24 @@ def walk(
     sequence_lens: Array | None,
     initial: Sequence[Array | None],
     steps: Sequence[Step],
+    sizes: Sequence[int] = (),
 ) -> tuple[Array, ...]:
     """Apply each direction's step along the sequence; return `y`, then all last states.
 
-    The first part of a state is what a step puts out. Beyond the length of a sequence the output
-    is zero and the state stays as it is; the reverse direction begins at the last element.
+    The first part of a state is what a step puts out; `sizes` are those of the parts, if not all
+    have the size of the layer. Beyond the length of a sequence the output is zero and the state
+    stays as it is; the reverse direction begins at the last element.
     """
     swapped = options.layout == 1
     x = widen(x.swapaxes(0, 1) if swapped else x)
     length, batch = x.shape[:2]
     lengths = np.full(batch, length) if sequence_lens is None else sequence_lens
-    shape = (batch, options.hidden_size)
+    shapes = [(batch, size) for size in sizes or [options.hidden_size] * len(initial)]
     outputs: list[Array] = []
     lasts: list[State] = []
     for number, step in enumerate(steps):
-        state = tuple(_initial(given, number, shape, swapped, x) for given in initial)
+        pairs = zip(initial, shapes, strict=True)
+        state = tuple(_initial(given, number, shape, swapped, x) for given, shape in pairs)
         reverse = options.direction == "reverse" or number == 1
         y, last = _walk_once(x, lengths, state, step, reverse=reverse)
         outputs.append(y)

@@ -10,9 +10,9 @@ of `w` and then the bias of `r`. Half types are computed in f32.
 import numpy as np
 
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor
 from .dialect import TriOp
-from .precision import narrow, widen
 from .recurrence import Activation, Cell, Options, State, Step, infer_recurrent, walk
 
 _RNN = Cell(gates=1, activations=("Tanh",))
@@ -68,7 +68,8 @@ class Rnn(Recurrent):
         layout: int = 0,
     ) -> tuple[Tensor, Tensor]:
         options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-        return infer_recurrent(_RNN, options, x, w, r, b, sequence_lens, [initial_h])
+        y, last = infer_recurrent(_RNN, options, x, w, r, b, sequence_lens, [initial_h])
+        return y, last
 
     @staticmethod
     def reference(
@@ -133,7 +134,8 @@ class Gru(Recurrent):
         linear_before_reset: bool = False,
     ) -> tuple[Tensor, Tensor]:
         options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-        return infer_recurrent(_GRU, options, x, w, r, b, sequence_lens, [initial_h])
+        y, last = infer_recurrent(_GRU, options, x, w, r, b, sequence_lens, [initial_h])
+        return y, last
 
     @staticmethod
     def reference(
@@ -182,12 +184,15 @@ class Lstm(Recurrent):
 
     `p` has the peephole weights of the input, output and forget gates. `activations` has three
     names for each direction: f of the gates, g of the cell, h of the output; empty means Sigmoid,
-    Tanh and Tanh. With `input_forget`, the forget gate is one minus the input gate.
-    Source: ONNX `LSTM`; Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997.
+    Tanh and Tanh. With `input_forget`, the forget gate is one minus the input gate. `projection`,
+    [directions, size, hidden], multiplies what a step puts out, which then has that size.
+    Source: ONNX `LSTM`; Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997; the projection:
+    Sak et al., "Long Short-Term Memory Based Recurrent Neural Network Architectures", 2014.
     """
 
     initial_c: Operand | None = None
     p: Operand | None = None
+    projection: Operand | None = None
     input_forget: bool = False
     y_c: Result
 
@@ -201,6 +206,7 @@ class Lstm(Recurrent):
         initial_h: Tensor | None = None,
         initial_c: Tensor | None = None,
         p: Tensor | None = None,
+        projection: Tensor | None = None,
         *,
         hidden_size: int,
         direction: str = "forward",
@@ -213,8 +219,10 @@ class Lstm(Recurrent):
     ) -> tuple[Tensor, Tensor, Tensor]:
         options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
         states = [initial_h, initial_c]
-        y, last = infer_recurrent(_LSTM, options, x, w, r, b, sequence_lens, states, p)
-        return y, last, last
+        y, last_h, last_c = infer_recurrent(
+            _LSTM, options, x, w, r, b, sequence_lens, states, p, projection
+        )
+        return y, last_h, last_c
 
     @staticmethod
     def reference(
@@ -226,6 +234,7 @@ class Lstm(Recurrent):
         initial_h: Array | None = None,
         initial_c: Array | None = None,
         p: Array | None = None,
+        projection: Array | None = None,
         *,
         hidden_size: int,
         direction: str = "forward",
@@ -251,12 +260,15 @@ class Lstm(Recurrent):
                 kept = 1 - taken if input_forget else f(options.clipped(total_f + peep_f * memory))
                 memory = kept * memory + taken * g(options.clipped(total_c))
                 shown = f(options.clipped(total_o + peep_o * memory))
-                return shown * h(memory), memory
+                y = shown * h(memory)
+                return y if projection is None else y @ widen(projection[number]).T, memory
 
             return step
 
         steps = [cell(i, *f) for i, f in enumerate(options.activation_functions(_LSTM))]
-        return _narrow_all(walk(options, x, sequence_lens, [initial_h, initial_c], steps), x)
+        states, shown = [initial_h, initial_c], r.shape[2]
+        made = walk(options, x, sequence_lens, states, steps, (shown, hidden_size))
+        return _narrow_all(made, x)
 
 
 def _direction(number: int, w: Array, r: Array, b: Array | None) -> tuple[Array, Array, Array]:

@@ -37,8 +37,8 @@ def plain_walk(op: tri.Recurrent) -> bool:
 
 @CPU.accepts(tri.Lstm)
 def plain_lstm(op: tri.Lstm) -> bool:
-    """Runs LSTM only without peepholes and input_forget"""
-    return op.p is None and not op.input_forget
+    """Runs LSTM only without peepholes, projection and input_forget"""
+    return op.p is None and op.projection is None and not op.input_forget
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,7 @@ def lower_lstm(
     initial_h: Buffer | None,
     initial_c: Buffer | None,
     p: None,
+    projection: None,
     y: Sink,
     y_h: Sink,
     y_c: Sink,

@@ -50,7 +50,9 @@ def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None 
             phases += 1
     text = "\n".join([*lines, "  llvm.return", "}", ""])
     symbol = symbol or "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    return Segment(symbol, text.replace("@segment(", f"@{symbol}(", 1), phases)
+    # Segments may call the same kernels, and no two objects define the same function.
+    text = text.replace("@segment(", f"@{symbol}(", 1).replace("@call_", f"@{symbol}_call_")
+    return Segment(symbol, text, phases)
 
 
 _DECLARATIONS = "llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)"
@@ -68,7 +70,7 @@ def _unpacked(symbol: str, arity: int) -> str:
     )
     return (
         f"llvm.func @{symbol}(i64, i64, i64{types})\n"
-        f"llvm.func weak_odr @call_{symbol}"
+        f"llvm.func @call_{symbol}"
         "(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {\n"
         f"{loads}"
         f"  llvm.call @{symbol}(%phase, %begin, %end{pointers}) : (i64, i64, i64{types}) -> ()\n"

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...compiler.build import Progress
-from ...compiler.frontends.onnx import Bindings, import_onnx
+from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -62,7 +63,7 @@ def time_kernels(
     options = Options(**choices)
     best = options.machines[0]
     with new_context():
-        module = import_onnx(path, shapes=shapes)
+        module = import_model(path, shapes=shapes)
         tuner = Tuner(options, best, progress or ignore)
         pipeline_for(target, opt_level, options).run(module, tuner)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...compiler.build import Progress, build_module
-from ...compiler.frontends.onnx import Bindings, import_onnx
+from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -57,7 +58,7 @@ def prepare(
     report = progress or ignore
     with new_context():
         report("import")
-        module = import_onnx(path, shapes=shapes)
+        module = import_model(path, shapes=shapes)
         bounds = index_bounds(module)
         package = build_module(module, pipeline, target, report, Path(path).name, options)
     names = [port.name for port in package.manifest.inputs]

@@ -30,7 +30,6 @@ from . import ops_softmax as ops_softmax
 from . import ops_text as ops_text
 from . import ops_vision as ops_vision
 from .importer import import_onnx as import_onnx
-from .inputs import Bindings as Bindings
 from .inputs import model_inputs as model_inputs
 from .model import Source as Source
 from .model import read_model as read_model

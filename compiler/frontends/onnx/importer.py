@@ -2,22 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import onnx
 
-from ....dialects import tri
-from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import CompileError, Diagnostic, Invalid, NeedsValue, Unsupported
-from ....dialects.core.interpret import ConstantEvaluator
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import CompileError, Invalid, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import Array, Tensor
+from ....dialects.core.op import view
+from ....dialects.core.tensor import Array, numpy_dtype
+from ..core.inputs import Bindings, input_types
+from ..core.main_function import MainFunction
+from ..core.results import fault_diagnostic, flat_results, name_results
 from .functions import expand_function
-from .inputs import Bindings, input_types, model_inputs
+from .inputs import declared_input, model_inputs
 from .model import Source, attribute_value, read_model, tensor_value
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
@@ -53,56 +54,23 @@ class _Scope:
 class _Importer:
     def __init__(self, opsets: Mapping[str, int]) -> None:
         self.opsets = opsets
-        self.module = Module(ir.Module.create())
-        self.evaluate = ConstantEvaluator(self.module.weights)
-        self.inputs: dict[ir.Value, str] = {}
+        self.main = MainFunction()
 
     def run(
         self, graph: onnx.GraphProto, shapes: Bindings, constants: Mapping[str, Array]
     ) -> Module:
         scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
-        types = input_types(model_inputs(graph), shapes, constants)
-        types = {name: type_ for name, type_ in types.items() if name not in constants}
-        function, block = self._function(types)
-        scope.values |= zip(types, block.arguments, strict=True)
-        self.inputs = dict(zip(block.arguments, types, strict=True))
-        with ir.InsertionPoint(block):
+        declared = [declared_input(value) for value in model_inputs(graph)]
+        types = input_types(declared, shapes, constants)
+        for name, type_ in types.items():
+            if name not in constants:
+                scope.values[name] = self.main.add_input(name, type_, node_location(name, [name]))
+        with self.main.body():
             for name, array in constants.items():
-                scope.values[name] = self._constant(name, array)
+                scope.values[name] = self.main.constant(name, array)
             self._nodes(graph.node, scope)
-            results = [self._value(scope, output.name) for output in graph.output]
-            ir.Operation.create("func.return", [], results)
-        names = [output.name for output in graph.output]
-        self._finish(function, types, [v.type for v in results], names)
-        self.module.verify()
-        return self.module
-
-    def _function(self, types: Mapping[str, Tensor]) -> tuple[ir.Operation, ir.Block]:
-        with ir.InsertionPoint(self.module.ir.body):
-            attributes: dict[str, ir.Attribute] = {
-                "sym_name": ir.StringAttr.get("main"),
-                "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
-            }
-            function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        mlir_types = [type_of(t) for t in types.values()]
-        locations = [node_location(name, [name]) for name in types]
-        block = ir.Block.create_at_start(function.regions[0], [])
-        for mlir_type, location in zip(mlir_types, locations, strict=True):
-            block.add_argument(mlir_type, location)
-        return function, block
-
-    def _finish(
-        self,
-        function: ir.Operation,
-        types: Mapping[str, Tensor],
-        results: Sequence[ir.Type],
-        outputs: Sequence[str],
-    ) -> None:
-        signature = ir.FunctionType.get([type_of(t) for t in types.values()], results)
-        function.attributes["function_type"] = ir.TypeAttr.get(signature)
-        for which, names in (("inputs", list(types)), ("outputs", outputs)):
-            attributes = [ir.StringAttr.get(name) for name in names]
-            function.attributes[f"trivium.{which}"] = ir.ArrayAttr.get(attributes)
+            results = [(o.name, self._value(scope, o.name)) for o in graph.output]
+        return self.main.finish(results)
 
     # -- nodes --------------------------------------------------------------------------------
 
@@ -112,7 +80,8 @@ class _Importer:
             try:
                 self._node(proto, name, scope)
             except (Invalid, Unsupported) as error:
-                raise CompileError([_diagnostic(name, proto, error)]) from None
+                what = f"'{proto.op_type}' node"
+                raise CompileError([fault_diagnostic(name, what, error)]) from None
 
     def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
         domain = "" if proto.domain == "ai.onnx" else proto.domain
@@ -128,12 +97,12 @@ class _Importer:
             attributes[rule.node_parameter] = node
         try:
             with ir.Location.name(name):
-                made = _results(rule.function(*operands, **attributes))
+                made = flat_results(rule.function(*operands, **attributes))
                 results = [self._materialize(result, node, i) for i, result in enumerate(made)]
         except UseFunctionBody:
             self._function_body(proto, name, opset, scope)
             return
-        _name_results(node, results)
+        name_results(node.name, node.outputs, results)
         for output, value in zip(proto.output, results, strict=False):
             scope.values[output] = value
         if len(results) < len([o for o in proto.output if o]):
@@ -184,32 +153,13 @@ class _Importer:
         return operands
 
     def _array(self, value: ir.Value, name: str, rule: Rule, index: int) -> Array:
-        array = self.evaluate(value)
-        if array is None:
-            parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
-            sources = self._sources(value)
-            raise NeedsValue(
-                f"needs the value of input '{parameter}' ('{name}') at compile time, "
-                f"but it depends on the model's inputs: {', '.join(sources)}",
-                sources,
-            )
-        return array
-
-    def _sources(self, value: ir.Value) -> list[str]:
-        """List the model's inputs on which a value depends, in the model's order."""
-        seen: set[ir.Value] = set()
-        pending = [value]
-        while pending:
-            current = pending.pop()
-            if current not in seen:
-                seen.add(current)
-                pending += current.owner.operands if isinstance(current, ir.OpResult) else []
-        return [name for argument, name in self.inputs.items() if argument in seen]
+        parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
+        return self.main.known(value, f"input '{parameter}' ('{name}')")
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:
         if name not in scope.values and name in scope.initializers:
             array = tensor_value(scope.initializers[name])
-            scope.values[name] = self._constant(name, array)
+            scope.values[name] = self.main.constant(name, array)
         value = scope.values.get(name)
         if value is None:
             raise Invalid(f"uses value '{name}', which nothing defines")
@@ -222,20 +172,7 @@ class _Importer:
         if not isinstance(result, np.ndarray):
             return result
         output = node.outputs[index] if node.wants(index) else ""
-        return self._constant(output or node.name, result, node.name)
-
-    def _constant(self, name: str, array: Array, node: str = "") -> ir.Value:
-        """Make a constant op: small ones hold their numbers, large ones name a weight."""
-        location = node_location(node or name, [name])
-        return tri.build_constant(self.module, array, name, location).y
-
-
-def _diagnostic(name: str, proto: onnx.NodeProto, fault: Invalid | Unsupported) -> Diagnostic:
-    message = f"'{proto.op_type}' node {fault}"
-    if not isinstance(fault, NeedsValue):
-        return Diagnostic(name, message)
-    note = f"fix it when compiling: constants={{'{fault.inputs[0]}': …}}"
-    return Diagnostic(name, message, (note,), fault.inputs)
+        return self.main.constant(output or node.name, result, node.name)
 
 
 def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
@@ -248,30 +185,6 @@ def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
     return given
 
 
-def _results(made: Any) -> list[ir.Value | Array | None]:
-    if isinstance(made, Op):
-        return list(made.results)
-    results = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
-    return [r.results[0] if isinstance(r, Op) else r for r in results]
-
-
-def _name_results(node: Node, results: Sequence[ir.Value | None]) -> None:
-    """Give each op that makes outputs of the node the names of the source values it makes."""
-    outputs = {r: o for r, o in zip(results, node.outputs, strict=False) if r is not None}
-    for value in outputs:
-        op = view(value.owner) if isinstance(value, ir.OpResult) else None
-        if op is not None and _is_unnamed(op, node.name):
-            names = [outputs.get(result, "") for result in op.results]
-            op.operation.location = node_location(node.name, names)
-
-
-def _is_unnamed(op: Op, node: str) -> bool:
-    location = op.location
-    if not isinstance(location, ir.NameLoc):
-        return False
-    return location.name_str == node and isinstance(location.child_loc, ir.UnknownLoc)
-
-
 def _rename(value: ir.Value, node: str, output: str) -> None:
     """Name the value that a function body's output became after the output of the node."""
     op = view(value.owner) if isinstance(value, ir.OpResult) else None
@@ -280,9 +193,6 @@ def _rename(value: ir.Value, node: str, output: str) -> None:
 
 
 def _type_proto(value: ir.Value) -> onnx.TypeProto:
-    from ....dialects.core.attributes import tensor_of
-    from ....dialects.core.tensor import numpy_dtype
-
     tensor = tensor_of(value.type)
     element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(tensor.dtype))
     return onnx.helper.make_tensor_type_proto(element, tensor.shape)

@@ -7,8 +7,8 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import numpy_dtype
+from ..core.values import constant, tensor
 from .rules import Node, UseFunctionBody, Value, onnx_op
-from .values import constant, tensor
 
 
 @onnx_op("Attention", since=23)

@@ -2,8 +2,8 @@
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
+from ..core.values import tensor
 from .rules import Value, onnx_op
-from .values import tensor
 from .windows import Ints, transposed_window, window
 
 

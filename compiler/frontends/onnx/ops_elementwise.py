@@ -8,8 +8,9 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import is_float, numpy_dtype
+from ..core.values import constant, constant_of, single, tensor
+from .element_types import element_type
 from .rules import Value, onnx_op
-from .values import constant, constant_of, element_type, single, tensor
 
 SAME: tuple[tuple[str, int, type[Op]], ...] = (
     ("Abs", 6, tri.Abs),

@@ -7,8 +7,8 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
+from ..core.values import constant, single, tensor
 from .rules import Value, onnx_op
-from .values import constant, single, tensor
 
 
 @onnx_op("Gather", since=1)

@@ -2,8 +2,8 @@
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
+from ..core.values import tensor
 from .rules import Value, onnx_op
-from .values import tensor
 
 
 @onnx_op("MatMul", since=1)

@@ -3,8 +3,8 @@
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, normalize_axis
+from ..core.values import ints, single, tensor
 from .rules import Value, onnx_op
-from .values import ints, single, tensor
 
 
 @onnx_op("Pad", since=2)

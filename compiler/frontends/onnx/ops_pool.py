@@ -1,8 +1,8 @@
 """ONNX rules for pooling, windowed and global."""
 
 from ....dialects import tri
+from ..core.values import tensor
 from .rules import Node, Value, onnx_op
-from .values import tensor
 from .windows import Ints, window
 
 

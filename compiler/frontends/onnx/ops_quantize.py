@@ -3,10 +3,11 @@
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import normalize_axis
+from ..core.values import cast, tensor
+from .element_types import element_type
 from .ops_conv import kernel_of
 from .quantization import centered, columns, quantized, requantized, rows, spread
 from .rules import Value, onnx_op
-from .values import cast, element_type, tensor
 from .windows import Ints, window
 
 

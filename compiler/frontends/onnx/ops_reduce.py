@@ -6,8 +6,8 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.tensor import Array, normalize_axes, normalize_axis
+from ..core.values import ints, single, tensor
 from .rules import Value, onnx_op
-from .values import ints, single, tensor
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),

@@ -6,8 +6,8 @@ from typing import TypeVar
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.tensor import Array, Shape, normalize_axis
+from ..core.values import ints, tensor
 from .rules import Value, onnx_op
-from .values import ints, tensor
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]

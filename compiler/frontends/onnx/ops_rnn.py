@@ -1,8 +1,8 @@
 """ONNX rules for recurrent layers."""
 
 from ....dialects import tri
+from ..core.values import tensor
 from .rules import Value, onnx_op
-from .values import tensor
 
 
 @onnx_op("RNN", since=7)

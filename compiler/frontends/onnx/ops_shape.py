@@ -13,8 +13,8 @@ from ....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
+from ..core.values import ints, tensor
 from .rules import Node, Value, onnx_op
-from .values import ints, tensor
 
 
 @onnx_op("Reshape", since=5)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ..core.values import tensor
 from .rules import Value, onnx_op
-from .values import tensor
 
 OPS: tuple[tuple[str, type[tri.Distribution]], ...] = (
     ("Softmax", tri.Softmax),

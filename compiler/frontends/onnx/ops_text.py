@@ -7,8 +7,8 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.tensor import Array, numpy_dtype
+from ..core.values import constant, tensor
 from .rules import Value, onnx_op
-from .values import constant, tensor
 
 Ints = tuple[int, ...]
 

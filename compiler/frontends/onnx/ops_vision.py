@@ -7,38 +7,18 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, numpy_dtype
+from ..core.folding import fold_blocks
+from ..core.grids import affine_grid as grid_of
+from ..core.values import constant, ints, single, tensor
 from .boxes import suppress
 from .ops_conv import kernel_of
 from .rules import Value, onnx_op
-from .values import constant, ints, single, tensor
 from .windows import Ints, window
 
 
 @onnx_op("AffineGrid", since=20)
 def affine_grid(theta: Value, size: Array, *, align_corners: int = 0) -> Value:
-    """Transform the points of a regular grid: a sum over axes of coordinate times column."""
-    if size.size < 3 or min(ints(size)) < 1:
-        raise Invalid(f"has size {ints(size)}, must be batch, channels and pixels above 0")
-    batch, _, *pixels = ints(size)
-    count, dtype = len(pixels), numpy_dtype(tensor(theta).dtype)
-    if tensor(theta).shape != (batch, count, count + 1):
-        raise Invalid(f"has theta {tensor(theta)}, must be {batch}x{count}x{count + 1}")
-    grid = _column(theta, count)
-    for axis, number in enumerate(pixels):
-        end = 1.0 if align_corners else 1 - 1 / number
-        shape = (1,) * axis + (number,) + (1,) * (count - axis)
-        places = np.linspace(-end, end, number) if number > 1 else np.zeros(1)
-        at = constant(places.astype(dtype).reshape(shape))
-        # The last spatial axis is the first coordinate.
-        grid = tri.Add.build(tri.Mul.build(at, _column(theta, count - 1 - axis)).y, grid).y
-    return grid
-
-
-def _column(theta: Value, index: int) -> Value:
-    """Return a column of each matrix, shaped to broadcast over pixels: [batch, 1…, rows]."""
-    batch, rows, _ = tensor(theta).shape
-    column = tri.Slice.build(theta, starts=(0, 0, index), sizes=(batch, rows, 1), steps=(1, 1, 1)).y
-    return tri.Reshape.build(column, shape=(batch, *(1,) * rows, rows)).y
+    return grid_of(theta, ints(size), align_corners=bool(align_corners))
 
 
 @onnx_op("Col2Im", since=18)
@@ -51,28 +31,12 @@ def col2im(
     pads: Ints | None = None,
     strides: Ints | None = None,
 ) -> Value:
-    """Add up blocks where they overlap: a transposed convolution with one tap for each channel."""
+    """Add up blocks where they overlap."""
     image, block = ints(image_shape), ints(block_shape)
     seen = window(image, block, strides, pads, dilations, "NOTSET")
-    windows, taps = seen.output_sizes(image), math.prod(block)
-    if tensor(x).rank != 3:
-        raise Invalid(f"has input {tensor(x)}, must have rank 3")
-    batch, rows, count = tensor(x).shape
-    if count != math.prod(windows) or rows % taps:
-        raise Invalid(f"has input {tensor(x)}, must have blocks of {taps} at {windows} places")
-    channels = rows // taps
-    one_tap = np.eye(taps, dtype=numpy_dtype(tensor(x).dtype)).reshape(taps, 1, *block)
-    repeats = (channels, *(1,) * (1 + len(block)))
-    covered = seen.input_sizes(windows)
-    return tri.ConvTranspose.build(
-        tri.Reshape.build(x, shape=(batch, rows, *windows)).y,
-        tri.Tile.build(constant(one_tap), repeats=repeats).y,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        group=channels,
-        output_padding=tuple(n - c for n, c in zip(image, covered, strict=True)),
-    ).y
+    return fold_blocks(
+        x, image, block, strides=seen.strides, pads=seen.pads, dilations=seen.dilations
+    )
 
 
 @onnx_op("MaxUnpool", since=9)

@@ -5,8 +5,8 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.tensor import DTYPES, numpy_dtype
+from ..core.values import cast, constant, tensor
 from .rules import Value
-from .values import cast, constant, tensor
 
 WIDE = "i32"
 """The element type that differences and products of quantised numbers are computed in."""

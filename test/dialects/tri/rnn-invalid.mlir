@@ -100,7 +100,16 @@ func.func @state_of_another_batch(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, 
 func.func @peepholes_are_too_few(%x: tensor<5x2x3xf32>, %w: tensor<1x16x3xf32>, %r: tensor<1x16x4xf32>, %p: tensor<1x8xf32>) {
   // expected-error @below {{'tri.lstm' op p is tensor<1x8xf32>, must have shape 1x12}}
   %y:3 = "tri.lstm"(%x, %w, %r, %p)
-      {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1>}
+      {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 1, 0>}
       : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x8xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>, tensor<1x2x4xf32>)
+  return
+}
+
+// The weights of the state take what the projection makes.
+func.func @projection_of_another_size(%x: tensor<5x2x3xf32>, %w: tensor<1x16x3xf32>, %r: tensor<1x16x4xf32>, %projection: tensor<1x2x4xf32>) {
+  // expected-error @below {{'tri.lstm' op r is tensor<1x16x4xf32>, must have shape 1x16x2}}
+  %y:3 = "tri.lstm"(%x, %w, %r, %projection)
+      {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 1>}
+      : (tensor<5x2x3xf32>, tensor<1x16x3xf32>, tensor<1x16x4xf32>, tensor<1x2x4xf32>) -> (tensor<5x1x2x2xf32>, tensor<1x2x2xf32>, tensor<1x2x4xf32>)
   return
 }

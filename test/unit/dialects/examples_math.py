@@ -13,6 +13,7 @@ from examples import (
     mapped,
     paired,
 )
+from examples_expressions import expressions
 from trivium.dialects import tri
 
 
@@ -81,7 +82,10 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Shrink: mapped(*NUMBERS, bias=number, threshold=positive),
     # one tensor of floats
     tri.Exp: mapped(*FLOATS),
+    tri.Expm1: mapped(*FLOATS),
     tri.Log: mapped(*FLOATS),
+    tri.Log1p: mapped(*FLOATS),
+    tri.Lgamma: mapped(*FLOATS),
     tri.Sqrt: mapped(*FLOATS),
     tri.Rsqrt: mapped(*FLOATS),
     tri.Reciprocal: mapped(*FLOATS),
@@ -101,6 +105,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Floor: mapped(*FLOATS),
     tri.Ceil: mapped(*FLOATS),
     tri.Round: mapped(*FLOATS),
+    tri.Trunc: mapped(*FLOATS),
     tri.Sigmoid: mapped(*FLOATS),
     tri.Silu: mapped(*FLOATS),
     tri.Hardswish: mapped(*FLOATS),
@@ -129,6 +134,8 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Mul: paired(*NUMBERS),
     tri.Div: paired(*NUMBERS),
     tri.Mod: paired(*NUMBERS, fmod=flag),
+    tri.Atan2: paired(*FLOATS),
+    tri.Expression: expressions,
     tri.Pow: power,
     tri.Minimum: paired(*NUMBERS),
     tri.Maximum: paired(*NUMBERS),

@@ -124,19 +124,25 @@ def attention(pick: Pick) -> Example:
     return Example((q, k, v, mask), {"scale": pick.number(), "causal": pick.flag()})
 
 
-def recurrent(gates: int, states: int = 1, peepholes: int = 0, **attributes: Any) -> Maker:
+def recurrent(
+    gates: int, states: int = 1, peepholes: int = 0, projects: bool = False, **attributes: Any
+) -> Maker:
     def make(pick: Pick) -> Example:
         dtype, (length, batch, inputs, hidden) = pick.one("f32", "f16"), pick.ints(4, 1, 3)
         direction, layout = pick.one("forward", "reverse", "bidirectional"), pick.between(0, 1)
         count = 2 if direction == "bidirectional" else 1
         x = pick.array((length, batch, inputs) if layout == 0 else (batch, length, inputs), dtype)
         w = pick.array((count, gates * hidden, inputs), dtype)
-        r = pick.array((count, gates * hidden, hidden), dtype)
+        shown = pick.between(1, 3) if projects and pick.flag() else 0
+        r = pick.array((count, gates * hidden, shown or hidden), dtype)
         b = pick.maybe(pick.array((count, 2 * gates * hidden), dtype))
         lengths = pick.maybe(np.array(pick.ints(batch, 0, length), np.int32))
-        state = (count, batch, hidden) if layout == 0 else (batch, count, hidden)
-        initial = [pick.maybe(pick.array(state, dtype)) for _ in range(states)]
+        outer = (count, batch) if layout == 0 else (batch, count)
+        sizes = (shown or hidden, *[hidden] * (states - 1))
+        initial = [pick.maybe(pick.array((*outer, size), dtype)) for size in sizes]
         p = [pick.maybe(pick.array((count, peepholes * hidden), dtype))] if peepholes else []
+        if projects:
+            p.append(pick.array((count, shown, hidden), dtype) if shown else None)
         common = {"hidden_size": hidden, "direction": direction, "layout": layout}
         options = common | {"clip": pick.one(0.0, 1.5)} | drawn(pick, attributes)
         return Example((x, w, r, b, lengths, *initial, *p), options)
@@ -212,5 +218,5 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.Attention: attention,
     tri.Rnn: recurrent(1),
     tri.Gru: recurrent(3, linear_before_reset=flag),
-    tri.Lstm: recurrent(4, states=2, peepholes=3, input_forget=flag),
+    tri.Lstm: recurrent(4, states=2, peepholes=3, projects=True, input_forget=flag),
 }

@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 from graphs import F32, info
 from onnx import TensorProto, helper
-from trivium.compiler.frontends.onnx.inputs import input_types, model_inputs
+from trivium.compiler.frontends.core import inputs
+from trivium.compiler.frontends.onnx.inputs import declared_input, model_inputs
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.tensor import Tensor
 
 INPUTS = [info("x", ["N", 3]), info("shape", [2], TensorProto.INT64)]
 NAMED = {"N": 2}
+
+
+def input_types(declared: Any, shapes: Any, constants: Any) -> dict[str, Tensor]:
+    return inputs.input_types([declared_input(value) for value in declared], shapes, constants)
 
 
 def refusal(shapes: Any = NAMED, constants: Any = None) -> CompileError:

@@ -1,16 +1,15 @@
-"""What rules ask of values and of ONNX's type codes."""
+"""What rules ask of values."""
 
 import math
 
 import numpy as np
-import onnx
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, dtype_of, is_integer
+from ....dialects.core.tensor import Array, Shape, Tensor, dtype_of, is_integer
 
 SMALL = 256
 """Up to this many elements a filled tensor is written out; a larger one is expanded."""
@@ -58,13 +57,3 @@ def single(array: Array) -> Array:
     if array.size != 1:
         raise Invalid(f"has {array.size} numbers, must have 1")
     return array.reshape(())
-
-
-def element_type(code: int) -> str:
-    """Translate ONNX's code of an element type; Unsupported when `tri` has no such type."""
-    known = onnx.TensorProto.DataType
-    name = known.Name(code) if code in known.values() else str(code)
-    try:
-        return dtype_of(onnx.helper.tensor_dtype_to_np_dtype(code))
-    except (Unsupported, KeyError):
-        raise Unsupported(f"uses element type {name}, must be one of {', '.join(DTYPES)}") from None

@@ -1,0 +1,16 @@
+"""The ONNX exporter: every op of `tri` that ONNX has, with the least opset that has them all."""
+
+from importlib.util import find_spec
+
+from ....dialects.core.errors import CompileError
+
+if find_spec("onnx") is None:
+    raise CompileError("writing ONNX needs the package onnx: pip install 'trivium[onnx]'")
+
+from . import ops_elementwise as ops_elementwise
+from . import ops_moves as ops_moves
+from . import ops_networks as ops_networks
+from . import ops_reduce as ops_reduce
+from . import ops_vision as ops_vision
+from .exporter import export_onnx as export_onnx
+from .exporter import save_onnx as save_onnx

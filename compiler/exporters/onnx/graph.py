@@ -1,0 +1,154 @@
+"""An ONNX graph that is being written, and the table of rules that write it."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+import onnx
+from onnx import defs, helper, numpy_helper
+
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Unsupported
+from ....dialects.core.location import node_names
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Array, Tensor, numpy_dtype
+from ..flow import Flow, Names, Rules
+
+RULES = Rules("ONNX")
+exports = RULES.exports
+
+OLDEST = 18
+"""Models say at least this opset: rules write what it has, unless they ask for a newer one."""
+
+Input = ir.Value | Array | str | None
+"""What a node takes: a value, an array that becomes a constant, a name, or nothing."""
+
+
+class OnnxGraph:
+    """Gather nodes and constants; `opset` is the least version that has all of them."""
+
+    def __init__(self, flow: Flow) -> None:
+        self.flow = flow
+        self.names = Names(flow, str)
+        self.opset = OLDEST
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: dict[str, onnx.TensorProto] = {}
+        self._types: dict[str, str] = {}
+        self._constants: dict[ir.Value, str] = {}
+        self._op: Op | None = None
+        self._node_names: set[str] = set()
+
+    def begin(self, op: Op) -> None:
+        """Say which op the nodes to come stand for."""
+        self._op = op
+
+    def add(
+        self,
+        op_type: str,
+        inputs: Sequence[Input],
+        outputs: Sequence[ir.Value | str],
+        *,
+        since: int = OLDEST,
+        **attributes: Any,
+    ) -> None:
+        """Add a node of an operator as it is since an opset; an attribute of None is left out.
+
+        Raises Unsupported when ONNX does not have the operator for these element types.
+        """
+        names = [self._input(each) for each in inputs]
+        while names and not names[-1]:
+            names.pop()
+        made = [self._name(each) for each in outputs]
+        self.opset = max(self.opset, self._version(op_type, max(since, OLDEST), names))
+        given = {key: value for key, value in attributes.items() if value is not None}
+        self.nodes.append(helper.make_node(op_type, names, made, self._node_name(op_type), **given))
+
+    def add_output(self, name: str, value: ir.Value) -> None:
+        """Make sure that a value has the name of an output."""
+        self._op = None
+        taken = self._input(value)
+        if taken != name:
+            self._types[name] = tensor_of(value.type).dtype
+            self.add("Identity", [value], [name])
+
+    def between(self, like: ir.Value, hint: str) -> str:
+        """Name a tensor between two nodes, of the element type of a value."""
+        hint = f"{self.names.of(self.flow.resolve(like))}.{hint}"
+        return self.named(hint, tensor_of(like.type).dtype)
+
+    def named(self, hint: str, dtype: str) -> str:
+        """Name a tensor between two nodes, of an element type."""
+        name = self.names.fresh(hint)
+        self._types[name] = dtype
+        return name
+
+    def values(self, op: Op) -> list[ir.Value | None]:
+        """List the operands of an op, field by field, None where an optional one is absent."""
+        listed: list[ir.Value | None] = []
+        for group in op.operand_groups():
+            listed += cast("list[ir.Value]", group) if isinstance(group, list) else [group]
+        return listed
+
+    def _name(self, value: ir.Value | str) -> str:
+        if isinstance(value, str):
+            return value
+        name = self.names.of(self.flow.resolve(value))
+        self._types[name] = tensor_of(value.type).dtype
+        return name
+
+    def _input(self, each: Input) -> str:
+        if each is None:
+            return ""
+        if isinstance(each, np.ndarray):
+            return self._constant(self.names.fresh("constant"), each)
+        if isinstance(each, str):
+            return each
+        value = self.flow.resolve(each)
+        array = self.flow.array(value)
+        if array is None:
+            return self._name(value)
+        if value not in self._constants:
+            self._constants[value] = self._constant(self.names.of(value), array)
+        return self._constants[value]
+
+    def _constant(self, name: str, array: Array) -> str:
+        self.initializers[name] = numpy_helper.from_array(np.asarray(array, order="C"), name)
+        self._types[name] = Tensor.of(array).dtype
+        return name
+
+    def _version(self, op_type: str, since: int, names: Sequence[str]) -> int:
+        """Return the least opset, at least `since`, whose operator takes these element types."""
+        types = [onnx_type(self._types[name]) if name else "" for name in names]
+        for version in range(since, defs.onnx_opset_version() + 1):
+            formal = defs.get_schema(op_type, version).inputs
+            allowed = [formal[min(i, len(formal) - 1)].types for i in range(len(types))]
+            if all(not t or t in some for t, some in zip(types, allowed, strict=True)):
+                return version
+        dtypes = dict.fromkeys(self._types[name] for name in names if name)
+        raise Unsupported(f"takes {', '.join(dtypes)}, which ONNX's {op_type} does not")
+
+    def _node_name(self, op_type: str) -> str:
+        names = node_names(self._op.location) if self._op is not None else ()
+        wanted = "+".join(names) or op_type
+        name, count = wanted, 0
+        while name in self._node_names:
+            count += 1
+            name = f"{wanted}.{count}"
+        self._node_names.add(name)
+        return name
+
+
+def element_type(dtype: str) -> int:
+    """Return ONNX's number of an element type."""
+    return cast("int", helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype)))
+
+
+def onnx_type(dtype: str) -> str:
+    """Return how ONNX's schemas call a tensor of an element type: `tensor(float)`."""
+    return f"tensor({onnx.TensorProto.DataType.Name(element_type(dtype)).lower()})"
+
+
+def ints(*numbers: int) -> Array:
+    """Return numbers as ONNX takes them for axes, shapes and places."""
+    return np.array(numbers, np.int64)

@@ -1,0 +1,132 @@
+"""Bind what the file has for an operator to the parameters of its rule."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from ....dialects.core.errors import Invalid, Unsupported
+from .graph import Operator
+from .known import Converter
+from .rules import IGNORED, Rule, Slot
+
+
+@dataclass
+class Arguments:
+    """Hold what a rule's function is called with."""
+
+    positional: list[Any] = field(default_factory=list[Any])
+    named: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True)
+class Given:
+    """Hold what the file has for each parameter by name, and the inputs and weights left over."""
+
+    named: dict[str, Any]
+    rest: list[Any]
+    weights: dict[str, Any]
+
+
+def bind(
+    operator: Operator, rule: Rule, operands: Mapping[str, Any], convert: Converter
+) -> Arguments:
+    """Return the arguments for a rule: inputs, weights and parameters, as the rule takes them.
+
+    Raises Invalid when something is missing or does not fit, Unsupported for a parameter that the
+    rule does not know.
+    """
+    given = _given(operator, rule, operands)
+    arguments = Arguments()
+    for name, slot in rule.slots.items():
+        if name in given.named:
+            hint = f"{operator.name}.{name}"
+            arguments.named[name] = convert(given.named[name], slot, hint)
+        elif slot.required:
+            raise Invalid(f"has no {name}")
+    if rule.rest is not None:
+        # Python wants what goes before `*xs` by position.
+        before = [slot.name for slot in rule.slots.values() if slot.positional]
+        arguments.positional += [arguments.named.pop(name) for name in before]
+        arguments.positional += _converted(given.rest, rule.rest, operator, convert)
+    for name, weight in given.weights.items():
+        assert rule.weights is not None
+        arguments.named[name] = convert(weight, rule.weights, f"{operator.name}.{name}")
+    if rule.operator is not None:
+        arguments.named[rule.operator] = operator
+    if rule.main is not None:
+        arguments.named[rule.main] = convert.main
+    return arguments
+
+
+def _converted(rest: list[Any], slot: Slot, operator: Operator, convert: Converter) -> list[Any]:
+    return [convert(each, slot, f"{operator.name}.{slot.name}{i}") for i, each in enumerate(rest)]
+
+
+def _given(operator: Operator, rule: Rule, operands: Mapping[str, Any]) -> Given:
+    named = _parameters(operator, rule)
+    weights = {name.replace(".", "_"): weight for name, weight in operator.attributes.items()}
+    left: dict[str, Any] = {}
+    for name, weight in weights.items():
+        if name not in rule.slots and rule.weights is None:
+            raise Unsupported(f"has a weight '{name}', which its rule does not take")
+        (named if name in rule.slots else left)[name] = weight
+    rest = _inputs(operator, rule, operands, named, set(weights))
+    return Given(named, rest, left)
+
+
+def _parameters(operator: Operator, rule: Rule) -> dict[str, Any]:
+    """Return the parameters that the rule knows.
+
+    `bias` of a module says only whether there is a weight of that name.
+    """
+    named: dict[str, Any] = {}
+    for name, parameter in operator.parameters.items():
+        if name == "bias" and operator.type.startswith("nn."):
+            continue
+        if name in rule.slots:
+            named[name] = parameter.value
+        elif name not in IGNORED:
+            raise Unsupported(f"has parameter '{name}', which its rule does not know")
+    return named
+
+
+def _inputs(
+    operator: Operator,
+    rule: Rule,
+    operands: Mapping[str, Any],
+    named: dict[str, Any],
+    weights: set[str],
+) -> list[Any]:
+    """Bind inputs, by the names of their slots or in order; return those left for `*xs`.
+
+    The only input of an operator may have any slot: PNNX leaves names of its own templates there.
+    """
+    unnamed: list[Any] = []
+    for operand, slot in zip(operator.inputs, operator.slots, strict=True):
+        if slot in rule.slots:
+            named[slot] = operands[operand.name]
+        elif slot and rule.rest is None and len(operator.inputs) > 1:
+            raise Unsupported(f"has input '{slot}', which its rule does not know")
+        else:
+            unnamed.append(operand)
+    slotted = set(operator.slots)
+    free = [s.name for s in rule.slots.values() if s.positional]
+    free = [name for name in free if name not in slotted and name not in weights]
+    unnamed = _without_tied(operator, unnamed, 0 if rule.rest else len(unnamed) - len(free))
+    for name, operand in zip(free, unnamed, strict=False):
+        named[name] = operands[operand.name]
+    return [each for operand in unnamed[len(free) :] for each in _elements(operands[operand.name])]
+
+
+def _elements(operand: Any) -> list[Any]:
+    return cast("list[Any]", operand) if isinstance(operand, list) else [operand]
+
+
+def _without_tied(operator: Operator, inputs: list[Any], extra: int) -> list[Any]:
+    """Drop inputs in front that repeat a weight of the operator: PNNX writes tied weights twice."""
+    if extra <= 0:
+        return inputs
+    shapes = [weight.shape for weight in operator.attributes.values()]
+    if all(operand.shape in shapes for operand in inputs[:extra]):
+        return inputs[extra:]
+    raise Invalid(f"has {len(inputs)} inputs, must have at most {len(inputs) - extra}")

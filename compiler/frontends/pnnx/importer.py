@@ -1,0 +1,209 @@
+"""Translate a PNNX graph into a `tri` module, operator by operator, by the rules."""
+
+import difflib
+import os
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ....dialects.core.location import node_location
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module
+from ....dialects.core.tensor import Array
+from ..core.inputs import Bindings, Input, input_types
+from ..core.main_function import MainFunction
+from ..core.results import fault_diagnostic, flat_results, name_results
+from . import all_rules as all_rules
+from .bind import bind
+from .element_types import COMPLEX, element_type, word_of
+from .graph import Graph, Operand, Operator
+from .known import Converter, parts_of
+from .param_file import read_pnnx
+from .rules import REFUSED, RULES, Complex
+
+INPUT, OUTPUT, ATTRIBUTE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute"
+
+
+def import_pnnx(
+    source: Graph | str | os.PathLike[str],
+    *,
+    shapes: Bindings | None = None,
+    constants: Mapping[str, Array] | None = None,
+) -> Module:
+    """Translate a PNNX graph, or the file of one, to a `tri` module in the current context.
+
+    Inputs are called `in0`, `in1`, …, outputs `out0`, `out1`, … in the order of the file. `shapes`
+    binds symbolic dimensions by name (unknown ones are called `in0.2`), or whole inputs;
+    `constants` turns inputs into constants. Raises CompileError with everything that is
+    unsupported, all at once, or with the first operator that is invalid.
+    """
+    graph = source if isinstance(source, Graph) else read_pnnx(source)
+    check_supported(graph)
+    with ir.Location.unknown():
+        return _Importer(graph).run(shapes or {}, constants or {})
+
+
+def check_supported(graph: Graph) -> None:
+    """Raise one CompileError that lists all operators without a rule."""
+    faults = [
+        _unsupported(graph, operator)
+        for operator in graph.operators
+        if operator.type not in RULES and operator.type not in (INPUT, OUTPUT, ATTRIBUTE)
+    ]
+    if faults:
+        raise CompileError(faults)
+
+
+def _unsupported(graph: Graph, operator: Operator) -> Diagnostic:
+    what = f"'{operator.type}' operator '{operator.name}'"
+    if operator.type in REFUSED:
+        return Diagnostic(graph.where(operator), f"{what} {REFUSED[operator.type]}")
+    close = difflib.get_close_matches(operator.type, RULES, 3)
+    notes = [f"similar types that are supported: {', '.join(close)}"] if close else []
+    notes.append("register a rule for it with pnnx_op: docs/adding-a-frontend-rule.md")
+    return Diagnostic(graph.where(operator), f"{what} is not supported", tuple(notes))
+
+
+class _Importer:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.main = MainFunction()
+        self.convert = Converter(self.main)
+        self.operands: dict[str, Any] = {}
+
+    def run(self, shapes: Bindings, constants: Mapping[str, Array]) -> Module:
+        # The shapes in the file are those of one run: other values may have others.
+        self.check_types = not constants
+        self._inputs(shapes, constants)
+        with self.main.body():
+            for operator in self.graph.operators:
+                self._operator(operator)
+            outputs = self._outputs()
+        return self.main.finish(*outputs)
+
+    # -- inputs and outputs -------------------------------------------------------------------
+
+    def _inputs(self, shapes: Bindings, constants: Mapping[str, Array]) -> None:
+        operands = [o for each in self.graph.operators if each.type == INPUT for o in each.outputs]
+        named = {f"in{i}": operand for i, operand in enumerate(operands)}
+        declared = [_declared(name, operand) for name, operand in named.items()]
+        reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
+        for name, type_ in input_types(declared, shapes, reals).items():
+            operand = named[name]
+            is_complex = operand.dtype in COMPLEX
+            node = operand.producer.name if operand.producer else name
+            if name in constants:
+                with self.main.body():
+                    value = self.main.constant(operand.name, reals[name], node)
+            else:
+                location = node_location(node, [operand.name])
+                value = self.main.add_input(name, type_, location, is_complex=is_complex)
+            self.operands[operand.name] = Complex(value) if is_complex else value
+
+    def _outputs(self) -> tuple[list[tuple[str, ir.Value]], list[str]]:
+        """Return what the function returns, by name, and the names of complex outputs."""
+        made: list[Any] = []
+        for operator in self.graph.operators:
+            if operator.type == OUTPUT:
+                made += _flat([self.operands[operand.name] for operand in operator.inputs])
+        values = [self.convert.value(each, f"out{i}") for i, each in enumerate(made)]
+        names = [f"out{i}" for i in range(len(values))]
+        flat = [value.parts if isinstance(value, Complex) else value for value in values]
+        pairs = zip(names, values, strict=True)
+        return list(zip(names, flat, strict=True)), [n for n, v in pairs if isinstance(v, Complex)]
+
+    # -- operators ----------------------------------------------------------------------------
+
+    def _operator(self, operator: Operator) -> None:
+        if operator.type in (INPUT, OUTPUT):
+            return
+        try:
+            if operator.type == ATTRIBUTE:
+                self._attribute(operator)
+            else:
+                self._apply(operator)
+        except (Invalid, Unsupported) as error:
+            what = f"'{operator.type}' operator '{operator.name}'"
+            where = self.graph.where(operator)
+            raise CompileError([fault_diagnostic(where, what, error)]) from None
+
+    def _attribute(self, operator: Operator) -> None:
+        """Leave a free weight in the file until somebody uses it."""
+        if len(operator.outputs) != 1 or len(operator.attributes) != 1:
+            raise Invalid("must have one weight and one output")
+        (weight,) = operator.attributes.values()
+        self.operands[operator.outputs[0].name] = weight
+
+    def _apply(self, operator: Operator) -> None:
+        rule = RULES[operator.type]
+        with ir.Location.name(operator.name):
+            arguments = bind(operator, rule, self.operands, self.convert)
+            made = flat_results(rule.function(*arguments.positional, **arguments.named))
+            made = [self._materialize(each, operator, i) for i, each in enumerate(made)]
+        if len(operator.outputs) == 1 and len(made) > 1 and _is_unpacked(operator.outputs[0]):
+            made = [made]
+        if len(made) < len(operator.outputs):
+            raise Unsupported(f"has {len(operator.outputs)} outputs, {len(made)} can be computed")
+        names = [operand.name for operand in operator.outputs]
+        values = [each.parts if isinstance(each, Complex) else each for each in made]
+        named = [each if isinstance(each, ir.Value) else None for each in values]
+        name_results(operator.name, names, named)
+        for operand, each in zip(operator.outputs, made, strict=False):
+            if self.check_types:
+                _check_type(operand, each)
+            self.operands[operand.name] = each
+
+    def _materialize(self, made: Any, operator: Operator, index: int) -> Any:
+        """Turn an array that a rule returns into a constant."""
+        if not isinstance(made, np.ndarray):
+            return made
+        name = operator.outputs[index].name if index < len(operator.outputs) else operator.name
+        return self.main.constant(name, cast("Array", made), operator.name)
+
+
+def _is_unpacked(operand: Operand) -> bool:
+    """Say whether an operand is a tuple of all results of its producer."""
+    return any(consumer.type == "prim::TupleUnpack" for consumer in operand.consumers)
+
+
+def _declared(name: str, operand: Operand) -> Input:
+    if operand.dtype is None:
+        return Input(name, "", operand.shape, "has no element type in the file")
+    shape = operand.shape
+    if operand.dtype in COMPLEX and shape is not None:
+        shape = (*shape, 2)
+    return Input(name, element_type(operand.dtype), shape)
+
+
+def _check_type(operand: Operand, made: Any) -> None:
+    """Raise Invalid when the file says another type than that of what was made."""
+    if operand.shape is None or not isinstance(made, (ir.Value, Complex)):
+        return
+    is_complex = isinstance(made, Complex)
+    have = tensor_of(made.parts.type if isinstance(made, Complex) else made.type)
+    sizes = have.shape[:-1] if is_complex else have.shape
+    fits = len(sizes) == len(operand.shape) and all(
+        not isinstance(said, int) or said == size
+        for said, size in zip(operand.shape, sizes, strict=True)
+    )
+    word = word_of(have.dtype, is_complex)
+    if not fits or operand.dtype not in (None, word):
+        said = ",".join("?" if d is None else str(d) for d in operand.shape)
+        ours = ",".join(map(str, sizes))
+        raise Invalid(f"makes ({ours}){word}, the file says ({said}){operand.dtype or ''}")
+
+
+def _flat(operands: list[Any]) -> list[Any]:
+    """List the tensors in lists, in order; without recursion, for lists may be nested deeply."""
+    flat: list[Any] = []
+    pending = operands[::-1]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, list):
+            pending += cast("list[Any]", each)[::-1]
+        else:
+            flat.append(each)
+    return flat

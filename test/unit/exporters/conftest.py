@@ -1,0 +1,6 @@
+"""Examples of ops are drawn as in the tests of dialects."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialects"))
