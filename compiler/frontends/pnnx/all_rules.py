@@ -26,3 +26,4 @@ from . import ops_slice as ops_slice
 from . import ops_spectrogram as ops_spectrogram
 from . import ops_structure as ops_structure
 from . import ops_vision as ops_vision
+from . import refused as refused

@@ -66,7 +66,7 @@ def _axes(x: Tensor, dim: int | Ints | None, s: Ints | None) -> list[int]:
 
 
 def _sizes(x: Tensor, axes: Sequence[int], s: Ints | None, *, of_half: bool = False) -> list[int]:
-    """Return the size of each transform; of half a spectrum, that of the last one is twice as much."""
+    """Return the size of each transform; the last one, of half a spectrum, has twice as much."""
     sizes = [shape_of(x)[axis] for axis in axes]
     if of_half and sizes:
         sizes[-1] = 2 * (sizes[-1] - 1)

@@ -124,6 +124,12 @@ def slice_copy(
     return _written(self, src, region, _kept(self, dims, selects))
 
 
+@pnnx_op("Tensor.copy", "aten::copy", "aten::copy_")
+def copy(self: Value, src: Value, non_blocking: bool = False) -> Value:
+    """Write over all of a tensor."""
+    return expand(cast(src, tensor(self).dtype), tensor(self).shape)
+
+
 @pnnx_op("torch.slice_scatter")
 def slice_scatter(
     input: Value,

@@ -83,7 +83,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Value | Complex:
-    """Transform frames back, add them up where they overlap, and divide by what windows add up to."""
+    """Transform frames back, add them up where they overlap, and divide by the sum of windows."""
     hop, wave = _hop(hop_length, n_fft), _window(window, win_length, n_fft)
     shape = shape_of(input)
     if len(shape) not in (2, 3):
