@@ -3,6 +3,7 @@
 from . import ops_activation as ops_activation
 from . import ops_adaptive_pool as ops_adaptive_pool
 from . import ops_advanced_index as ops_advanced_index
+from . import ops_aten as ops_aten
 from . import ops_attention as ops_attention
 from . import ops_compare as ops_compare
 from . import ops_complex as ops_complex

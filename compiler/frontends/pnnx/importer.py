@@ -22,9 +22,7 @@ from .element_types import COMPLEX, element_type, word_of
 from .graph import Graph, Operand, Operator
 from .known import Converter, parts_of
 from .param_file import read_pnnx
-from .rules import REFUSED, RULES, Complex
-
-INPUT, OUTPUT, ATTRIBUTE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute"
+from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex
 
 
 def import_pnnx(

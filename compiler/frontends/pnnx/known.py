@@ -113,7 +113,7 @@ def _numbers(array: Array) -> Any:
 
 def _widened(given: Any, takes: tuple[Any, ...]) -> Any:
     """Return an int as a float, or a single number as a tuple, where that is what is taken."""
-    type_: Any = type(given)
+    type_ = cast("type[Any]", type(given))
     if type_ is int and float in takes:
         return float(given)
     if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 1:

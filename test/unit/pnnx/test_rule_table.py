@@ -6,8 +6,7 @@ import pytest
 from pnnx_suite import CASES, needs_suite
 from trivium.compiler.frontends.pnnx import all_rules as all_rules
 from trivium.compiler.frontends.pnnx import read_pnnx
-from trivium.compiler.frontends.pnnx.importer import ATTRIBUTE, INPUT, OUTPUT
-from trivium.compiler.frontends.pnnx.rules import REFUSED, RULES, pnnx_op
+from trivium.compiler.frontends.pnnx.rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, pnnx_op
 
 TYPES = Path(__file__).with_name("pnnx_types.txt").read_text().split()
 """The types of operators that `pnnx` leaves in its files, by a scan of its sources."""
