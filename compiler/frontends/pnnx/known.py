@@ -43,6 +43,8 @@ class Converter:
         if isinstance(given, ir.Value):
             if ir.Value in slot.takes:
                 return given
+            if set(slot.takes) <= {list, Complex}:
+                raise Invalid(f"has {slot.name} {_spell(given)}, must be {_expected(slot)}")
             given = self.main.known(given, f"input '{slot.name}'")
         if isinstance(given, list):
             given = self._list(cast("list[Any]", given), slot)
