@@ -36,8 +36,8 @@ def rank_of(x: Value | Complex) -> int:
 
 
 def axis_of(x: Value | Complex, axis: int) -> int:
-    """Return an axis as a number that is not negative; a scalar has one axis, as in torch."""
-    return normalize_axis(axis, max(rank_of(x), 1))
+    """Return an axis as a number that is not negative; Invalid for one that there is not."""
+    return normalize_axis(axis, rank_of(x))
 
 
 def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -89,6 +89,7 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
     shape = tensor(parts(x)).shape
     starts, sizes, steps = [0] * len(shape), list(shape), [1] * len(shape)
     for axis, wanted in slices.items():
+        normalize_axis(axis, rank_of(x))
         taken = range(*wanted.indices(shape[axis]))
         starts[axis], sizes[axis], steps[axis] = taken.start, len(taken), taken.step
     if sizes == list(shape) and all(step == 1 for step in steps):

@@ -82,9 +82,11 @@ def _places(given: Any) -> list[Value]:
     if isinstance(given, ir.Value) and tensor_of(given.type).dtype == "i1" and array is None:
         raise NeedsValue("needs the value of a mask at compile time: it decides the shape", ())
     if array is not None and array.dtype.kind == "b":
+        if not array.ndim:
+            raise Invalid("has one bool as a mask, must have one for each element of an axis")
         return [constant(places.astype(np.int64)) for places in np.nonzero(array)]
     if array is not None:
-        return [constant(array.astype(np.int64))]
+        return [constant(_numbers(array))]
     return [to_type(given, "i64")]
 
 

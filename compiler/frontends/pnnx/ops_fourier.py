@@ -62,6 +62,8 @@ def _axes(x: Tensor, dim: int | Ints | None, s: Ints | None) -> list[int]:
         dim = tuple(range(-(rank_of(x) if s is None else len(s)), 0))
     if s is not None and len(s) != len(dim):
         raise Invalid(f"has s {s} for dim {dim}, must be as many")
+    if not dim:
+        raise Invalid("has no axes to transform")
     return [axis_of(x, each) for each in dim]
 
 

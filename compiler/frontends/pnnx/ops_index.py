@@ -1,5 +1,7 @@
 """PNNX rules for operators that read or write at indices of one axis."""
 
+import math
+
 import numpy as np
 
 from ....dialects import tri
@@ -22,6 +24,9 @@ from .promotion import Operand, as_type, promote
 from .rules import Complex, Value, pnnx_op
 
 Tensor = Value | Complex
+
+LONGEST = 1 << 24
+"""More elements by places in memory than this are taken for a mistake."""
 
 
 @pnnx_op("nn.Embedding", "F.embedding")
@@ -157,6 +162,10 @@ def cross(input: Value, other: Value, *, dim: int | None = None) -> tri.Sub:
 @pnnx_op("torch.as_strided")
 def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
     """Take elements by their places in memory, which is in row-major order."""
+    if len(size) != len(stride):
+        raise Invalid(f"has size {size} and stride {stride}, must be as many")
+    if not 0 <= math.prod(size) <= LONGEST:
+        raise Invalid(f"takes elements of size {size}, must be at most {LONGEST} of them")
     places: Array = np.array(storage_offset or 0)
     for count, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(count) * step
