@@ -1,5 +1,6 @@
 // RUN: trivium-opt %s --decompose | FileCheck %s
 // RUN: trivium-opt %s --decompose=ops=silu,gemm | FileCheck %s --check-prefix=SOME
+// RUN: trivium-opt %s --decompose=ops=linear | FileCheck %s --check-prefix=LINEAR
 
 // Rules apply to what rules make: nothing is left that has one.
 // CHECK-LABEL: func.func @decomposes_activations
@@ -27,6 +28,28 @@ func.func @decomposes_activations(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-NEXT:    "tri.add"(%[[M]], %[[C]])
 func.func @decomposes_gemm(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %c: tensor<4xf32>) -> tensor<2x4xf32> {
   %y = "tri.gemm"(%a, %b, %c) {trans_b = true} : (tensor<2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
+}
+
+// A layer on matrices is a gemm, on anything else a product of more axes.
+// CHECK-LABEL: func.func @decomposes_linear
+// CHECK-SAME:    (%[[X:.*]]: tensor<5x2x3xf32>, %[[W:.*]]: tensor<4x3xf32>, %[[B:.*]]: tensor<4xf32>)
+// CHECK-NEXT:    %[[T:.*]] = "tri.transpose"(%[[W]])
+// CHECK-NEXT:    %[[M:.*]] = "tri.mat_mul"(%[[X]], %[[T]])
+// CHECK-NEXT:    "tri.add"(%[[M]], %[[B]])
+//
+// LINEAR-LABEL: func.func @decomposes_linear
+// LINEAR:         "tri.mat_mul"
+func.func @decomposes_linear(%x: tensor<5x2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>) -> tensor<5x2x4xf32> {
+  %y = "tri.linear"(%x, %w, %b) : (tensor<5x2x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<5x2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// LINEAR-LABEL: func.func @decomposes_linear_of_a_matrix
+// LINEAR-SAME:    (%[[X:.*]]: tensor<2x3xf32>, %[[W:.*]]: tensor<4x3xf32>)
+// LINEAR-NEXT:    "tri.gemm"(%[[X]], %[[W]]) {{.*}}trans_b = true
+func.func @decomposes_linear_of_a_matrix(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>) -> tensor<2x4xf32> {
+  %y = "tri.linear"(%x, %w) : (tensor<2x3xf32>, tensor<4x3xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
 }
 
