@@ -7,10 +7,11 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.functions import erf
 from ..core.tensor import Array, Tensor, broadcast, same_dtype
 from .dialect import TriOp
 from .elementwise import FloatUnary, Unary
-from .numeric import erf, need_float, need_number, need_one_of, rounded, sigmoid, softplus
+from .numeric import need_float, need_number, need_one_of, rounded, sigmoid, softplus
 
 
 class Relu(Unary):

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.tensor import DTYPES, Array, Tensor, broadcast, dtype_of, is_integer
+from ..core.functions import integer_power
+from ..core.tensor import Array, Tensor, broadcast, dtype_of, is_integer
 from .elementwise import Binary, IntegerBinary
 from .numeric import need_number, rounded, truncated_divide
 
@@ -69,20 +70,8 @@ class Pow(Binary):
     @staticmethod
     def reference(a: Array, b: Array) -> Array:
         if is_integer(dtype_of(a.dtype)) and is_integer(dtype_of(b.dtype)):
-            return _integer_power(a, b)
+            return integer_power(a, b)
         return np.power(a.astype(np.float64), b.astype(np.float64)).astype(a.dtype)
-
-
-def _integer_power(a: Array, b: Array) -> Array:
-    """Square and multiply, in the type of `a`."""
-    a, b = np.broadcast_arrays(a, b)
-    result = np.ones(a.shape, a.dtype)
-    factor, rest = a, np.abs(b).astype(np.uint64)
-    while rest.any():
-        result = np.where(rest & np.uint64(1), result * factor, result)
-        factor, rest = factor * factor, rest >> np.uint64(1)
-    unit = np.isin(a, (1, -1)) if DTYPES[dtype_of(a.dtype)].kind == "int" else a == 1
-    return np.where((b >= 0) | unit, result, np.zeros((), a.dtype))
 
 
 class Minimum(Binary):

@@ -7,9 +7,9 @@ import numpy as np
 from ..core.attributes import tensor_of
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, same_dtype
 from .dialect import TriOp
-from .precision import narrow, widen
 from .window import Window
 
 

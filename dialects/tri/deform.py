@@ -6,11 +6,11 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, same_dtype
 from .conv import Conv
 from .dialect import TriOp
 from .numeric import need_float
-from .precision import narrow, widen
 from .sampling import linear_taps, sample
 from .window import Window
 

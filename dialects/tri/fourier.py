@@ -4,10 +4,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, normalize_axis
 from .dialect import TriOp
 from .numeric import need_float
-from .precision import narrow, widen
 
 
 class Dft(TriOp):

@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import DTYPES, Array, Shape, Tensor, normalize_axis, same_dtype
 from .dialect import TriOp
 from .numeric import need_integer, need_one_of, span
-from .precision import narrow, widen
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")
 

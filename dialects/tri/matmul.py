@@ -6,11 +6,11 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, broadcast, same_dtype
 from .dialect import TriOp
 from .equation import Equation
 from .numeric import need_number
-from .precision import narrow, widen
 
 
 class MatMul(TriOp):

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, broadcast, normalize_axis, same_dtype
 from .dialect import TriOp
 from .numeric import need_float
-from .precision import narrow, widen
 
 
 class BatchNorm(TriOp):

@@ -1,20 +1,16 @@
-"""Numeric helpers of the references: rounding, and functions that numpy lacks."""
+"""Numeric helpers of the references: rounding, checks, and functions that numpy lacks."""
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..core.errors import Invalid
+from ..core.precision import narrow, widen
 from ..core.tensor import DTYPES, Array, Tensor, is_float, is_integer
-from .precision import narrow, widen
 
 Reference = Callable[..., Array]
-
-_ERF_STEP = 1 / 256
-_ERF_LIMIT = 6.0
 
 
 def rounded(reference: Reference) -> Reference:
@@ -31,34 +27,6 @@ def rounded(reference: Reference) -> Reference:
 def span(size: int) -> Array:
     """Return the numbers 0 to size - 1."""
     return np.arange(size, dtype=np.int64)
-
-
-def erf(x: Array) -> Array:
-    """Compute the error function in f64, within two units in the last place.
-
-    Expand it in a Taylor series of five terms around the nearest point of a grid: the derivatives
-    of erf are polynomials times its first, and on a grid of 1/256 the sixth term is below 1e-17.
-    """
-    wide = np.asarray(x, np.float64)
-    size = np.minimum(np.abs(wide), _ERF_LIMIT)
-    index = np.rint(np.nan_to_num(size) / _ERF_STEP).astype(np.int64)
-    c = index * _ERF_STEP
-    d = size - c
-    values, slopes = _erf_grid()
-    c2 = c * c
-    series = 1 + d * (
-        -c
-        + d * ((2 * c2 - 1) / 3 + d * (c * (3 - 2 * c2) / 6 + d * (4 * c2 * c2 - 12 * c2 + 3) / 30))
-    )
-    return np.copysign(values[index] + slopes[index] * d * series, wide)
-
-
-@functools.cache
-def _erf_grid() -> tuple[Array, Array]:
-    points = [i * _ERF_STEP for i in range(round(_ERF_LIMIT / _ERF_STEP) + 1)]
-    values = [math.erf(p) for p in points]
-    slopes = [2 / math.sqrt(math.pi) * math.exp(-p * p) for p in points]
-    return np.array(values), np.array(slopes)
 
 
 def sigmoid(x: Array) -> Array:

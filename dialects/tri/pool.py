@@ -7,10 +7,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, dtype_of, is_float
 from .dialect import TriOp
 from .numeric import need_float
-from .precision import narrow, widen
 from .window import Window
 
 

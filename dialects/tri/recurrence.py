@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import Invalid
+from ..core.precision import widen
 from ..core.tensor import Array, Tensor, same_dtype
 from .numeric import need_float, need_one_of, sigmoid, softplus
-from .precision import widen
 
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]

@@ -4,11 +4,11 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, is_float
 from .dialect import TriOp
 from .interpolation import MODES, NEAREST_MODES, TRANSFORMS, Axis, Kernel
 from .numeric import need_one_of
-from .precision import narrow, widen
 from .sampling import Tap, sample
 
 

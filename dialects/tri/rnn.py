@@ -10,9 +10,9 @@ of `w` and then the bias of `r`. Half types are computed in f32.
 import numpy as np
 
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor
 from .dialect import TriOp
-from .precision import narrow, widen
 from .recurrence import Activation, Cell, Options, State, Step, infer_recurrent, walk
 
 _RNN = Cell(gates=1, activations=("Tanh",))

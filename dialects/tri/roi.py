@@ -7,10 +7,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, is_integer, same_dtype
 from .dialect import TriOp
 from .numeric import need_float, need_one_of
-from .precision import narrow, widen
 
 
 class RoiAlign(TriOp):

@@ -7,10 +7,10 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.precision import widen
 from ..core.tensor import Array, Tensor, normalize_axis
 from .dialect import TriOp
 from .numeric import need_number
-from .precision import widen
 from .reduce import exact, reduced_shape
 
 

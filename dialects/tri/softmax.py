@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..core.fields import Operand, Result
+from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, normalize_axis
 from .dialect import TriOp
 from .numeric import need_float
-from .precision import narrow, widen
 
 
 class Distribution(TriOp, abstract=True):

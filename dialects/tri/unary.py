@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from ..core.functions import erf
 from ..core.tensor import Array, Tensor
 from .elementwise import FloatUnary, Unary
-from .numeric import erf, need_bool, need_float, need_integer, rounded
+from .numeric import need_bool, need_float, need_integer, rounded
 
 
 class Abs(Unary):

@@ -1,6 +1,6 @@
 """The types that references compute in: half-precision values are summed in f32."""
 
-from ..core.tensor import Array, dtype_of, numpy_dtype
+from .tensor import Array, dtype_of, numpy_dtype
 
 _ACCUMULATORS = {"f16": "f32", "bf16": "f32"}
 
