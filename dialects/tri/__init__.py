@@ -24,6 +24,7 @@ from .reduce import *
 from .resize import *
 from .rnn import *
 from .roi import *
+from .rounding import *
 from .scan import *
 from .shape import *
 from .softmax import *

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from ..core.functions import integer_power
-from ..core.tensor import Array, Tensor, broadcast, dtype_of, is_integer
+from ..core.tensor import Array, Tensor, broadcast, dtype_of, is_integer, same_dtype
 from .elementwise import Binary, IntegerBinary
-from .numeric import need_number, rounded, truncated_divide
+from .numeric import need_float, need_number, rounded, truncated_divide
 
 
 class Add(Binary):
@@ -72,6 +72,19 @@ class Pow(Binary):
         if is_integer(dtype_of(a.dtype)) and is_integer(dtype_of(b.dtype)):
             return integer_power(a, b)
         return np.power(a.astype(np.float64), b.astype(np.float64)).astype(a.dtype)
+
+
+class Atan2(Binary):
+    """Compute the angle of the point (b, a) in radians, between -pi and pi; of floats."""
+
+    @staticmethod
+    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+        return Tensor(broadcast(a.shape, b.shape), same_dtype(need_float(a), b))
+
+    @staticmethod
+    @rounded
+    def reference(a: Array, b: Array) -> Array:
+        return np.arctan2(a, b)
 
 
 class Minimum(Binary):

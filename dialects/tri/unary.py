@@ -44,6 +44,15 @@ class Exp(FloatUnary):
         return np.exp(x)
 
 
+class Expm1(FloatUnary):
+    """Compute exp(x) - 1, without cancellation near zero."""
+
+    @staticmethod
+    @rounded
+    def reference(x: Array) -> Array:
+        return np.expm1(x)
+
+
 class Log(FloatUnary):
     """Compute the natural logarithm; -inf of zero, NaN below it."""
 
@@ -51,6 +60,15 @@ class Log(FloatUnary):
     @rounded
     def reference(x: Array) -> Array:
         return np.log(x)
+
+
+class Log1p(FloatUnary):
+    """Compute log(1 + x), without cancellation near zero; -inf of -1, NaN below it."""
+
+    @staticmethod
+    @rounded
+    def reference(x: Array) -> Array:
+        return np.log1p(x)
 
 
 class Sqrt(FloatUnary):
@@ -195,33 +213,6 @@ class Erf(FloatUnary):
     @rounded
     def reference(x: Array) -> Array:
         return erf(x).astype(x.dtype)
-
-
-class Floor(FloatUnary):
-    """Round down to a whole number."""
-
-    @staticmethod
-    @rounded
-    def reference(x: Array) -> Array:
-        return np.floor(x)
-
-
-class Ceil(FloatUnary):
-    """Round up to a whole number."""
-
-    @staticmethod
-    @rounded
-    def reference(x: Array) -> Array:
-        return np.ceil(x)
-
-
-class Round(FloatUnary):
-    """Round to the nearest whole number, halves to the even one."""
-
-    @staticmethod
-    @rounded
-    def reference(x: Array) -> Array:
-        return np.rint(x)
 
 
 class Not(Unary):

@@ -44,6 +44,12 @@ def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
     return rest.not_equal(0).logical_and(opposite).select(rest + b, rest)
 
 
+@elementwise(tri.Atan2)
+@widened
+def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
+    return a.with_value(math.atan2(a.value, b.value))
+
+
 @elementwise(tri.Minimum)
 def lower_minimum(op: tri.Minimum, a: Number, b: Number) -> Number:
     return a.minimum(b)

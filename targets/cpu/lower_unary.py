@@ -35,9 +35,19 @@ def lower_exp(op: tri.Exp, x: Number) -> Number:
     return approximation.exp(x)
 
 
+@elementwise(tri.Expm1)
+def lower_expm1(op: tri.Expm1, x: Number) -> Number:
+    return approximation.expm1(x)
+
+
 @elementwise(tri.Log)
 def lower_log(op: tri.Log, x: Number) -> Number:
     return approximation.log(x)
+
+
+@elementwise(tri.Log1p)
+def lower_log1p(op: tri.Log1p, x: Number) -> Number:
+    return approximation.log1p(x)
 
 
 @elementwise(tri.Tanh)
@@ -114,6 +124,7 @@ def _by_math(cls: type[Op], function: Callable[[Any], Any]) -> None:
 _by_math(tri.Floor, math.floor)
 _by_math(tri.Ceil, math.ceil)
 _by_math(tri.Round, math.roundeven)
+_by_math(tri.Trunc, math.trunc)
 _by_math(tri.Tan, math.tan)
 _by_math(tri.Asin, math.asin)
 _by_math(tri.Acos, math.acos)

@@ -23,6 +23,14 @@ func.func @of_floats(%a: tensor<2x1x4xf32>, %b: tensor<3x1xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @of_floats_alone
+// CHECK-SAME:    (%[[A:.*]]: {{.*}}, %[[B:.*]]: {{.*}})
+// CHECK:         "tri.atan2"(%[[A]], %[[B]]) : (tensor<2x1xf16>, tensor<3xf16>) -> tensor<2x3xf16>
+func.func @of_floats_alone(%a: tensor<2x1xf16>, %b: tensor<3xf16>) {
+  %0 = "tri.atan2"(%a, %b) : (tensor<2x1xf16>, tensor<3xf16>) -> tensor<2x3xf16>
+  return
+}
+
 // Integers of all widths, signed or not.
 // CHECK-LABEL: func.func @of_integers
 // CHECK-SAME:    (%[[A:.*]]: {{.*}}, %[[B:.*]]: {{.*}})

@@ -7,6 +7,13 @@ func.func @square_root_of_integers(%x: tensor<2xi32>) {
   return
 }
 
+// So are angles.
+func.func @angle_of_integers(%a: tensor<2xi32>, %b: tensor<2xi32>) {
+  // expected-error @below {{'tri.atan2' op element type is i32, must be a float}}
+  %y = "tri.atan2"(%a, %b) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>
+  return
+}
+
 // Logic is for bools.
 func.func @not_of_floats(%x: tensor<2xf32>) {
   // expected-error @below {{'tri.not' op element type is f32, must be i1}}

@@ -7,7 +7,9 @@
 // CHECK:         "tri.neg"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.sign"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.exp"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK:         "tri.expm1"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.log"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK:         "tri.log1p"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.sqrt"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.rsqrt"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.reciprocal"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
@@ -27,31 +29,35 @@
 // CHECK:         "tri.floor"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.ceil"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 // CHECK:         "tri.round"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK:         "tri.trunc"(%[[X]]) : (tensor<2x3xf32>) -> tensor<2x3xf32>
 func.func @of_floats(%x: tensor<2x3xf32>) {
   %0 = "tri.abs"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %1 = "tri.neg"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %2 = "tri.sign"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   %3 = "tri.exp"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %4 = "tri.log"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %5 = "tri.sqrt"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %6 = "tri.rsqrt"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %7 = "tri.reciprocal"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %8 = "tri.sin"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %9 = "tri.cos"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %10 = "tri.tan"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %11 = "tri.asin"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %12 = "tri.acos"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %13 = "tri.atan"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %14 = "tri.sinh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %15 = "tri.cosh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %16 = "tri.tanh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %17 = "tri.asinh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %18 = "tri.acosh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %19 = "tri.atanh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %20 = "tri.erf"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %21 = "tri.floor"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %22 = "tri.ceil"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  %23 = "tri.round"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = "tri.expm1"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %5 = "tri.log"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %6 = "tri.log1p"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %7 = "tri.sqrt"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %8 = "tri.rsqrt"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %9 = "tri.reciprocal"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %10 = "tri.sin"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %11 = "tri.cos"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %12 = "tri.tan"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %13 = "tri.asin"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %14 = "tri.acos"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %15 = "tri.atan"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %16 = "tri.sinh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %17 = "tri.cosh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %18 = "tri.tanh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %19 = "tri.asinh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %20 = "tri.acosh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %21 = "tri.atanh"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %22 = "tri.erf"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %23 = "tri.floor"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %24 = "tri.ceil"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %25 = "tri.round"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %26 = "tri.trunc"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
 
