@@ -15,8 +15,12 @@ Operand = ir.Value | float
 
 def number(value: float, like: ir.Value) -> ir.Value:
     """Build a constant of no axes, of the element type of another value."""
-    dtype = numpy_dtype(tensor_of(like.type).dtype)
-    return tri.Constant.build(value=np.array(value).astype(dtype)).y
+    return constant(value, tensor_of(like.type).dtype)
+
+
+def constant(value: float | Sequence[float], dtype: str) -> ir.Value:
+    """Build a constant of one number, or of a list of numbers; integers wrap around."""
+    return tri.Constant.build(value=np.array(value).astype(numpy_dtype(dtype))).y
 
 
 def shape_of(value: ir.Value) -> Shape:
@@ -49,6 +53,7 @@ def _reduction(cls: Any) -> Callable[[ir.Value, Sequence[int]], ir.Value]:
 add, sub, mul, div = map(_binary, (tri.Add, tri.Sub, tri.Mul, tri.Div))
 maximum, minimum = map(_binary, (tri.Maximum, tri.Minimum))
 less, less_equal, greater = map(_binary, (tri.Less, tri.LessEqual, tri.Greater))
+equal = _binary(tri.Equal)
 exp, log, tanh, erf, sqrt = map(_unary, (tri.Exp, tri.Log, tri.Tanh, tri.Erf, tri.Sqrt))
 neg, absolute, sigmoid = map(_unary, (tri.Neg, tri.Abs, tri.Sigmoid))
 reduce_sum, reduce_mean, reduce_max = map(

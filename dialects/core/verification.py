@@ -3,7 +3,7 @@
 import difflib
 from dataclasses import dataclass
 
-from .errors import CompileError, Diagnostic, Invalid
+from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
@@ -52,6 +52,6 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
 def _invalid(op: Op) -> str | None:
     try:
         op.verify()
-    except Invalid as error:
+    except (Invalid, Unsupported) as error:
         return f"'{op.op_name}' op {error}"
     return None

@@ -10,6 +10,7 @@ from .conv import *
 from .deform import *
 from .dialect import TRI as TRI
 from .elementwise import *
+from .expression import *
 from .fourier import *
 from .group import *
 from .index import *

@@ -1,0 +1,59 @@
+"""Expressions in terms of the ops of tri that their functions are, each subtree once."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from ...dialects import expression, tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.tensor import Tensor
+from ..building import cast, constant, reshape
+from .functions import BUILDERS
+from .registry import decomposes
+
+
+@decomposes(tri.Expression)
+def expression_(op: tri.Expression) -> ir.Value:
+    formula = expression.parse(op.expr)
+    dtype = tensor_of(op.y.type).dtype
+    values = expression.evaluate(formula, expression.given(op.xs), _Builder())
+    items = expression.items_of(formula, values)
+    if items is None:
+        return _value(values[0], dtype)
+    if not any(isinstance(item, ir.Value) for item in items):
+        return constant(items, dtype)
+    return tri.Concat.build([reshape(_value(item, dtype), 1) for item in items], axis=0).y
+
+
+class _Builder:
+    """Build the ops of a function, unless it was applied to the same values before."""
+
+    def __init__(self) -> None:
+        self.made: dict[Hashable, Any] = {}
+
+    def __call__(self, function: expression.Function, arguments: Sequence[Any]) -> Any:
+        key = (function.name, *map(_identity, arguments))
+        if key not in self.made:
+            self.made[key] = _built(function, arguments)
+        return self.made[key]
+
+
+def _identity(value: Any) -> Hashable:
+    """Return what equal values have in common; 1, 1.0 and True are not equal, NaN is NaN."""
+    return value if isinstance(value, ir.Value) else repr(value)
+
+
+def _built(function: expression.Function, arguments: Sequence[Any]) -> Any:
+    """Build the ops of a function; numbers stay numbers where no tensor is involved."""
+    types = [tensor_of(a.type) if isinstance(a, ir.Value) else a for a in arguments]
+    if function is expression.SIZE or not any(isinstance(t, Tensor) for t in types):
+        return expression.infer(function, types)
+    operands, result = expression.signature(function, types)
+    function, arguments = expression.simplified(function, arguments)
+    values = [_value(argument, operands) for argument in arguments]
+    return cast(BUILDERS[function.name](*values), result)
+
+
+def _value(value: Any, dtype: str) -> ir.Value:
+    """Build a cast of a value, or the constant that a number is."""
+    return cast(value, dtype) if isinstance(value, ir.Value) else constant(value, dtype)
