@@ -30,6 +30,7 @@ CLEAN: tuple[Pass, ...] = (Eliminate(),)
 
 SIMPLIFY: tuple[Pass, ...] = (
     *CLEAN,
+    Decompose(ops=("expression",)),  # first: all other passes look at ops of one function
     DelayScales(),  # before constants are folded: weights are still integers
     FoldConstants(),
     Eliminate(),

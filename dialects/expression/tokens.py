@@ -57,6 +57,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_NEXT = re.compile(r"\s*([(),]?)")
 _CONSTANTS = {"None": None, "True": True, "False": False}
 _INTEGERS = range(-(1 << 63), 1 << 63)
 _LONGEST = 4000
@@ -96,9 +97,7 @@ def _symbol(group: str, word: str, column: int) -> Function | Leaf | str:
             return Literal(complex(word))
         case "integer":
             if len(word) > _LONGEST or int(word) not in _INTEGERS:
-                raise Invalid(
-                    f"expression has an integer at column {column} that needs over 64 bits"
-                )
+                raise Invalid(f"expression has an integer at column {column} over 64 bits")
             return Literal(int(word))
         case "float":
             return Literal(float(word))
@@ -125,8 +124,7 @@ def _arity_of_size(text: str, matches: Sequence[re.Match[str]]) -> int:
     if len(matches) < 2:
         return 1
     name, operand, *rest = matches
-    opened = text[name.end() :].lstrip().startswith("(")
-    behind = text[operand.end() :].lstrip()
-    if opened and behind[:1] in (")", ","):
-        return 1 if behind[0] == ")" else 2
+    opened, behind = (_NEXT.match(text, word.end()) for word in (name, operand))
+    if opened and behind and opened[1] == "(" and behind[1]:
+        return 1 if behind[1] == ")" else 2
     return 2 if rest and rest[0].lastgroup == "integer" else 1

@@ -55,3 +55,71 @@ func.func @keeps_other_ops(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "tri.softmax"(%x) {axis = 0} : (tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// An expression becomes an op for each function, and one for a part that occurs twice.
+// CHECK-LABEL: func.func @decomposes_expression
+// CHECK-SAME:    (%[[A:.*]]: tensor<2x3xf32>, %[[B:.*]]: tensor<3xi8>)
+// CHECK:         %[[C:.*]] = "tri.cast"(%[[B]]) {{.*}}to = "f32"
+// CHECK:         %[[S:.*]] = "tri.add"(%[[A]], %[[C]])
+// CHECK-NOT:     "tri.add"
+// CHECK:         %[[E:.*]] = "tri.expm1"(%[[S]])
+// CHECK:         %[[Y:.*]] = "tri.mul"(%[[S]], %[[E]])
+// CHECK:         return %[[Y]]
+func.func @decomposes_expression(%a: tensor<2x3xf32>, %b: tensor<3xi8>) -> tensor<2x3xf32> {
+  %y = "tri.expression"(%a, %b) {expr = "mul(add(@0,@1),expm1(add(@0,@1)))"}
+      : (tensor<2x3xf32>, tensor<3xi8>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// Parts that look alike, but are of other numbers, are not one: 1 and 1.0 make other types.
+// CHECK-LABEL: func.func @keeps_parts_that_differ
+// CHECK:         %[[I:.*]] = "tri.add"({{.*}}) : (tensor<2xi8>, tensor<i8>) -> tensor<2xi8>
+// CHECK:         %[[F:.*]] = "tri.add"({{.*}}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK:         "tri.mul"
+func.func @keeps_parts_that_differ(%x: tensor<2xi8>) -> tensor<2xf32> {
+  %y = "tri.expression"(%x) {expr = "mul(add(@0,1),add(@0,1.0))"} : (tensor<2xi8>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// Numbers stay numbers until a tensor needs them.
+// CHECK-LABEL: func.func @computes_numbers
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x8xf32>)
+// CHECK:         %[[N:.*]] = "tri.constant"() {value = dense<4.000000e+00> : tensor<f32>}
+// CHECK-NEXT:    "tri.div"(%[[X]], %[[N]])
+func.func @computes_numbers(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %y = "tri.expression"(%x) {expr = "div(@0,floor_divide(size(@0,1),2))"} : (tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %y : tensor<2x8xf32>
+}
+
+// CHECK-LABEL: func.func @lists_numbers
+// CHECK:         "tri.constant"() {value = dense<[2, -1]> : tensor<2xi64>}
+func.func @lists_numbers(%x: tensor<2x8xf32>) -> tensor<2xi64> {
+  %y = "tri.expression"(%x) {expr = "[size(@0,0),-1]"} : (tensor<2x8xf32>) -> tensor<2xi64>
+  return %y : tensor<2xi64>
+}
+
+// An operand alone is itself.
+// CHECK-LABEL: func.func @drops_expression_of_one_operand
+// CHECK-SAME:    (%[[X:.*]]: tensor<2xf32>)
+// CHECK-NEXT:    return %[[X]]
+func.func @drops_expression_of_one_operand(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = "tri.expression"(%x) {expr = "int(@0)"} : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// Logic of bools is not that of bits.
+// CHECK-LABEL: func.func @decomposes_by_kind
+// CHECK:         "tri.or"
+// CHECK:         "tri.bitwise_or"
+func.func @decomposes_by_kind(%a: tensor<2xi1>, %b: tensor<2xi8>) -> (tensor<2xi1>, tensor<2xi8>) {
+  %0 = "tri.expression"(%a, %a) {expr = "or(@0,@1)"} : (tensor<2xi1>, tensor<2xi1>) -> tensor<2xi1>
+  %1 = "tri.expression"(%b, %b) {expr = "or(@0,@1)"} : (tensor<2xi8>, tensor<2xi8>) -> tensor<2xi8>
+  return %0, %1 : tensor<2xi1>, tensor<2xi8>
+}
+
+// SOME-LABEL:  func.func @keeps_expression
+// SOME:          "tri.expression"
+func.func @keeps_expression(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = "tri.expression"(%x) {expr = "exp(@0)"} : (tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

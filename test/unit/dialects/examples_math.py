@@ -13,6 +13,7 @@ from examples import (
     mapped,
     paired,
 )
+from examples_expressions import expressions
 from trivium.dialects import tri
 
 
@@ -133,6 +134,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Div: paired(*NUMBERS),
     tri.Mod: paired(*NUMBERS, fmod=flag),
     tri.Atan2: paired(*FLOATS),
+    tri.Expression: expressions,
     tri.Pow: power,
     tri.Minimum: paired(*NUMBERS),
     tri.Maximum: paired(*NUMBERS),
