@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from .. import expression
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor
+from ..expression import array_of, parse, tensor_of
 from .dialect import TriOp
 
 
@@ -22,8 +22,8 @@ class Expression(TriOp):
 
     @staticmethod
     def infer(xs: Sequence[Tensor], *, expr: str) -> Tensor:
-        return expression.tensor_of(expression.parse(expr), xs)
+        return tensor_of(parse(expr), xs)
 
     @staticmethod
     def reference(xs: Sequence[Array], *, expr: str) -> Array:
-        return expression.array_of(expression.parse(expr), xs)
+        return array_of(parse(expr), xs)

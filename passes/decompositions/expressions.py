@@ -3,21 +3,32 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from ...dialects import expression, tri
+from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Tensor
+from ...dialects.expression import (
+    SIZE,
+    Function,
+    evaluate,
+    given,
+    infer,
+    items_of,
+    parse,
+    signature,
+    simplified,
+)
 from ..building import cast, constant, reshape
 from .functions import BUILDERS
 from .registry import decomposes
 
 
 @decomposes(tri.Expression)
-def expression_(op: tri.Expression) -> ir.Value:
-    formula = expression.parse(op.expr)
+def expression(op: tri.Expression) -> ir.Value:
+    formula = parse(op.expr)
     dtype = tensor_of(op.y.type).dtype
-    values = expression.evaluate(formula, expression.given(op.xs), _Builder())
-    items = expression.items_of(formula, values)
+    values = evaluate(formula, given(op.xs), _Builder())
+    items = items_of(formula, values)
     if items is None:
         return _value(values[0], dtype)
     if not any(isinstance(item, ir.Value) for item in items):
@@ -31,7 +42,7 @@ class _Builder:
     def __init__(self) -> None:
         self.made: dict[Hashable, Any] = {}
 
-    def __call__(self, function: expression.Function, arguments: Sequence[Any]) -> Any:
+    def __call__(self, function: Function, arguments: Sequence[Any]) -> Any:
         key = (function.name, *map(_identity, arguments))
         if key not in self.made:
             self.made[key] = _built(function, arguments)
@@ -43,13 +54,13 @@ def _identity(value: Any) -> Hashable:
     return value if isinstance(value, ir.Value) else repr(value)
 
 
-def _built(function: expression.Function, arguments: Sequence[Any]) -> Any:
+def _built(function: Function, arguments: Sequence[Any]) -> Any:
     """Build the ops of a function; numbers stay numbers where no tensor is involved."""
     types = [tensor_of(a.type) if isinstance(a, ir.Value) else a for a in arguments]
-    if function is expression.SIZE or not any(isinstance(t, Tensor) for t in types):
-        return expression.infer(function, types)
-    operands, result = expression.signature(function, types)
-    function, arguments = expression.simplified(function, arguments)
+    if function is SIZE or not any(isinstance(t, Tensor) for t in types):
+        return infer(function, types)
+    operands, result = signature(function, types)
+    function, arguments = simplified(function, arguments)
     values = [_value(argument, operands) for argument in arguments]
     return cast(BUILDERS[function.name](*values), result)
 
