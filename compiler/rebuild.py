@@ -24,16 +24,22 @@ def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) 
     there is not.
     """
     with new_context():
-        module = Module(_parse(package))
-        for op in ops(module.operation):
-            if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
-                module.weights[op.name] = _array(package, op)
+        module = packaged_module(package)
         manifest = package.manifest
         options = Options(manifest.math.mode, manifest.math.winograd_error, machine=machine)
         tuning = bytes(package.entries.get(PACKAGED, b"")).decode()
         return build_module(
             module, Pipeline(), manifest.target, progress, manifest.source, options, tuning
         )
+
+
+def packaged_module(package: Package) -> Module:
+    """Return the placed IR of a package and its weights, in the current context."""
+    module = Module(_parse(package))
+    for op in ops(module.operation):
+        if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
+            module.weights[op.name] = _array(package, op)
+    return module
 
 
 def _parse(package: Package) -> ir.Module:

@@ -103,6 +103,15 @@ def rsqrt(op: tri.Rsqrt, graph: OnnxGraph) -> None:
     graph.add("Cast", [inverse], [op.y], since=19, to=element_type(dtype))
 
 
+@exports(tri.Trunc)
+def trunc(op: tri.Trunc, graph: OnnxGraph) -> None:
+    size, floor, sign = (graph.between(op.x, hint) for hint in ("abs", "floor", "sign"))
+    graph.add("Abs", [op.x], [size])
+    graph.add("Floor", [size], [floor])
+    graph.add("Sign", [op.x], [sign])
+    graph.add("Mul", [floor, sign], [op.y])
+
+
 @exports(tri.Mod)
 def mod(op: tri.Mod, graph: OnnxGraph) -> None:
     if is_float(tensor_of(op.a.type).dtype) and not op.fmod:

@@ -30,7 +30,8 @@ from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
 
 EXAMPLES = {op: make for op, make in (MATH | MOVES | NETWORKS | NN).items()}
-OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
+NOT_IN_ONNX = {tri.Atan2, tri.Expm1, tri.Expression, tri.Lgamma, tri.Log1p}
+OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES if op not in NOT_IN_ONNX]
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 LAW = settings(derandomize=True, deadline=None, max_examples=25, database=None, phases=PHASES)
 
@@ -74,9 +75,10 @@ def exported(module: Module) -> onnx.ModelProto | None:
         return None
 
 
-def test_every_op_has_a_rule() -> None:
+def test_every_op_has_a_rule_unless_onnx_lacks_it() -> None:
     without = {tri.Constant, tri.Weight, tri.Group, tri.Yield}
-    assert {*RULES.functions} == {*tri.TRI.ops.values()} - without
+    assert {*RULES.functions} | NOT_IN_ONNX == {*tri.TRI.ops.values()} - without
+    assert not {*RULES.functions} & NOT_IN_ONNX
 
 
 @pytest.mark.parametrize("op", OPS)

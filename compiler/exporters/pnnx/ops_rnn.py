@@ -1,0 +1,100 @@
+"""How PNNX writes recurrent layers: one torch module of one layer."""
+
+import numpy as np
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Unsupported
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Array
+from ...frontends.pnnx import Operand
+from ...frontends.pnnx.parameters import Value
+from .graph import PnnxGraph, exports
+
+MODULES: dict[type[Op], tuple[str, tuple[int, ...]]] = {
+    tri.Rnn: ("nn.RNN", (0,)),
+    tri.Gru: ("nn.GRU", (1, 0, 2)),
+    tri.Lstm: ("nn.LSTM", (0, 2, 3, 1)),
+}
+"""Torch's module, and where torch's gates are among ours."""
+
+Recurrent = tri.Rnn | tri.Gru | tri.Lstm
+
+
+@exports(*MODULES)
+def recurrent(op: Recurrent, graph: PnnxGraph) -> None:
+    name, _ = MODULES[type(op)]
+    nonlinearity = _nonlinearity(op)
+    weights = _weights(op, graph)
+    states = [op.initial_h, *([op.initial_c] if isinstance(op, tri.Lstm) else [])]
+    if len({state is None for state in states}) > 1:
+        raise Unsupported("has one initial state, torch takes both or none")
+    directions = 2 if op.direction == "bidirectional" else 1
+    length, batch, inputs = tensor_of(op.x.type).shape
+    side_by_side = graph.between(op.y, (length, batch, directions * op.hidden_size), "joined")
+    results: list[ir.Value | Operand] = [side_by_side, *list(op.results)[1:]]
+    kind: dict[str, Value] = {"nonlinearity": nonlinearity} if isinstance(op, tri.Rnn) else {}
+    if isinstance(op, tri.Lstm):
+        kind["proj_size"] = 0
+    graph.add(
+        name,
+        [op.x, *(state for state in states if state is not None)],
+        results,
+        weights,
+        input_size=inputs,
+        hidden_size=op.hidden_size,
+        num_layers=1,
+        bias=op.b is not None,
+        batch_first=False,
+        bidirectional=directions == 2,
+        **kind,
+    )
+    apart = (length, batch, directions, op.hidden_size)
+    made = graph.between(op.y, apart, "apart")
+    graph.add("Tensor.reshape", {"input": side_by_side}, [made], shape=apart)
+    graph.add("Tensor.permute", {"input": made}, [op.y], dims=(0, 2, 1, 3))
+
+
+def _nonlinearity(op: Recurrent) -> str:
+    """Check what torch's modules cannot say, and return the activation of a plain cell."""
+    directions = 2 if op.direction == "bidirectional" else 1
+    usual = {
+        tri.Rnn: ("Tanh",),
+        tri.Gru: ("Sigmoid", "Tanh"),
+        tri.Lstm: ("Sigmoid", "Tanh", "Tanh"),
+    }[type(op)] * directions
+    given = op.activations or usual
+    relu = isinstance(op, tri.Rnn) and given == ("Relu",) * directions
+    if given != usual and not relu:
+        raise Unsupported(f"has activations {given}, torch {usual}")
+    if op.direction == "reverse" or op.layout or op.clip or op.sequence_lens is not None:
+        raise Unsupported("is reverse, clipped, of layout 1 or of several lengths, torch is not")
+    if isinstance(op, tri.Gru) and not op.linear_before_reset:
+        raise Unsupported("resets the state itself, torch what is computed of it")
+    if isinstance(op, tri.Lstm) and (op.input_forget or op.p is not None):
+        raise Unsupported("has peepholes or coupled gates, which torch has not")
+    return "relu" if relu else "tanh"
+
+
+def _weights(op: Recurrent, graph: PnnxGraph) -> dict[str, Array]:
+    """Return torch's weights of each direction: of inputs, of states, and two biases."""
+    w, r, b = (graph.array(value) for value in (op.w, op.r, op.b))
+    if w is None or r is None or (op.b is not None and b is None):
+        raise Unsupported("has weights that are not constant, torch's are")
+    weights: dict[str, Array] = {}
+    for direction, suffix in zip(range(len(w)), ("", "_reverse"), strict=False):
+        weights[f"weight_ih_l0{suffix}"] = _ordered(op, w[direction])
+        weights[f"weight_hh_l0{suffix}"] = _ordered(op, r[direction])
+        if b is not None:
+            of_inputs, of_states = np.split(b[direction], 2)
+            weights[f"bias_ih_l0{suffix}"] = _ordered(op, of_inputs)
+            weights[f"bias_hh_l0{suffix}"] = _ordered(op, of_states)
+    return weights
+
+
+def _ordered(op: Recurrent, rows: Array) -> Array:
+    """Put the rows of gates in torch's order."""
+    _, order = MODULES[type(op)]
+    gates = np.split(rows, len(order))
+    return np.concatenate([gates[gate] for gate in order])

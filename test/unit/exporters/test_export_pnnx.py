@@ -1,0 +1,225 @@
+"""PNNX files: every op that torch has goes out and comes back the same."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from examples import Example, examples
+from examples_math import MATH
+from examples_moves import MOVES
+from examples_networks import NETWORKS
+from examples_nn import NN
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from single_op import assert_same, computed, single, variable
+from trivium.compiler.exporters.pnnx import export_pnnx, save_pnnx
+from trivium.compiler.exporters.pnnx.graph import RULES
+from trivium.compiler.frontends.pnnx import Graph, read_pnnx, write_pnnx
+from trivium.compiler.frontends.pnnx.importer import import_pnnx
+from trivium.dialects import tri
+from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.op import Op
+
+EXAMPLES = MATH | MOVES | NETWORKS | NN
+NOT_IN_TORCH = {
+    *(tri.BitCast, tri.Det, tri.Dft, tri.GatherNd, tri.Hardmax, tri.LinearAttention, tri.OneHot),
+    *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
+    tri.MaxPoolIndices,
+}
+"""Ops that torch does not have, or not among what PNNX keeps."""
+
+ROUNDED = {
+    tri.HardSigmoid: 2,
+    tri.LpNormalize: 4,
+    tri.Pow: 1,
+    tri.ReduceSumSquare: 4,
+    tri.Swish: 4,
+}
+"""Ops that torch computes in steps, each of which rounds, and how many units that may make."""
+
+PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
+LAW = settings(derandomize=True, deadline=None, max_examples=25, database=None, phases=PHASES)
+OPS = [pytest.param(op, id=op.op_name) for op in RULES.functions]
+
+
+@pytest.fixture(autouse=True)
+def context() -> Iterator[ir.Context]:
+    with new_context() as context, ir.Location.unknown():
+        yield context
+
+
+def exported(module: Module) -> Graph | None:
+    """Export; None for an example that torch cannot say."""
+    try:
+        return export_pnnx(module)
+    except CompileError as error:
+        if not any(word in str(error) for word in ("torch", "PNNX")):
+            raise
+        return None
+
+
+def test_every_op_has_a_rule_unless_torch_lacks_it() -> None:
+    without = {tri.Constant, tri.Weight, tri.Group, tri.Yield}
+    assert {*RULES.functions} | NOT_IN_TORCH == {*tri.TRI.ops.values()} - without
+    assert not {*RULES.functions} & NOT_IN_TORCH
+
+
+@pytest.mark.parametrize("op", OPS)
+@LAW
+@given(data=st.data(), constant=st.lists(st.booleans(), max_size=4))
+def test_an_op_comes_back_as_the_same(
+    op: type[Op], data: st.DataObject, constant: list[bool], tmp_path_factory
+) -> None:
+    example = data.draw(examples(EXAMPLES[op]))
+    if example.attributes.get("expr", "").startswith("["):
+        return  # lists of numbers are sizes for others, not tensors
+    check(op, example, constant, tmp_path_factory.getbasetemp())
+
+
+def check(op: type[Op], example: Example, constant: list[bool], folder: Path) -> bool:
+    """Write and read an op, and compare; say whether torch has it."""
+    inputs = variable(example, constant)
+    module = single(op, example, constant)
+    graph = exported(module)
+    if graph is None:
+        return False
+    write_pnnx(graph, folder / "op.pnnx.param", folder / "op.pnnx.bin")
+    again = import_pnnx(read_pnnx(folder / "op.pnnx.param"))
+    assert_same(computed(again, inputs), computed(module, inputs), ROUNDED.get(op, 0))
+    return True
+
+
+RECURRENT = {tri.Rnn: 1, tri.Gru: 3, tri.Lstm: 4}
+
+
+@pytest.mark.parametrize("op", RECURRENT)
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+@pytest.mark.parametrize("extras", ["nothing", "bias", "bias and state"])
+def test_recurrent_layers(op: type[Op], direction: str, extras: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+
+    def draw(*shape: int) -> np.ndarray:
+        return random.normal(size=shape).astype(np.float32)
+
+    directions, gates, hidden = 1 + (direction == "bidirectional"), RECURRENT[op], 3
+    rows = gates * hidden
+    weights = draw(directions, rows, 2), draw(directions, rows, hidden)
+    bias = None if extras == "nothing" else draw(directions, 2 * rows)
+    state = draw(directions, 4, hidden) if "state" in extras else None
+    states = [state] if op is not tri.Lstm else [state, state, None]
+    attributes = {"hidden_size": hidden, "direction": direction}
+    if op is tri.Gru:
+        attributes["linear_before_reset"] = True
+    example = Example((draw(5, 4, 2), *weights, bias, None, *states), attributes)
+    assert check(op, example, [False, True, True, True], tmp_path)
+
+
+def test_selu_has_torchs_constants(tmp_path: Path) -> None:
+    x = np.array([-1, 2], np.float32)
+    assert check(tri.Selu, Example((x,)), [], tmp_path)
+    assert not check(tri.Selu, Example((x,), {"alpha": 2.0}), [], tmp_path)
+
+
+def conv(pads: tuple[int, ...], weight: str = "%w") -> str:
+    return f"""
+      func.func @main(%x: tensor<1x2x5x5xf32>, %v: tensor<3x2x3x3xf32>) -> tensor<1x3x3x3xf32> {{
+        %w = "tri.weight"() {{name = "w", type = tensor<3x2x3x3xf32>}} : () -> tensor<3x2x3x3xf32>
+        %y = "tri.conv"(%x, {weight}) {{strides = array<i64: 2, 2>,
+            pads = array<i64: {", ".join(map(str, pads))}>, dilations = array<i64: 1, 1>}}
+          : (tensor<1x2x5x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x3x3xf32>
+        return %y : tensor<1x3x3x3xf32>
+      }}"""
+
+
+def types(text: str) -> list[str]:
+    module = Module.parse(text, {"w": np.zeros((3, 2, 3, 3), np.float32)})
+    return [operator.type for operator in export_pnnx(module).operators]
+
+
+def test_a_layer_is_torchs_module_with_its_weights() -> None:
+    inputs = ["pnnx.Input"] * 2
+    assert types(conv((1, 1, 1, 1))) == [*inputs, "nn.Conv2d", "pnnx.Output"]
+
+
+def test_weights_that_are_computed_are_operands() -> None:
+    inputs = ["pnnx.Input"] * 2
+    assert types(conv((1, 1, 1, 1), "%v")) == [*inputs, "F.conv2d", "pnnx.Output"]
+
+
+def test_uneven_padding_is_an_operator_of_its_own() -> None:
+    inputs = ["pnnx.Input"] * 2
+    assert types(conv((2, 0, 0, 2))) == [*inputs, "F.pad", "nn.Conv2d", "pnnx.Output"]
+
+
+def test_weights_are_not_copied() -> None:
+    w = np.zeros((3, 2, 3, 3), np.float32)
+    graph = export_pnnx(Module.parse(conv((1, 1, 1, 1)), {"w": w}))
+    (layer,) = (operator for operator in graph.operators if operator.type == "nn.Conv2d")
+    assert np.shares_memory(layer.attributes["weight"].array(), w)
+
+
+ELEMENTWISE = """
+  func.func @main(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+      attributes {trivium.inputs = ["the x"], trivium.outputs = ["a=b", "x"]} {
+    %c = "tri.constant"() {value = dense<0.1> : tensor<f32>} : () -> tensor<f32>
+    %y = "tri.mul"(%x, %c) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32> loc("scale it")
+    return %y, %x : tensor<2xf32>, tensor<2xf32>
+  }"""
+
+
+def test_numbers_stand_in_expressions_and_names_have_no_blanks(tmp_path: Path) -> None:
+    save_pnnx(Module.parse(ELEMENTWISE), tmp_path / "net.param")
+    lines = [line.split() for line in (tmp_path / "net.param").read_text().splitlines()[2:]]
+    tensor = "(2)f32"
+    assert lines == [
+        ["pnnx.Input", "the_x", "0", "1", "the_x", f"#the_x={tensor}"],
+        [
+            *("pnnx.Expression", "scale_it", "1", "1", "the_x", "a_b"),
+            "expr=mul(@0,0.10000000149011612)",
+            *(f"#the_x={tensor}", f"#a_b={tensor}"),
+        ],
+        [
+            *("prim::TupleConstruct", "outputs", "2", "1", "a_b", "the_x", "outputs"),
+            *(f"#a_b={tensor}", f"#the_x={tensor}"),
+        ],
+        ["pnnx.Output", "a_b", "1", "0", "outputs"],
+    ]
+    x = np.array([1, -2], np.float32)
+    again = import_pnnx(read_pnnx(tmp_path / "net.param"))
+    assert_same(computed(again, [x]), [x * np.float32(0.1), x])
+
+
+def test_a_model_comes_back_with_as_many_ops() -> None:
+    module = Module.parse(conv((1, 1, 1, 1)), {"w": np.ones((3, 2, 3, 3), np.float32)})
+    again = import_pnnx(export_pnnx(module))
+    assert [op.op_name for op in ops(again.operation)] == ["tri.constant", "tri.conv"]
+
+
+def test_all_ops_without_equivalent_are_reported_at_once() -> None:
+    module = Module.parse(
+        """func.func @main(%x: tensor<2xi64>, %y: tensor<2x2xf32>)
+            -> (tensor<2xi64>, tensor<2x2xf32>, tensor<f32>) {
+          %a = "tri.div"(%x, %x) : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64> loc("one")
+          %b = "tri.hardmax"(%y) : (tensor<2x2xf32>) -> tensor<2x2xf32> loc("two")
+          %c = "tri.det"(%y) : (tensor<2x2xf32>) -> tensor<f32> loc("three")
+          return %a, %b, %c : tensor<2xi64>, tensor<2x2xf32>, tensor<f32>
+        }"""
+    )
+    with pytest.raises(CompileError) as error:
+        export_pnnx(module)
+    assert str(error.value).splitlines() == [
+        "one: error: 'tri.div' op takes i64, of which torch makes floats or refuses them",
+        "two: error: 'tri.hardmax' op has no equivalent in PNNX",
+        "three: error: 'tri.det' op has no equivalent in PNNX",
+    ]
+
+
+def test_an_input_of_a_type_that_pnnx_lacks() -> None:
+    module = Module.parse(
+        "func.func @main(%x: tensor<2xui64>) -> tensor<2xui64> { return %x : tensor<2xui64> }"
+    )
+    with pytest.raises(CompileError, match="makes elements of ui64, which PNNX does not have"):
+        export_pnnx(module)

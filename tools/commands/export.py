@@ -1,0 +1,46 @@
+"""Write a model, a package or IR in a format of other tools: ONNX or PNNX.
+
+MODEL is an ONNX or PNNX file, a package (.trv), or IR (.mlir). A model is written as it was
+imported, or with --opt-level as the passes leave it, so that others can judge them. PNNX weights go
+to a .bin beside OUT.
+"""
+
+import argparse
+
+from .. import arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="what to write")
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", required=True, help="a path that ends in .onnx or .param"
+    )
+    parser.add_argument(
+        "--format",
+        choices=("onnx", "pnnx"),
+        default="",
+        help="the format, if the name of OUT does not say it",
+    )
+    parser.add_argument(
+        "--shape",
+        metavar="NAME=SIZE",
+        dest="shapes",
+        type=arguments.binding,
+        action=arguments.Table,
+        help="size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
+    )
+    parser.add_argument(
+        "--opt-level",
+        type=int,
+        choices=(0, 1, 2),
+        default=0,
+        help="0: as imported (the default), 1: fold, 2: fold and recognise",
+    )
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Write the file; nothing is written when something has no equivalent."""
+    from ...compiler.export import export
+
+    given = {"shapes": flags.shapes, "opt_level": flags.opt_level}
+    export(flags.model, flags.output, format=flags.format, **given)
