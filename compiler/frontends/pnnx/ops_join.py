@@ -83,8 +83,12 @@ def tensor_split(
         return _split(input, axis, tuple(small + (i < large) for i in range(sections)))
     if indices is None:
         raise Invalid("has neither indices nor sections")
-    ends = zip((0, *indices), (*indices, size), strict=True)
-    return tuple(cut(input, axis, start, end) for start, end in ends)
+    pieces = zip((0, *indices), (*indices, size), strict=True)
+    spans = [slice(start, end).indices(size)[:2] for start, end in pieces]
+    lengths = tuple(max(end - start, 0) for start, end in spans)
+    if sum(lengths) == size:
+        return _split(input, axis, lengths)
+    return tuple(cut(input, axis, start, end) for start, end in spans)
 
 
 @pnnx_op("torch.unbind")
