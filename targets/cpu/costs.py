@@ -13,7 +13,7 @@ from .candidates import candidates
 from .products import Product
 from .schedule import PANEL, WINOGRAD, Schedule
 from .tiles import most_rows
-from .winograd_layout import winograd_layout
+from .winograd_layout import tiles_at_a_time, winograd_layout
 
 FEW = 16
 """With fewer channels than this, transforms cost more than the products that they save."""
@@ -132,6 +132,8 @@ def _blocked_winograd_cost(tile: int, product: Product, machine: Machine) -> flo
     loads = multiplied / most_rows(machine, vectors) + multiplied / vectors
     transformed = tiles * (channels + outputs) / lanes * points / 16
     kernels = points * outputs * channels * product.bits // 8
+    if kernels > KEPT_BYTES:
+        kernels *= -(-tiles // tiles_at_a_time(points, channels))
     return multiplied + LOAD * loads + BLOCKED_TRANSFORM * transformed + FETCH * kernels
 
 

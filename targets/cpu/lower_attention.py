@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from ...dialects import tri
 from .buffer import Buffer, Lanes
-from .contraction import Contraction
+from .contraction import Contraction, splat
 from .index import Index, for_each
 from .kernel import KernelBuilder
-from .lower_softmax import powers_scratch, softmax_strip
+from .lower_softmax import exponentiate
 from .number import Number, compute_dtype
 from .panels import DirectPanel
 from .parallel import Piece, Section, spread
@@ -76,7 +76,7 @@ class _Attention:
         self.block = min(BLOCK, self.queries)
         self.columns = kernel.private((inner, self.keys), self.dtype)
         self.scores = kernel.private((self.block, self.keys), self.dtype)
-        self.powers = powers_scratch(kernel, (self.block, self.keys), self.dtype)
+        self.scales = kernel.private((self.block,), self.dtype)
 
     def head(self, at: Sequence[Index], source: Sequence[Index]) -> list[Piece]:
         """Prepare one head; keys and values come from the head `source`, which may be shared.
@@ -125,16 +125,16 @@ class _Attention:
         return number
 
     def _normalise(self, row: Index) -> None:
+        """Make powers of the scores of a query, and note what they must be multiplied by."""
         strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
-        softmax_strip(
-            strip,
-            self.dtype,
-            self.scores.load,
-            self.powers,
-            lambda number, at, lanes: self.scores.store(number, at, lanes),
-        )
+        scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
+        self.scales.store(scale, [row])
 
     def _mix(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
+        def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
+            scaled = number * splat(self.scales.load([i]), lanes.width)
+            self.y.store(scaled, [*at, first + i, j], lanes)
+
         Contraction(
             count,
             values.shape[-1],
@@ -142,5 +142,5 @@ class _Attention:
             self.dtype,
             lambda rows, i, s: self.scores.load([rows.first + i, *s]),
             DirectPanel(values),
-            lambda i, j, number, lanes: self.y.store(number, [*at, first + i, j], lanes),
+            finish,
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, values.shape[-1]))

@@ -21,14 +21,8 @@ from .parallel import Piece, Section, spread
 from .sink import Sink
 from .target import template
 from .tiles import fit_tile
+from .winograd_layout import tiles_at_a_time
 from .winograd_transforms import both_sides
-
-MOST_TILES = 56
-"""So many tiles are transformed at a time: enough to use each kernel often."""
-
-MOST_BYTES = 1 << 20
-"""What their transforms take at most: they are read again for each panel."""
-
 
 AHEAD = 8192
 """How many elements before it is read a kernel is fetched from memory."""
@@ -45,9 +39,7 @@ def lower_blocked_winograd_conv(
 ) -> None:
     height, width = y.shape[2:4]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
-    bytes_of_tile = u.shape[1] * u.shape[2] * 4
-    most = min(MOST_TILES, max(1, MOST_BYTES // bytes_of_tile))
-    large, small, many, few = even_split(tiles, most)
+    large, small, many, few = even_split(tiles, tiles_at_a_time(u.shape[1], u.shape[2]))
     outputs = op.outputs
     columns = u.shape[3]
     full, rest = divmod(outputs, columns)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects import tri
-from ...dialects.core.tensor import Shape
 from .approximation import exp, log
 from .buffer import Buffer, Lanes
 from .index import Index
@@ -23,32 +22,33 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) ->
     shape = strip_shape(x.shape, op.axis)
     source, sink = x.reshape(shape), y.over(shape)
     dtype = compute_dtype(x.dtype)
-    powers = powers_scratch(kernel, shape, dtype)
+    across = () if len(shape) == 2 else (kernel.lanes(dtype),)
+    powers = kernel.private((shape[1], *across), dtype)  # of one strip
 
     def strip(s: Strip) -> None:
-        softmax_strip(
+        scale = exponentiate(
             s,
             dtype,
             source.load,
-            powers,
-            lambda number, at, lanes: sink.store(number, at, lanes),
+            lambda number, at, lanes: powers.store(number, _place(s, at), lanes),
             zeros=not is_strict(),
         )
+        factor = s.spread(scale)
+
+        def finish(at: list[Index], lanes: Lanes | None) -> None:
+            sink.store(powers.load(_place(s, at), lanes) * factor, at, lanes)
+
+        s.each(finish)
 
     each_strip(shape, kernel.lanes(dtype), strip)
 
 
-def softmax_strip(
-    strip: Strip,
-    dtype: str,
-    element: Any,
-    powers: Buffer,
-    finish: Finish,
-    zeros: bool = True,
-) -> None:
-    """Emit the softmax of one strip; one that is all -inf gives zeros, or NaN.
+def exponentiate(
+    strip: Strip, dtype: str, element: Any, store: Finish, zeros: bool = True
+) -> Number:
+    """Store the powers of one strip, at most 1 each; return what makes a softmax of them.
 
-    `powers` is scratch memory from `powers_scratch`.
+    They must be multiplied by that. A strip that is all -inf gives zeros, or NaN.
     """
     highest = strip.fold("maximumf", element, dtype)
     if zeros:
@@ -57,20 +57,13 @@ def softmax_strip(
 
     def power(at: list[Index], lanes: Lanes | None) -> Number:
         number = exp(element(at, lanes) - top)
-        powers.store(number, _place(strip, at), lanes)
+        store(number, at, lanes)
         return number
 
-    total = strip.fold("add", power, dtype)
+    total = strip.fold("add", power, dtype, beside=1)
     if zeros:
         total = total.equal(0).select(total.like(1), total)
-    scale = strip.spread(1 / total)
-    strip.each(lambda at, lanes: finish(powers.load(_place(strip, at), lanes) * scale, at, lanes))
-
-
-def powers_scratch(kernel: KernelBuilder, shape: Shape, dtype: str) -> Buffer:
-    """Ask for the memory in which `softmax_strip` keeps the powers of one strip."""
-    across = () if len(shape) == 2 else (kernel.lanes(dtype),)
-    return kernel.private((shape[1], *across), dtype)
+    return 1 / total
 
 
 def _place(strip: Strip, at: list[Index]) -> list[Index]:
@@ -87,7 +80,7 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: S
     def strip(s: Strip) -> None:
         highest = s.fold("maximumf", source.load, dtype)
         top = s.spread(highest)
-        total = s.fold("add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype)
+        total = s.fold("add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype, beside=1)
         shift = s.spread(highest + log(total))
         s.each(lambda at, lanes: sink.store(source.load(at, lanes) - shift, at, lanes))
 

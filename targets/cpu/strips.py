@@ -7,6 +7,7 @@ A tensor is seen as [outer, length], where a strip is one row and vectors lie al
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial, reduce
 from typing import Any
 
 from ...dialects.core.mlir import ir
@@ -17,6 +18,12 @@ from .index import Index, carry, for_each
 from .number import REASSOCIATE, Number, constant_of, element_type, fast_flags
 from .parallel import each_of
 from .sink import each_vector
+
+SIDE_BY_SIDE = 4
+"""Vectors of a long strip that are accumulated apart, so that one need not wait for the other.
+
+That is of no use where an element takes longer to compute than to accumulate.
+"""
 
 Element = Callable[[list[Index], Lanes | None], Number]
 
@@ -42,10 +49,11 @@ class Strip:
     inner: Index | None = None
     across: Lanes | None = None  # lanes over neighbouring strips, when there is an inner axis
 
-    def fold(self, kind: str, element: Element, dtype: str) -> Number:
+    def fold(self, kind: str, element: Element, dtype: str, beside: int = SIDE_BY_SIDE) -> Number:
         """Reduce a floating-point function of the strip's elements; `kind` is add, maximumf, …
 
-        The result is one scalar, or one lane for each strip of a vector of strips.
+        The result is one scalar, or one lane for each strip of a vector of strips. So many vectors
+        are accumulated `beside` one another.
         """
         start = self._identity(kind, dtype)
         if self.inner is not None:
@@ -54,15 +62,27 @@ class Strip:
                 return [combine(kind, now[0], element(self._at(i), self.across))]
 
             return carry(self.length, [start], step)[0]
-        return self._fold_along(kind, element, start)
+        enough = self.length >= 2 * beside * self.width
+        return self._fold_along(kind, element, start, beside if enough else 1)
 
-    def _fold_along(self, kind: str, element: Element, start: Number) -> Number:
+    def _fold_along(self, kind: str, element: Element, start: Number, beside: int) -> Number:
+        stride = beside * self.width
         full = self.length - self.length % self.width
+        rounds = full - full % stride
+
+        def vector_at(i: Index) -> Number:
+            return element(self._at(i), Lanes(self.width))
 
         def step(i: Index, now: list[Number]) -> list[Number]:
-            return [combine(kind, now[0], element(self._at(i), Lanes(self.width)))]
+            return [
+                combine(kind, total, vector_at(i + number * self.width))
+                for number, total in enumerate(now)
+            ]
 
-        total = carry(full, [start], step, step=self.width)[0] if full else start
+        totals = carry(rounds, [start] * beside, step, step=stride) if rounds else [start]
+        for number, at in enumerate(range(rounds, full, self.width)):
+            totals[number] = combine(kind, totals[number], vector_at(Index(at)))
+        total = reduce(partial(combine, kind), totals)
         if self.length > full:
             lanes = Lanes(self.width, tail_mask(self.width, self.length - full))
             rest = element(self._at(Index(full)), lanes)

@@ -4,6 +4,17 @@ from dataclasses import dataclass
 
 from .index import Index
 
+MOST_TILES = 56
+"""So many tiles of a blocked image are transformed at a time: each kernel is used as often."""
+
+MOST_BYTES = 4 << 20
+"""What their transforms take at most: they are read from a cache again for each panel."""
+
+
+def tiles_at_a_time(points: int, channels: int) -> int:
+    """Return how many tiles of a blocked image are transformed before they are multiplied."""
+    return min(MOST_TILES, max(1, MOST_BYTES // (points * channels * 4)))
+
 
 @dataclass(frozen=True)
 class Layout:
