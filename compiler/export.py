@@ -79,7 +79,6 @@ def _format_of(output: str | os.PathLike[str]) -> str:
     found = [form for form, end in SUFFIXES.items() if end == suffix]
     if not found:
         endings = " or ".join(SUFFIXES.values())
-        raise CompileError(
-            f"'{os.fspath(output)}' must end in {endings}, or a format must be given"
-        )
+        where = os.fspath(output)
+        raise CompileError(f"'{where}' must end in {endings}, or give a format")
     return found[0]
