@@ -55,7 +55,7 @@ _TOKEN = re.compile(
       | (?P<end>$)
       | (?P<unknown>[^\s(),\[\]]+)
     )""",
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
 _NEXT = re.compile(r"\s*([(),]?)")
 _CONSTANTS = {"None": None, "True": True, "False": False}

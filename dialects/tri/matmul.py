@@ -1,4 +1,4 @@
-"""Matrix products: batched, with scales and bias, and by an index equation."""
+"""Matrix products: batched, with scales and bias, as a layer, and by an index equation."""
 
 from collections.abc import Sequence
 
@@ -98,6 +98,36 @@ class Gemm(TriOp):
         y = _scaled(left @ right, alpha)
         y = y if c is None else y + _scaled(widen(c), beta)
         return narrow(y, a)
+
+
+class Linear(TriOp):
+    """Compute `x @ wᵀ + b` along the last axis of `x`: a layer of a network, as torch keeps it.
+
+    `x` is […, K], `w` is [N, K], `b` is [N], `y` is […, N]. Half types are summed in f32, integers
+    wrap around. Source: torch `nn.Linear`.
+    """
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    y: Result
+
+    anchor = True
+
+    @staticmethod
+    def infer(x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        dtype = _number_type(x, w, b)
+        if not x.rank or w.rank != 2:
+            raise Invalid(f"operands are {x} and {w}, must have at least one axis, and be a matrix")
+        _check_contraction(x.shape[-1], w.shape[1])
+        if b is not None and b.shape != w.shape[:1]:
+            raise Invalid(f"bias is {b}, must have one axis of {w.shape[0]} elements")
+        return Tensor((*x.shape[:-1], w.shape[0]), dtype)
+
+    @staticmethod
+    def reference(x: Array, w: Array, b: Array | None = None) -> Array:
+        y = np.tensordot(widen(x), widen(w), (-1, 1))
+        return narrow(np.asarray(y if b is None else y + widen(b)), x)
 
 
 class Einsum(TriOp):

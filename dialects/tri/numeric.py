@@ -1,4 +1,4 @@
-"""Numeric helpers of the references: rounding, and functions that numpy lacks."""
+"""Numeric helpers of the references: rounding, checks, and functions that numpy lacks."""
 
 import functools
 from collections.abc import Callable

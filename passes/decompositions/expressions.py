@@ -1,12 +1,16 @@
 """Expressions in terms of the ops of tri that their functions are, each subtree once."""
 
+import math
 from collections.abc import Hashable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import Tensor
+from ...dialects.core.precision import accumulator
+from ...dialects.core.tensor import Tensor, is_float, numpy_dtype
 from ...dialects.expression import (
     SIZE,
     Function,
@@ -61,8 +65,19 @@ def _built(function: Function, arguments: Sequence[Any]) -> Any:
         return infer(function, types)
     operands, result = signature(function, types)
     function, arguments = simplified(function, arguments)
+    if not all(_holds(operands, argument) for argument in arguments):
+        operands = accumulator(operands)
     values = [_value(argument, operands) for argument in arguments]
     return cast(BUILDERS[function.name](*values), result)
+
+
+def _holds(dtype: str, value: Any) -> bool:
+    """Say whether a half type holds a number but for rounding: torch keeps numbers in f32."""
+    if isinstance(value, ir.Value) or not is_float(dtype):
+        return True
+    with np.errstate(over="ignore"):
+        held = float(np.array(value).astype(numpy_dtype(dtype)))
+    return math.isclose(held, value, rel_tol=2**-7) or math.isnan(value)
 
 
 def _value(value: Any, dtype: str) -> ir.Value:

@@ -25,6 +25,14 @@ def gemm(op: tri.Gemm) -> ir.Value:
     return y if op.c is None else add(y, _times(op.c, op.beta))
 
 
+@decomposes(tri.Linear)
+def linear(op: tri.Linear) -> ir.Value:
+    if len(shape_of(op.x)) == 2:
+        return tri.Gemm.build(op.x, op.w, op.b, trans_b=True).y
+    y = mat_mul(op.x, transpose(op.w, 1, 0))
+    return y if op.b is None else add(y, op.b)
+
+
 @decomposes(tri.Attention)
 def attention(op: tri.Attention) -> ir.Value:
     q, k, v = widened(op.q), widened(op.k), widened(op.v)

@@ -3,6 +3,7 @@
 from . import ops_activation as ops_activation
 from . import ops_adaptive_pool as ops_adaptive_pool
 from . import ops_advanced_index as ops_advanced_index
+from . import ops_aten as ops_aten
 from . import ops_attention as ops_attention
 from . import ops_compare as ops_compare
 from . import ops_complex as ops_complex
@@ -26,3 +27,4 @@ from . import ops_slice as ops_slice
 from . import ops_spectrogram as ops_spectrogram
 from . import ops_structure as ops_structure
 from . import ops_vision as ops_vision
+from . import refused as refused

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
-from .graph import Operator
+from .graph import Operand, Operator
 from .known import Converter
-from .rules import IGNORED, Rule, Slot
+from .rules import ATTRIBUTE, IGNORED, Rule, Slot
 
 
 @dataclass
@@ -101,7 +101,7 @@ def _inputs(
 
     The only input of an operator may have any slot: PNNX leaves names of its own templates there.
     """
-    unnamed: list[Any] = []
+    unnamed: list[Operand] = []
     for operand, slot in zip(operator.inputs, operator.slots, strict=True):
         if slot in rule.slots:
             named[slot] = operands[operand.name]
@@ -109,12 +109,14 @@ def _inputs(
             raise Unsupported(f"has input '{slot}', which its rule does not know")
         else:
             unnamed.append(operand)
-    slotted = set(operator.slots)
-    free = [s.name for s in rule.slots.values() if s.positional]
-    free = [name for name in free if name not in slotted and name not in weights]
-    unnamed = _without_tied(operator, unnamed, 0 if rule.rest else len(unnamed) - len(free))
-    for name, operand in zip(free, unnamed, strict=False):
-        named[name] = operands[operand.name]
+    taken = {*operator.slots, *weights}
+    free = [slot for slot in rule.slots.values() if slot.positional and slot.name not in taken]
+    required = sum(slot.required for slot in free)
+    unnamed = _without_tied(operator, unnamed, required)
+    if rule.rest is None and len(unnamed) > len(free):
+        raise Invalid(f"has {len(unnamed)} inputs, must have at most {len(free)}")
+    for slot, operand in zip(free, unnamed, strict=False):
+        named[slot.name] = operands[operand.name]
     return [each for operand in unnamed[len(free) :] for each in _elements(operands[operand.name])]
 
 
@@ -122,11 +124,21 @@ def _elements(operand: Any) -> list[Any]:
     return cast("list[Any]", operand) if isinstance(operand, list) else [operand]
 
 
-def _without_tied(operator: Operator, inputs: list[Any], extra: int) -> list[Any]:
-    """Drop inputs in front that repeat a weight of the operator: PNNX writes tied weights twice."""
-    if extra <= 0:
-        return inputs
-    shapes = [weight.shape for weight in operator.attributes.values()]
-    if all(operand.shape in shapes for operand in inputs[:extra]):
-        return inputs[extra:]
-    raise Invalid(f"has {len(inputs)} inputs, must have at most {len(inputs) - extra}")
+def _without_tied(operator: Operator, inputs: list[Operand], required: int) -> list[Operand]:
+    """Drop inputs in front that repeat a weight of a module: PNNX writes tied weights twice."""
+    while (
+        operator.type.startswith("nn.") and len(inputs) > required and _is_tied(operator, inputs[0])
+    ):
+        inputs = inputs[1:]
+    return inputs
+
+
+def _is_tied(operator: Operator, operand: Operand) -> bool:
+    """Say whether an operand is a free weight with the bytes of one of the operator's own."""
+    if operand.producer is None or operand.producer.type != ATTRIBUTE:
+        return False
+    (free,) = operand.producer.attributes.values()
+    return any(
+        (own.dtype, own.shape) == (free.dtype, free.shape) and own.raw() == free.raw()
+        for own in operator.attributes.values()
+    )

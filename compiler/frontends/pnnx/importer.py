@@ -2,7 +2,8 @@
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -22,9 +23,7 @@ from .element_types import COMPLEX, element_type, word_of
 from .graph import Graph, Operand, Operator
 from .known import Converter, parts_of
 from .param_file import read_pnnx
-from .rules import REFUSED, RULES, Complex
-
-INPUT, OUTPUT, ATTRIBUTE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute"
+from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex
 
 
 def import_pnnx(
@@ -105,11 +104,14 @@ class _Importer:
 
     def _outputs(self) -> tuple[list[tuple[str, ir.Value]], list[str]]:
         """Return what the function returns, by name, and the names of complex outputs."""
-        made: list[Any] = []
+        values: list[ir.Value | Complex] = []
         for operator in self.graph.operators:
             if operator.type == OUTPUT:
-                made += _flat([self.operands[operand.name] for operand in operator.inputs])
-        values = [self.convert.value(each, f"out{i}") for i, each in enumerate(made)]
+                made = _flat([self.operands[operand.name] for operand in operator.inputs])
+                with self._faults(operator):
+                    values += [
+                        self.convert.value(m, f"out{len(values) + i}") for i, m in enumerate(made)
+                    ]
         names = [f"out{i}" for i in range(len(values))]
         flat = [value.parts if isinstance(value, Complex) else value for value in values]
         pairs = zip(names, values, strict=True)
@@ -120,11 +122,14 @@ class _Importer:
     def _operator(self, operator: Operator) -> None:
         if operator.type in (INPUT, OUTPUT):
             return
+        with self._faults(operator):
+            self._attribute(operator) if operator.type == ATTRIBUTE else self._apply(operator)
+
+    @contextmanager
+    def _faults(self, operator: Operator) -> Generator[None]:
+        """Turn what is raised into a CompileError that names the operator and its line."""
         try:
-            if operator.type == ATTRIBUTE:
-                self._attribute(operator)
-            else:
-                self._apply(operator)
+            yield
         except (Invalid, Unsupported) as error:
             what = f"'{operator.type}' operator '{operator.name}'"
             where = self.graph.where(operator)

@@ -43,6 +43,8 @@ class Converter:
         if isinstance(given, ir.Value):
             if ir.Value in slot.takes:
                 return given
+            if set(slot.takes) <= {list, Complex}:
+                raise Invalid(f"has {slot.name} {_spell(given)}, must be {_expected(slot)}")
             given = self.main.known(given, f"input '{slot.name}'")
         if isinstance(given, list):
             given = self._list(cast("list[Any]", given), slot)
@@ -87,18 +89,17 @@ class Converter:
             given = self.main.known(given, f"input '{slot.name}'")
         if isinstance(given, Attribute):
             given = given.array()
-        if isinstance(given, np.ndarray) and given.size == 1:
-            return cast("Array", given).reshape(()).item()
-        return given
+        if not isinstance(given, np.ndarray):
+            return given
+        array = cast("Array", given)
+        return array.reshape(()).item() if array.size == 1 else array
 
 
 def plain(given: Any, takes: tuple[Any, ...]) -> Any:
     """Return a plain value as one of the kinds of Python value, or None when it is none of them."""
     if np.ndarray in map(_origin, takes) and _is_numeric(given):
         return as_array(given)
-    if isinstance(given, np.ndarray):
-        array = cast("Array", given)
-        given = array.item() if array.ndim == 0 else tuple(array.reshape(-1).tolist())
+    given = _numbers(cast("Array", given)) if isinstance(given, np.ndarray) else given
     for kind in takes:
         if kind in LISTS and _all_are(given, LISTS[kind]):
             return given
@@ -107,15 +108,21 @@ def plain(given: Any, takes: tuple[Any, ...]) -> Any:
     return _widened(given, takes)
 
 
+def _numbers(array: Array) -> Any:
+    """Return an array as a number, or as a tuple of all its numbers."""
+    return array.item() if array.ndim == 0 else tuple(array.reshape(-1).tolist())
+
+
 def _widened(given: Any, takes: tuple[Any, ...]) -> Any:
     """Return an int as a float, or a single number as a tuple, where that is what is taken."""
-    if type(given) is int and float in takes:
+    type_ = cast("type[Any]", type(given))
+    if type_ is int and float in takes:
         return float(given)
     if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 1:
         (only,) = cast("tuple[Any, ...]", given)
         return plain(only, tuple(kind for kind in takes if kind in NUMBERS))
     for kind, elements in LISTS.items():
-        if kind in takes and type(given) in elements:
+        if kind in takes and type_ in elements:
             return (given,)
     return None
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, Shape, normalize_axis
@@ -36,8 +38,8 @@ def rank_of(x: Value | Complex) -> int:
 
 
 def axis_of(x: Value | Complex, axis: int) -> int:
-    """Return an axis as a number that is not negative; a scalar has one axis, as in torch."""
-    return normalize_axis(axis, max(rank_of(x), 1))
+    """Return an axis as a number that is not negative; Invalid for one that there is not."""
+    return normalize_axis(axis, rank_of(x))
 
 
 def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
@@ -89,6 +91,7 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
     shape = tensor(parts(x)).shape
     starts, sizes, steps = [0] * len(shape), list(shape), [1] * len(shape)
     for axis, wanted in slices.items():
+        normalize_axis(axis, rank_of(x))
         taken = range(*wanted.indices(shape[axis]))
         starts[axis], sizes[axis], steps[axis] = taken.start, len(taken), taken.step
     if sizes == list(shape) and all(step == 1 for step in steps):
@@ -100,12 +103,10 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
 
 def select(x: Tensor, axis: int, index: int) -> Tensor:
     """Take one element of an axis, and drop the axis."""
-    shape = shape_of(x)
-    size = shape[axis]
+    size = shape_of(x)[axis]
     if not -size <= index < size:
         raise Invalid(f"has index {index} for axis {axis}, must be in [{-size}, {size})")
-    index %= size
-    return reshape(cut(x, axis, index, index + 1), (*shape[:axis], *shape[axis + 1 :]))
+    return take(x, np.array(index % size), axis)
 
 
 def concat(xs: Sequence[Value | Complex], axis: int) -> Value | Complex:

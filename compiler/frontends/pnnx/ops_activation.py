@@ -170,7 +170,7 @@ def log_softmax(input: Value, *, dim: int | None = None) -> tri.LogSoftmax:
 def _distribution_axis(x: Value, dim: int | None) -> int:
     """Return the axis, or the one that torch takes when none is given."""
     if dim is None:
-        return 0 if tensor(x).rank in (0, 1, 3) else 1
+        dim = 0 if tensor(x).rank in (0, 1, 3) else 1
     return axis_of(x, dim)
 
 

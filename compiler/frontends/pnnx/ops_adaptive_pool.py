@@ -18,19 +18,28 @@ Sizes = int | Ints | tuple[str, ...]
 """The sizes of the output; None, which PNNX writes as 0, keeps that of the input."""
 
 
+MOST = 1 << 16
+"""More windows along an axis than this are taken for a mistake."""
+
+
 def _wanted(output_size: tuple[int | str | None, ...] | int, sizes: Ints) -> Ints:
     listed = (output_size,) * len(sizes) if isinstance(output_size, int) else output_size
     if len(listed) == 1:
         listed = listed * len(sizes)
     if len(listed) != len(sizes):
         raise Invalid(f"has output_size {output_size} for {len(sizes)} spatial axes")
-    wanted = tuple(
-        size if want in (None, "None", 0) else int(want)
-        for want, size in zip(listed, sizes, strict=True)
-    )
-    if min(wanted) < 1 or min(sizes) < 1:
-        raise Invalid(f"pools sizes {sizes} to {wanted}, must be above 0")
+    pairs = zip(listed, sizes, strict=True)
+    wanted = tuple(size if want in (None, "None", 0) else _size(want) for want, size in pairs)
+    if min(wanted) < 1 or min(sizes) < 1 or max(wanted) > MOST:
+        raise Invalid(f"pools sizes {sizes} to {wanted}, must be from 1 to {MOST}")
     return wanted
+
+
+def _size(text: int | str | None) -> int:
+    try:
+        return int(text or 0)
+    except ValueError:
+        raise Invalid(f"has '{text}' in output_size, must be an integer or None") from None
 
 
 def _bounds(size: int, count: int) -> list[tuple[int, int]]:

@@ -14,6 +14,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Shape, broadcast
 from ..core.values import cast as to_type
 from ..core.values import constant, constant_of, tensor
+from .attributes import Attribute
 from .graph import Operator
 from .movement import expand, gather, rank_of, reshape, shape_of, transpose
 from .promotion import Operand, as_type
@@ -25,14 +26,11 @@ Indices = dict[int, Value]
 
 
 @pnnx_op("Tensor.index")
-def index(
-    input: Tensor, indices: list[Any] | Value | None = None, *, expr: Any = None, operator: Operator
-) -> Tensor:
+def index(input: Tensor, expr: Any, *, operator: Operator) -> Tensor:
     """Take elements by indices: a list with numbers, or a tensor, or None, for each axis."""
-    if indices is None:
-        text = operator.parameters["expr"].text if "expr" in operator.parameters else "[]"
-        return _taken(input, _by_axis(_parsed(text), rank_of(input)))
-    listed = indices if isinstance(indices, list) else [indices]
+    if "expr" in operator.parameters:
+        expr = _parsed(operator.parameters["expr"].text)
+    listed = cast("list[Any]", expr) if isinstance(expr, list) else [expr]
     return _taken(input, _by_axis(listed, rank_of(input)))
 
 
@@ -78,13 +76,17 @@ def _by_axis(listed: Sequence[Any], rank: int) -> Indices:
 
 def _places(given: Any) -> list[Value]:
     """Return indices of one axis, or, where a mask is true, of as many axes as it has."""
+    if isinstance(given, Attribute):
+        given = given.array()
     array = constant_of(given) if isinstance(given, ir.Value) else _numbers(given)
     if isinstance(given, ir.Value) and tensor_of(given.type).dtype == "i1" and array is None:
         raise NeedsValue("needs the value of a mask at compile time: it decides the shape", ())
     if array is not None and array.dtype.kind == "b":
+        if not array.ndim:
+            raise Invalid("has one bool as a mask, must have one for each element of an axis")
         return [constant(places.astype(np.int64)) for places in np.nonzero(array)]
     if array is not None:
-        return [constant(array.astype(np.int64))]
+        return [constant(_numbers(array))]
     return [to_type(given, "i64")]
 
 

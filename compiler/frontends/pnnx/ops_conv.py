@@ -98,6 +98,8 @@ def unfold(
 ) -> Value:
     """List what each window sees: a convolution that has one kernel for each of its taps."""
     kernel = per_axis(kernel_size, 2)
+    if min(kernel) < 1:
+        raise Invalid(f"has kernel_size {kernel}, must be at least 1")
     x, drop = batched(input, 2)
     channels, taps = tensor(x).shape[1], math.prod(kernel)
     one_tap = np.eye(taps, dtype=numpy_dtype(tensor(x).dtype)).reshape(taps, 1, *kernel)

@@ -13,18 +13,12 @@ from ..core.values import constant, filled, tensor
 from .element_types import torch_type
 from .movement import Ints, expand
 from .promotion import Operand, promote
-from .rules import Value, pnnx_op, refuse
+from .rules import Value, pnnx_op
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""
 
 Made = Array | Op
-
-refuse(
-    "makes random numbers, and inference must be repeatable: give them as an input",
-    *("torch.normal", "torch.rand", "torch.rand_like", "torch.randint", "torch.randn"),
-    *("torch.randn_like", "torch.randperm", "torch.bernoulli", "torch.multinomial"),
-)
 
 
 def _full(shape: Ints | None, value: bool | int | float, dtype: str) -> Made:

@@ -62,11 +62,13 @@ def _axes(x: Tensor, dim: int | Ints | None, s: Ints | None) -> list[int]:
         dim = tuple(range(-(rank_of(x) if s is None else len(s)), 0))
     if s is not None and len(s) != len(dim):
         raise Invalid(f"has s {s} for dim {dim}, must be as many")
+    if not dim:
+        raise Invalid("has no axes to transform")
     return [axis_of(x, each) for each in dim]
 
 
 def _sizes(x: Tensor, axes: Sequence[int], s: Ints | None, *, of_half: bool = False) -> list[int]:
-    """Return the size of each transform; of half a spectrum, that of the last one is twice as much."""
+    """Return the size of each transform; the last one, of half a spectrum, has twice as much."""
     sizes = [shape_of(x)[axis] for axis in axes]
     if of_half and sizes:
         sizes[-1] = 2 * (sizes[-1] - 1)

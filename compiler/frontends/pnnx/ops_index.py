@@ -1,5 +1,7 @@
 """PNNX rules for operators that read or write at indices of one axis."""
 
+import math
+
 import numpy as np
 
 from ....dialects import tri
@@ -9,11 +11,10 @@ from ..core.values import cast, tensor
 from .movement import (
     Ints,
     axis_of,
-    concat,
-    cut,
     cut_axes,
     expand,
     gather,
+    parts,
     reshape,
     shape_of,
     take,
@@ -22,6 +23,9 @@ from .promotion import Operand, as_type, promote
 from .rules import Complex, Value, pnnx_op
 
 Tensor = Value | Complex
+
+LONGEST = 1 << 24
+"""More elements by places in memory than this are taken for a mistake."""
 
 
 @pnnx_op("nn.Embedding", "F.embedding")
@@ -117,19 +121,14 @@ def repeat_interleave(
 def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Turn axes around; without any, all elements in order."""
     if dims is None:
-        flat = reshape(input, (int(np.prod(shape_of(input))),))
-        return reshape(_rolled(flat, 0, shifts[0]), shape_of(input))
-    if len(dims) != len(shifts):
-        raise Invalid(f"has shifts {shifts} for dims {dims}, must be as many")
-    for shift, dim in zip(shifts, dims, strict=True):
-        input = _rolled(input, axis_of(input, dim), shift)
-    return input
+        flat = reshape(input, (math.prod(shape_of(input)),))
+        return reshape(_rolled(flat, shifts, (0,)), shape_of(input))
+    return _rolled(input, shifts, tuple(axis_of(input, dim) for dim in dims))
 
 
-def _rolled(x: Tensor, axis: int, shift: int) -> Tensor:
-    size = shape_of(x)[axis]
-    at = -shift % size if size else 0
-    return concat([cut(x, axis, at, size), cut(x, axis, 0, at)], axis) if at else x
+def _rolled(x: Tensor, shifts: Ints, axes: Ints) -> Tensor:
+    y = tri.Roll.build(parts(x), shifts=shifts, axes=axes).y
+    return Complex(y) if isinstance(x, Complex) else y
 
 
 @pnnx_op("torch.flip")
@@ -157,6 +156,10 @@ def cross(input: Value, other: Value, *, dim: int | None = None) -> tri.Sub:
 @pnnx_op("torch.as_strided")
 def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
     """Take elements by their places in memory, which is in row-major order."""
+    if len(size) != len(stride):
+        raise Invalid(f"has size {size} and stride {stride}, must be as many")
+    if not 0 <= math.prod(size) <= LONGEST:
+        raise Invalid(f"takes elements of size {size}, must be at most {LONGEST} of them")
     places: Array = np.array(storage_offset or 0)
     for count, step in zip(size, stride, strict=True):
         places = places[..., None] + np.arange(count) * step

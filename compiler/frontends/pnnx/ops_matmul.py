@@ -3,18 +3,16 @@
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ..core.values import tensor
-from .movement import swap
 from .promotion import as_type
 from .rules import Value, pnnx_op
 
 
 @pnnx_op("nn.Linear", "F.linear")
 def linear(input: Value, weight: Value, bias: Value | None = None) -> Value:
-    """Compute `input @ weightᵀ + bias`."""
-    if tensor(input).rank == 2 and tensor(weight).rank == 2:
-        return tri.Gemm.build(input, weight, bias, trans_b=True).y
-    rank = tensor(weight).rank
-    y = tri.MatMul.build(input, swap(weight, 0, 1) if rank > 1 else weight).y
+    """Compute `input @ weightᵀ + bias`; a weight of one axis is one row, whose axis is dropped."""
+    if tensor(weight).rank == 2:
+        return tri.Linear.build(input, weight, bias).y
+    y = tri.MatMul.build(input, weight).y
     return y if bias is None else tri.Add.build(y, bias).y
 
 

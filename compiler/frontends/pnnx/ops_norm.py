@@ -5,16 +5,23 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.tensor import numpy_dtype
+from ....dialects.tri.numeric import need_float
 from ..core.values import constant, tensor
 from .movement import Ints, axis_of, cut, reshape
+from .ops_reduce import vector_norm
 from .promotion import as_type
 from .rules import Value, pnnx_op
 
 
-def _filled(x: Value, value: float, axis: int = 1) -> Value:
+def _filled(x: Value, value: float) -> Value:
     """Make one number for each channel."""
-    size, dtype = tensor(x).shape[axis], numpy_dtype(tensor(x).dtype)
-    return constant(np.full(size, value, dtype))
+    return constant(np.full(_channels(x), value, numpy_dtype(tensor(x).dtype)))
+
+
+def _channels(x: Value) -> int:
+    if tensor(x).rank < 2:
+        raise Invalid(f"has an input {tensor(x)}, must have rank 2 or more: batch, channels")
+    return tensor(x).shape[1]
 
 
 @pnnx_op("nn.BatchNorm1d", "nn.BatchNorm2d", "nn.BatchNorm3d", "F.batch_norm")
@@ -56,6 +63,7 @@ def rms_norm(
     normalized_shape: Ints,
     eps: float | None = None,
 ) -> tri.RmsNorm:
+    need_float(tensor(input))
     if eps is None:
         eps = float(np.finfo(numpy_dtype(tensor(input).dtype)).eps)
     axis = _first_axis(input, normalized_shape)
@@ -134,19 +142,18 @@ def local_response_norm(
     """
     if size % 2:
         return tri.Lrn.build(input, size=size, alpha=alpha, beta=beta, bias=k).y
-    turned = cut(input, 1, tensor(input).shape[1], -tensor(input).shape[1] - 1, -1)
+    end = -_channels(input) - 1
+    turned = cut(input, 1, -1, end, -1)
     made = tri.Lrn.build(turned, size=size, alpha=alpha, beta=beta, bias=k).y
-    return cut(made, 1, tensor(input).shape[1], -tensor(input).shape[1] - 1, -1)
+    return cut(made, 1, -1, end, -1)
 
 
 @pnnx_op("F.normalize")
-def normalize(input: Value, *, p: float = 2.0, dim: int | Ints = 1, eps: float = 1e-12) -> tri.Div:
+def normalize(input: Value, *, p: float = 2.0, dim: int | Ints = 1, eps: float = 1e-12) -> Value:
     """Divide by the norm, or by `eps` where that is greater."""
-    axes = (dim,) if isinstance(dim, int) else dim
-    reductions = {1.0: tri.ReduceL1, 2.0: tri.ReduceL2}
-    if p not in reductions:
-        raise Unsupported(f"has p {p}, must be 1 or 2")
-    along = tuple(sorted(axis_of(input, axis) for axis in axes))
-    length = reductions[p].build(input, axes=along, keepdims=True).y
+    if isinstance(dim, int) and p in (1, 2):
+        axis = axis_of(input, dim)
+        return tri.LpNormalize.build(input, axis=axis, p=int(p), epsilon=eps).y
+    length = vector_norm(input, p, dim, keepdim=True)
     least = as_type(eps, tensor(input).dtype)
-    return tri.Div.build(input, tri.Maximum.build(length, least).y)
+    return tri.Div.build(input, tri.Maximum.build(length, least).y).y

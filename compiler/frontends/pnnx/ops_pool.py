@@ -118,6 +118,8 @@ def register_lp_pool(axes: int) -> None:
         ceil_mode: bool = False,
     ) -> Value:
         """Compute (mean of xᵖ * kernel)^(1/p); windows over the end have a mean, too."""
+        if not 0 < norm_type < math.inf:
+            raise Invalid(f"has norm_type {norm_type}, must be above 0")
         x, drop = batched(input, axes)
         seen = _window(axes, kernel_size, stride, (0,), (1,), ceil_mode)
         plain = Window(seen.kernel, seen.strides, seen.pads, seen.dilations)

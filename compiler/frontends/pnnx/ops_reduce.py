@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 
 from ....dialects import tri
+from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import is_float
 from ..core.values import cast, tensor
 from .element_types import torch_type
@@ -155,8 +156,9 @@ def std(
 
 @pnnx_op("torch.norm", "torch.linalg.vector_norm")
 def norm(input: Value, dim: Axes = None, *, p: float | str = 2.0, keepdim: bool = False) -> Value:
-    order = {"fro": 2.0, "inf": math.inf, "-inf": -math.inf}.get(str(p), p)
-    return vector_norm(input, float(order), dim, keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise Invalid(f"has p '{p}', must be fro or a number")
+    return vector_norm(input, 2.0 if isinstance(p, str) else p, dim, keepdim)
 
 
 def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:

@@ -94,6 +94,8 @@ def _walk(
 
 
 def _with_batch(state: Value) -> Value:
+    if tensor(state).rank != 2:
+        raise Invalid(f"has a state {tensor(state)}, must have rank 2 or 3")
     layers, size = tensor(state).shape
     return reshape(state, (layers, 1, size))
 

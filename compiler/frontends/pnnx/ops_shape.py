@@ -36,7 +36,7 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
 @pnnx_op("torch.flatten", "nn.Flatten")
 def flatten(input: Tensor, *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     shape = shape_of(input) or (1,)
-    start, end = axis_of(input, start_dim), axis_of(input, end_dim)
+    start, end = (normalize_axis(dim, len(shape)) for dim in (start_dim, end_dim))
     if start > end:
         raise Invalid(f"flattens from axis {start} to {end}, must not go backwards")
     return reshape(input, (*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]))
@@ -53,7 +53,7 @@ def squeeze(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     """Drop axes of size 1: all, or those of the ones named that have it."""
     shape = shape_of(input)
     named = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
-    dropped = {axis_of(input, axis) for axis in named}
+    dropped = {axis_of(input, axis) for axis in named if shape}
     return reshape(input, [d for axis, d in enumerate(shape) if axis not in dropped or d != 1])
 
 

@@ -49,6 +49,7 @@ def slice_(
     end: int | None = None,
     step: int = 1,
     *,
+    select: int | None = None,
     dims: Ints | None = None,
     starts: Ints | None = None,
     ends: Ints | None = None,
@@ -56,6 +57,8 @@ def slice_(
     selects: Ints | None = None,
 ) -> Tensor:
     """Take slices of axes; of those that `selects` names one element, without the axis."""
+    if select is not None:
+        return select_(input, dim, select)
     if dims is None:
         return cut_axes(input, {axis_of(input, dim): _slice(start, end, step)})
     region = _region(input, dims, starts, ends, steps, selects)
@@ -111,6 +114,7 @@ def slice_copy(
     end: int | None = None,
     step: int = 1,
     *,
+    select: int | None = None,
     dims: Ints | None = None,
     starts: Ints | None = None,
     ends: Ints | None = None,
@@ -118,10 +122,18 @@ def slice_copy(
     selects: Ints | None = None,
 ) -> Value:
     """Write a tensor, which broadcasts, over a slice of another."""
+    if select is not None:
+        return select_scatter(self, src, dim, select)
     if dims is None:
         return _written(self, src, {axis_of(self, dim): _slice(start, end, step)}, None)
     region = _region(self, dims, starts, ends, steps, selects)
     return _written(self, src, region, _kept(self, dims, selects))
+
+
+@pnnx_op("Tensor.copy", "aten::copy", "aten::copy_")
+def copy(self: Value, src: Value, non_blocking: bool = False) -> Value:
+    """Write over all of a tensor."""
+    return expand(cast(src, tensor(self).dtype), tensor(self).shape)
 
 
 @pnnx_op("torch.slice_scatter")

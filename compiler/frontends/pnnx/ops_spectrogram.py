@@ -11,13 +11,18 @@ from .movement import cut, reshape, shape_of, swap, take
 from .promotion import as_type
 from .rules import Complex, Value, pnnx_op
 
+LONGEST = 1 << 30
+"""A signal of more numbers than this is taken for a mistake."""
+
 
 def _window(window: Array | None, win_length: int | None, n_fft: int) -> Array:
     """Return the window in the middle of a frame; without any it is as high everywhere."""
     length = n_fft if win_length is None else win_length
+    if not 1 <= length <= n_fft:
+        raise Invalid(f"has windows of {length} for frames of {n_fft}")
     given = np.ones(length, np.float32) if window is None else window
     before = (n_fft - length) // 2
-    if given.shape != (length,) or before < 0:
+    if given.shape != (length,):
         raise Invalid(f"has a window of shape {list(given.shape)}, must have {length} of {n_fft}")
     return np.pad(given, (before, n_fft - length - before))
 
@@ -83,7 +88,7 @@ def istft(
     length: int | None = None,
     return_complex: bool = False,
 ) -> Value | Complex:
-    """Transform frames back, add them up where they overlap, and divide by what windows add up to."""
+    """Transform frames back, add them up where they overlap, and divide by the sum of windows."""
     hop, wave = _hop(hop_length, n_fft), _window(window, win_length, n_fft)
     shape = shape_of(input)
     if len(shape) not in (2, 3):
@@ -114,6 +119,8 @@ def _summed(frames: Value, wave: Array, hop: int) -> Value:
     x = reshape(frames, (batch, size, count))
     x = tri.Mul.build(x, constant(wave.astype(dtype)[:, None])).y
     whole = size + hop * (count - 1)
+    if whole > LONGEST:
+        raise Invalid(f"makes a signal of {whole}, must be at most {LONGEST}")
     options = {"strides": (hop,), "pads": (0, 0), "dilations": (1,)}
     total = fold_blocks(x, (whole,), (size,), **options)
     envelope = np.zeros(whole, np.float64)

@@ -71,6 +71,9 @@ class Rule:
     main: str | None
 
 
+INPUT, OUTPUT, ATTRIBUTE = "pnnx.Input", "pnnx.Output", "pnnx.Attribute"
+"""The types that the importer itself takes care of."""
+
 RULES: dict[str, Rule] = {}
 """All rules by the type of operator."""
 

@@ -85,3 +85,22 @@ func.func @index_of_two_sizes(%a: tensor<2x3xf32>, %b: tensor<4x5xf32>) {
       : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x5xf32>
   return
 }
+
+// The weights of a layer have a column for each element of the last axis.
+func.func @linear_contracts(%x: tensor<2x3xf32>, %w: tensor<4x5xf32>) {
+  // expected-error @below {{'tri.linear' op contracts 3 with 5}}
+  %0 = "tri.linear"(%x, %w) : (tensor<2x3xf32>, tensor<4x5xf32>) -> tensor<2x4xf32>
+  return
+}
+
+func.func @linear_of_many_matrices(%x: tensor<2x3xf32>, %w: tensor<1x4x3xf32>) {
+  // expected-error @below {{'tri.linear' op operands are tensor<2x3xf32> and tensor<1x4x3xf32>, must have at least one axis, and be a matrix}}
+  %0 = "tri.linear"(%x, %w) : (tensor<2x3xf32>, tensor<1x4x3xf32>) -> tensor<2x4xf32>
+  return
+}
+
+func.func @linear_with_another_bias(%x: tensor<2x3xf32>, %w: tensor<4x3xf32>, %b: tensor<1xf32>) {
+  // expected-error @below {{'tri.linear' op bias is tensor<1xf32>, must have one axis of 4 elements}}
+  %0 = "tri.linear"(%x, %w, %b) : (tensor<2x3xf32>, tensor<4x3xf32>, tensor<1xf32>) -> tensor<2x4xf32>
+  return
+}

@@ -88,3 +88,22 @@ func.func @ellipsis(%a: tensor<5x6x2x3xf32>) -> tensor<5x6x3x2xf32> {
       : (tensor<5x6x2x3xf32>) -> tensor<5x6x3x2xf32>
   return %0 : tensor<5x6x3x2xf32>
 }
+
+// A layer multiplies the last axis, by weights that have a row for each output.
+// CHECK-LABEL: func.func @linear
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[W:.*]]: {{.*}}, %[[B:.*]]: {{.*}})
+// CHECK:         "tri.linear"(%[[X]], %[[W]], %[[B]])
+// CHECK-SAME:      : (tensor<2x5x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<2x5x4xf32>
+func.func @linear(%x: tensor<2x5x3xf32>, %w: tensor<4x3xf32>, %b: tensor<4xf32>) -> tensor<2x5x4xf32> {
+  %0 = "tri.linear"(%x, %w, %b) : (tensor<2x5x3xf32>, tensor<4x3xf32>, tensor<4xf32>) -> tensor<2x5x4xf32>
+  return %0 : tensor<2x5x4xf32>
+}
+
+// CHECK-LABEL: func.func @linear_of_a_vector
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[W:.*]]: {{.*}})
+// CHECK:         "tri.linear"(%[[X]], %[[W]])
+// CHECK-SAME:      : (tensor<3xf16>, tensor<4x3xf16>) -> tensor<4xf16>
+func.func @linear_of_a_vector(%x: tensor<3xf16>, %w: tensor<4x3xf16>) -> tensor<4xf16> {
+  %0 = "tri.linear"(%x, %w) : (tensor<3xf16>, tensor<4x3xf16>) -> tensor<4xf16>
+  return %0 : tensor<4xf16>
+}

@@ -64,6 +64,12 @@ def gemm(pick: Pick) -> Example:
     return Example((a, b, c), {"trans_a": trans_a, "trans_b": trans_b} | scales)
 
 
+def linear(pick: Pick) -> Example:
+    dtype, (*outer, k, n) = pick.one(*NUMBERS), pick.ints(4, 1, 3)
+    x = pick.array((*outer[: pick.between(0, 2)], k), dtype)
+    return Example((x, pick.array((n, k), dtype), pick.maybe(pick.array((n,), dtype))))
+
+
 EQUATIONS = {
     "ij,jk->ik": [(2, 3), (3, 4)],
     "bij,bjk": [(2, 2, 3), (2, 3, 1)],
@@ -106,7 +112,8 @@ def last_axes(count: int) -> Maker:
 
 def lp_normalize(pick: Pick) -> Example:
     x = pick.array(pick.shape((1, 3), (1, 3)), *FLOATS)
-    return Example((x,), {"axis": pick.axis(x.ndim), "p": pick.one(1, 2)})
+    attributes = {"axis": pick.axis(x.ndim), "p": pick.one(1, 2), "epsilon": pick.one(0.0, 2.5)}
+    return Example((x,), attributes)
 
 
 def lrn(pick: Pick) -> Example:
@@ -207,6 +214,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.LpPool: pool(*FLOATS, p=lambda pick: pick.one(1, 2)),
     tri.MatMul: mat_mul,
     tri.Gemm: gemm,
+    tri.Linear: linear,
     tri.Einsum: einsum,
     tri.BatchNorm: per_channel(4),
     tri.InstanceNorm: per_channel(2),

@@ -72,6 +72,7 @@ def test_brackets_and_commas_only_separate(text: str, canonical: str) -> None:
         ("add(@0,$)", r"has '\$' at column 8, which is no token"),
         ("add(@0,1.2.3)", "has '1.2.3' at column 8, which is no token"),
         ("add(@0,12ab)", "has '12ab' at column 8, which is no token"),
+        ("add(@0,\u0663)", "has '\u0663' at column 8, which is no token"),
         ("add(@,1)", "has '@' at column 5, which is no token"),
         ("@99999999999", "has '@99999999999' at column 1, which is no token"),
         (f"add(@0,{2**63})", "has an integer at column 8 over 64 bits"),

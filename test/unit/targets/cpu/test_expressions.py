@@ -107,6 +107,15 @@ def test_functions_of_a_tensor_and_a_number(dtype: str, number: float) -> None:
         compare(made, wanted[case], case[0])
 
 
+@pytest.mark.parametrize(
+    ("name", "number"), [("mul", 70000.0), ("mul", 1e-6), ("div", 1e-9), ("sub", 1e6)]
+)
+def test_numbers_that_halves_do_not_hold(name: str, number: float) -> None:
+    x = finite(values("f16", 1)) / 1024
+    (made,) = run([f"{name}(@0,{number})"], [array(x)])
+    compare(made, BINARY[name](x, number), name)
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
 def test_functions_are_accurate_near_zero_and_far_from_it(dtype: str) -> None:
     sizes = np.logspace(-18, 1.5, 300)
