@@ -8,7 +8,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
 from ..passes.decompose import Decompose
-from ..passes.default import default_pipeline
+from ..passes.default import WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import SUFFIX, Package
 from .frontends.core.inputs import Bindings
@@ -47,7 +47,7 @@ def export(
             return
         from .exporters.onnx import save_onnx
 
-        Decompose(ops=("expression",)).run(module)  # which ONNX lacks, but not what is in it
+        Decompose(ops=WHOLE).run(module)  # what ONNX has in parts
         save_onnx(module, output)
 
 

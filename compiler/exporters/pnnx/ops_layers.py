@@ -95,6 +95,18 @@ def mat_mul(op: tri.MatMul, graph: PnnxGraph) -> None:
     graph.add("torch.matmul", {"input": op.a, "other": op.b}, [op.y])
 
 
+@exports(tri.Linear)
+def linear(op: tri.Linear, graph: PnnxGraph) -> None:
+    values: Values = {"weight": op.w, "bias": op.b}
+    weights = _weights(graph, values)
+    if weights is None:
+        graph.add("F.linear", {"input": op.x, **values}, [op.y])
+        return
+    outputs, inputs = tensor_of(op.w.type).shape
+    sizes = {"in_features": inputs, "out_features": outputs}
+    graph.add("nn.Linear", [op.x], [op.y], weights, bias=op.b is not None, **sizes)
+
+
 @exports(tri.Gemm)
 def gemm(op: tri.Gemm, graph: PnnxGraph) -> None:
     plain = op.alpha == 1 and (op.c is None or op.beta == 1) and not op.trans_a
@@ -244,12 +256,13 @@ def lrn(op: tri.Lrn, graph: PnnxGraph) -> None:
 
 
 SMALLEST = {"f64": 5e-324, "f32": 1.401298464324817e-45}
-"""What a norm of zero is taken for: zeros divided by it are zeros."""
+"""What stands for an epsilon of 0: of a norm of zero torch would make NaN."""
 
 
 @exports(tri.LpNormalize)
 def lp_normalize(op: tri.LpNormalize, graph: PnnxGraph) -> None:
     dtype = tensor_of(op.x.type).dtype
-    if dtype not in SMALLEST:
-        raise Unsupported(f"takes {dtype}, of which torch's normalize has another least norm")
-    graph.add("F.normalize", {"input": op.x}, [op.y], p=op.p, dim=op.axis, eps=SMALLEST[dtype])
+    if not op.epsilon and dtype not in SMALLEST:
+        raise Unsupported(f"takes {dtype} without an epsilon, torch has one")
+    eps = op.epsilon or SMALLEST[dtype]
+    graph.add("F.normalize", {"input": op.x}, [op.y], p=op.p, dim=op.axis, eps=eps)

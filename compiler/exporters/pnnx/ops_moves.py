@@ -77,6 +77,24 @@ def concat(op: tri.Concat, graph: PnnxGraph) -> None:
     graph.add("torch.cat", list(op.xs), [op.y], dim=op.axis)
 
 
+@exports(tri.Stack)
+def stack(op: tri.Stack, graph: PnnxGraph) -> None:
+    graph.add("torch.stack", list(op.xs), [op.y], dim=op.axis)
+
+
+@exports(tri.Unbind)
+def unbind(op: tri.Unbind, graph: PnnxGraph) -> None:
+    graph.add("torch.unbind", {"input": op.x}, list(op.ys), dim=op.axis)
+
+
+@exports(tri.Roll)
+def roll(op: tri.Roll, graph: PnnxGraph) -> None:
+    if not op.axes:
+        graph.add("torch.clone", {"input": op.x}, [op.y])
+        return
+    graph.add("torch.roll", {"input": op.x}, [op.y], shifts=op.shifts, dims=op.axes)
+
+
 @exports(tri.Split)
 def split(op: tri.Split, graph: PnnxGraph) -> None:
     graph.add(

@@ -154,6 +154,13 @@ def depth_to_space(op: tri.DepthToSpace, graph: PnnxGraph) -> None:
     _rearrange(op, graph, apart, (0, 3, 4, 1, 5, 2))
 
 
+@exports(tri.ChannelShuffle)
+def channel_shuffle(op: tri.ChannelShuffle, graph: PnnxGraph) -> None:
+    if tensor_of(op.x.type).rank < 3:
+        raise Unsupported(f"shuffles {tensor_of(op.x.type)}, torch from rank 3 on")
+    graph.add("nn.ChannelShuffle", [op.x], [op.y], groups=op.groups)
+
+
 @exports(tri.SpaceToDepth)
 def space_to_depth(op: tri.SpaceToDepth, graph: PnnxGraph) -> None:
     size = op.blocksize

@@ -93,7 +93,11 @@ def check(op: type[Op], example: Example, constant: list[bool], folder: Path) ->
         return False
     write_pnnx(graph, folder / "op.pnnx.param", folder / "op.pnnx.bin")
     again = import_pnnx(read_pnnx(folder / "op.pnnx.param"))
-    assert_same(computed(again, inputs), computed(module, inputs), ROUNDED.get(op, 0))
+    expected = computed(module, inputs)
+    assert_same(computed(again, inputs), expected, ROUNDED.get(op, 0))
+    if issubclass(op, RECURRENT_OPS):
+        for got, want in zip(run_by_torch(graph, inputs), expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
     return True
 
 
@@ -122,6 +126,7 @@ def test_torch_computes_the_same(op: type[Op], data: st.DataObject, constant: li
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
+RECURRENT_OPS = (tri.Rnn, tri.Gru, tri.Lstm)
 RECURRENT = {tri.Rnn: 1, tri.Gru: 3, tri.Lstm: 4}
 
 
@@ -139,12 +144,20 @@ def test_recurrent_layers(op: type[Op], direction: str, extras: str, tmp_path: P
     weights = draw(directions, rows, 2), draw(directions, rows, hidden)
     bias = None if extras == "nothing" else draw(directions, 2 * rows)
     state = draw(directions, 4, hidden) if "state" in extras else None
-    states = [state] if op is not tri.Lstm else [state, state, None]
+    states = [state] if op is not tri.Lstm else [state, state, None, None]
     attributes = {"hidden_size": hidden, "direction": direction}
     if op is tri.Gru:
         attributes["linear_before_reset"] = True
     example = Example((draw(5, 4, 2), *weights, bias, None, *states), attributes)
     assert check(op, example, [False, True, True, True], tmp_path)
+
+
+def test_a_projected_lstm(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    shapes = [(5, 4, 2), (2, 12, 2), (2, 12, 2), (2, 24), None, None, None, None, (2, 2, 3)]
+    operands = [s and random.normal(size=s).astype(np.float32) for s in shapes]
+    example = Example(tuple(operands), {"hidden_size": 3, "direction": "bidirectional"})
+    assert check(tri.Lstm, example, [False, True, True, True, True], tmp_path)
 
 
 def test_selu_has_torchs_constants(tmp_path: Path) -> None:

@@ -73,8 +73,8 @@ def call(operator: Operator, taken: list[Any]) -> Any:
         return evaluate(parameters["expr"], taken)
     if space == "nn":
         return module(name, operator, parameters)(taken[0], *states(taken[1:]))
-    if operator.type == "torch.cat":
-        return torch.cat(taken, **parameters)
+    if operator.type in ("torch.cat", "torch.stack"):
+        return getattr(torch, name)(taken, **parameters)
     if operator.type == "torch.einsum":
         return torch.einsum(parameters["equation"], *taken)
     if operator.type == "Tensor.slice":
