@@ -21,7 +21,7 @@ LARGEST_FILE = 1 << 30
 
 
 def export_onnx(module: Module) -> onnx.ModelProto:
-    """Return the ONNX model of a module, which passes ONNX's checker if it is less than 2 GB.
+    """Return the ONNX model of a module, checked by ONNX's checker unless it is large.
 
     Inputs and outputs keep their names, nodes and values those of their sources. Raises
     CompileError with all ops that ONNX does not have.
@@ -40,7 +40,7 @@ def save_onnx(module: Module, path: str | os.PathLike[str]) -> None:
     Raises CompileError when ONNX lacks ops, or the file cannot be written.
     """
     model = export_onnx(module)
-    large = sum(len(t.raw_data) for t in model.graph.initializer) > LARGEST_FILE
+    large = _weight_bytes(model) > LARGEST_FILE
     weights = f"{os.path.basename(path)}.data"
     try:
         _ONNX.save(model, os.fspath(path), save_as_external_data=large, location=weights)
@@ -71,9 +71,13 @@ def _model(flow: Flow, graph: OnnxGraph) -> onnx.ModelProto:
         producer_name="trivium",
         producer_version=__version__,
     )
-    if model.ByteSize() <= LARGEST_FILE:
+    if _weight_bytes(model) <= LARGEST_FILE:
         _ONNX.checker.check_model(model, full_check=True)
     return model
+
+
+def _weight_bytes(model: onnx.ModelProto) -> int:
+    return sum(len(tensor.raw_data) for tensor in model.graph.initializer)
 
 
 def _value_info(name: str, value: ir.Value) -> onnx.ValueInfoProto:
