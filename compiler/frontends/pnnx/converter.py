@@ -104,11 +104,15 @@ def _in_inference(module: "TorchModule") -> Generator[None]:
     import torch
 
     modes = [(each, each.training) for each in module.modules()]
+    mha: Any = torch.backends.mha
+    fastpath = mha.get_fastpath_enabled()
     module.eval()
+    mha.set_fastpath_enabled(False)  # it makes one operator of a layer, which pnnx does not know
     try:
         with torch.no_grad():
             yield
     finally:
+        mha.set_fastpath_enabled(fastpath)
         for each, mode in modes:
             each.training = mode
 

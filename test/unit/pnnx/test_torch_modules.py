@@ -159,3 +159,12 @@ def test_torch_is_imported_for_modules_only() -> None:
         "assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_layers_of_transformers_are_traced_as_their_parts() -> None:
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(16, 4, 32, batch_first=True).eval()
+    x = torch.randn(2, 5, 16)
+    session = trivium.compile(layer, example_inputs=x)
+    assert torch.backends.mha.get_fastpath_enabled()
+    np.testing.assert_allclose(session(x.numpy()), layer(x).detach().numpy(), atol=2e-6, rtol=0)
