@@ -26,11 +26,14 @@ from .fuse_rms_norm import FuseRmsNorm
 from .fuse_silu import FuseSilu
 from .unflatten_gemm import UnflattenGemm
 
+WHOLE = ("channel_shuffle", "expression", "linear", "roll", "stack", "unbind")
+"""Ops that frontends keep as their source has them."""
+
 CLEAN: tuple[Pass, ...] = (Eliminate(),)
 
 SIMPLIFY: tuple[Pass, ...] = (
     *CLEAN,
-    Decompose(ops=("expression", "linear")),  # first: other passes look at ops of one function
+    Decompose(ops=WHOLE),  # first: all other passes look at the parts
     DelayScales(),  # before constants are folded: weights are still integers
     FoldConstants(),
     Eliminate(),

@@ -29,4 +29,5 @@ from .rounding import *
 from .scan import *
 from .shape import *
 from .softmax import *
+from .stack import *
 from .unary import *

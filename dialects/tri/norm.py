@@ -207,29 +207,33 @@ class InstanceNorm(TriOp):
 
 
 class LpNormalize(TriOp):
-    """Divide by the p-norm along `axis`; a norm of zero gives zeros.
+    """Divide by the p-norm along `axis`, or by `epsilon` where that is greater.
 
-    Source: ONNX `LpNormalization`.
+    A norm of zero gives zeros. Source: ONNX `LpNormalization`, torch `functional.normalize`.
     """
 
     x: Operand
     axis: int = -1
     p: int = 2
+    epsilon: float = 0.0
     y: Result
 
     anchor = True
 
     @staticmethod
-    def infer(x: Tensor, *, axis: int = -1, p: int = 2) -> Tensor:
+    def infer(x: Tensor, *, axis: int = -1, p: int = 2, epsilon: float = 0.0) -> Tensor:
         normalize_axis(axis, x.rank)
         if p not in (1, 2):
             raise Invalid(f"p is {p}, must be 1 or 2")
+        if not epsilon >= 0:
+            raise Invalid(f"epsilon is {epsilon}, must be at least 0")
         return need_float(x)
 
     @staticmethod
-    def reference(x: Array, *, axis: int = -1, p: int = 2) -> Array:
+    def reference(x: Array, *, axis: int = -1, p: int = 2, epsilon: float = 0.0) -> Array:
         wide = widen(x)
         norm = (np.abs(wide) ** p).sum(axis, keepdims=True) ** (1 / p)
+        norm = np.maximum(norm, wide.dtype.type(epsilon))
         return narrow(np.divide(wide, norm, out=np.zeros_like(wide), where=norm != 0), x)
 
 

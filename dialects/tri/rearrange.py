@@ -1,10 +1,10 @@
-"""Ops that rearrange elements in blocks of space or in steps of time."""
+"""Ops that rearrange elements in blocks of space, in steps of time, in groups and in circles."""
 
 import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.tensor import Array, Tensor, normalize_axis
+from ..core.tensor import Array, Tensor, normalize_axes, normalize_axis
 from .dialect import TriOp
 from .numeric import need_integer, need_one_of, span
 
@@ -91,6 +91,50 @@ class SpaceToDepth(TriOp):
         (n, c, h, w), b = x.shape, blocksize
         blocks = x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
         return blocks.reshape(n, c * b**2, h // b, w // b)
+
+
+class ChannelShuffle(TriOp):
+    """Deal channels, which stand in `groups`, out in turn: one of each group, then the next.
+
+    `x` is [N, C, …]. Source: torch `nn.ChannelShuffle`; Zhang et al., "ShuffleNet", 2018.
+    """
+
+    x: Operand
+    groups: int
+    y: Result
+
+    @staticmethod
+    def infer(x: Tensor, *, groups: int) -> Tensor:
+        if x.rank < 2:
+            raise Invalid(f"x has rank {x.rank}, must have 2 or more: batch, channels, …")
+        if groups < 1 or x.shape[1] % groups:
+            raise Invalid(f"{x.shape[1]} channels do not split in {groups} groups")
+        return x
+
+    @staticmethod
+    def reference(x: Array, *, groups: int) -> Array:
+        n, c, *pixels = x.shape
+        return x.reshape(n, groups, c // groups, *pixels).swapaxes(1, 2).reshape(x.shape)
+
+
+class Roll(TriOp):
+    """Move elements along axes; those that leave an end come back at the other. Source: numpy."""
+
+    x: Operand
+    shifts: tuple[int, ...]
+    axes: tuple[int, ...]
+    y: Result
+
+    @staticmethod
+    def infer(x: Tensor, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Tensor:
+        if len(shifts) != len(axes):
+            raise Invalid(f"shifts are {list(shifts)}, axes {list(axes)}, must be as many")
+        normalize_axes(axes, x.rank)
+        return x
+
+    @staticmethod
+    def reference(x: Array, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Array:
+        return np.roll(x, shifts, axes)
 
 
 def _need_blocks(x: Tensor, blocksize: int) -> None:

@@ -10,6 +10,7 @@ from ..building import (
     div,
     exp,
     log,
+    maximum,
     mul,
     number,
     per_channel,
@@ -76,6 +77,8 @@ def lp_normalize(op: tri.LpNormalize) -> ir.Value:
     x = widened(op.x)
     axes = (op.axis % len(shape_of(x)),)
     length = sqrt(reduce_sum(mul(x, x), axes)) if op.p == 2 else reduce_sum(absolute(x), axes)
+    if op.epsilon:
+        length = maximum(length, op.epsilon)
     # A vector of zeros stays one.
     zero = tri.Equal.build(length, number(0, length)).y
     return narrowed(div(x, where(zero, 1, length)), op.y)

@@ -26,6 +26,42 @@ def space_to_depth(op: tri.SpaceToDepth) -> ir.Value:
     return reshape(blocks, *shape_of(op.y))
 
 
+@decomposes(tri.ChannelShuffle)
+def channel_shuffle(op: tri.ChannelShuffle) -> ir.Value:
+    n, c, *pixels = shape_of(op.x)
+    split = reshape(op.x, n, op.groups, c // op.groups, *pixels)
+    return reshape(transpose(split, 0, 2, 1, *range(3, 3 + len(pixels))), *shape_of(op.y))
+
+
+@decomposes(tri.Roll)
+def roll(op: tri.Roll) -> ir.Value:
+    y, shape = op.x, shape_of(op.x)
+    for shift, each in zip(op.shifts, op.axes, strict=True):
+        axis = each % len(shape)
+        size = shape[axis]
+        start = -shift % size if size else 0
+        if start:
+            end, begin = build_slice(y, axis, start, size - start), build_slice(y, axis, 0, start)
+            y = tri.Concat.build([end.y, begin.y], axis=axis).y
+    return y
+
+
+@decomposes(tri.Stack)
+def stack(op: tri.Stack) -> ir.Value:
+    shape = list(shape_of(op.y))
+    axis = op.axis % len(shape)
+    shape[axis] = 1
+    return tri.Concat.build([reshape(x, *shape) for x in op.xs], axis=axis).y
+
+
+@decomposes(tri.Unbind)
+def unbind(op: tri.Unbind) -> list[ir.Value]:
+    shape = shape_of(op.x)
+    axis = op.axis % len(shape)
+    slices = [build_slice(op.x, axis, index, 1) for index in range(shape[axis])]
+    return [reshape(part.y, *shape[:axis], *shape[axis + 1 :]) for part in slices]
+
+
 @decomposes(tri.Trilu)
 def trilu(op: tri.Trilu) -> ir.Value:
     rows, columns = shape_of(op.x)[-2:]

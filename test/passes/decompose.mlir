@@ -53,6 +53,39 @@ func.func @decomposes_linear_of_a_matrix(%x: tensor<2x3xf32>, %w: tensor<4x3xf32
   return %y : tensor<2x4xf32>
 }
 
+// CHECK-LABEL: func.func @decomposes_stack_and_unbind
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3xf32>)
+// CHECK:         "tri.slice"(%[[X]]) {sizes = array<i64: 1, 3>, starts = array<i64: 0, 0>
+// CHECK:         "tri.slice"(%[[X]]) {sizes = array<i64: 1, 3>, starts = array<i64: 1, 0>
+// CHECK:         "tri.concat"({{.*}}) {axis = 1 : i64} : (tensor<3x1xf32>, tensor<3x1xf32>) -> tensor<3x2xf32>
+func.func @decomposes_stack_and_unbind(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %a, %b = "tri.unbind"(%x) {axis = 0} : (tensor<2x3xf32>) -> (tensor<3xf32>, tensor<3xf32>)
+  %y = "tri.stack"(%a, %b) {axis = -1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3x2xf32>
+  return %y : tensor<3x2xf32>
+}
+
+// What moves by all of an axis stays where it is.
+// CHECK-LABEL: func.func @decomposes_roll
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x5xf32>)
+// CHECK-NEXT:    %[[END:.*]] = "tri.slice"(%[[X]]) {sizes = array<i64: 2, 2>, starts = array<i64: 0, 3>
+// CHECK-NEXT:    %[[BEGIN:.*]] = "tri.slice"(%[[X]]) {sizes = array<i64: 2, 3>, starts = array<i64: 0, 0>
+// CHECK-NEXT:    %[[Y:.*]] = "tri.concat"(%[[END]], %[[BEGIN]]) {axis = 1 : i64}
+// CHECK-NEXT:    return %[[Y]]
+func.func @decomposes_roll(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
+  %y = "tri.roll"(%x) {axes = array<i64: 0, 1>, shifts = array<i64: 2, -3>} : (tensor<2x5xf32>) -> tensor<2x5xf32>
+  return %y : tensor<2x5xf32>
+}
+
+// CHECK-LABEL: func.func @decomposes_channel_shuffle
+// CHECK-SAME:    (%[[X:.*]]: tensor<1x6x4xf32>)
+// CHECK-NEXT:    %[[S:.*]] = "tri.reshape"(%[[X]]) {shape = array<i64: 1, 2, 3, 4>}
+// CHECK-NEXT:    %[[T:.*]] = "tri.transpose"(%[[S]]) {permutation = array<i64: 0, 2, 1, 3>}
+// CHECK-NEXT:    "tri.reshape"(%[[T]])
+func.func @decomposes_channel_shuffle(%x: tensor<1x6x4xf32>) -> tensor<1x6x4xf32> {
+  %y = "tri.channel_shuffle"(%x) {groups = 2} : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
+  return %y : tensor<1x6x4xf32>
+}
+
 // Half types are normalised in f32.
 // CHECK-LABEL: func.func @decomposes_norm_of_halves
 // CHECK:         "tri.cast"({{.*}}to = "f32"

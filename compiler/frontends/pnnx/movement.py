@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Array, Shape, normalize_axis
@@ -101,12 +103,10 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
 
 def select(x: Tensor, axis: int, index: int) -> Tensor:
     """Take one element of an axis, and drop the axis."""
-    shape = shape_of(x)
-    size = shape[axis]
+    size = shape_of(x)[axis]
     if not -size <= index < size:
         raise Invalid(f"has index {index} for axis {axis}, must be in [{-size}, {size})")
-    index %= size
-    return reshape(cut(x, axis, index, index + 1), (*shape[:axis], *shape[axis + 1 :]))
+    return take(x, np.array(index % size), axis)
 
 
 def concat(xs: Sequence[Value | Complex], axis: int) -> Value | Complex:

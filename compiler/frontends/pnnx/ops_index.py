@@ -11,11 +11,10 @@ from ..core.values import cast, tensor
 from .movement import (
     Ints,
     axis_of,
-    concat,
-    cut,
     cut_axes,
     expand,
     gather,
+    parts,
     reshape,
     shape_of,
     take,
@@ -122,19 +121,14 @@ def repeat_interleave(
 def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
     """Turn axes around; without any, all elements in order."""
     if dims is None:
-        flat = reshape(input, (int(np.prod(shape_of(input))),))
-        return reshape(_rolled(flat, 0, shifts[0]), shape_of(input))
-    if len(dims) != len(shifts):
-        raise Invalid(f"has shifts {shifts} for dims {dims}, must be as many")
-    for shift, dim in zip(shifts, dims, strict=True):
-        input = _rolled(input, axis_of(input, dim), shift)
-    return input
+        flat = reshape(input, (math.prod(shape_of(input)),))
+        return reshape(_rolled(flat, shifts, (0,)), shape_of(input))
+    return _rolled(input, shifts, tuple(axis_of(input, dim) for dim in dims))
 
 
-def _rolled(x: Tensor, axis: int, shift: int) -> Tensor:
-    size = shape_of(x)[axis]
-    at = -shift % size if size else 0
-    return concat([cut(x, axis, at, size), cut(x, axis, 0, at)], axis) if at else x
+def _rolled(x: Tensor, shifts: Ints, axes: Ints) -> Tensor:
+    y = tri.Roll.build(parts(x), shifts=shifts, axes=axes).y
+    return Complex(y) if isinstance(x, Complex) else y
 
 
 @pnnx_op("torch.flip")

@@ -4,7 +4,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import normalize_axis
 from ..core.values import cast
-from .movement import Ints, axis_of, concat, cut, parts, reshape, select, shape_of
+from .movement import Ints, as_complex, axis_of, concat, cut, parts, shape_of
 from .promotion import promoted_type
 from .rules import Complex, Value, pnnx_op
 
@@ -32,10 +32,11 @@ def _of_one_type(tensors: list[Tensor]) -> list[Tensor]:
 def stack(*tensors: Tensor, dim: int = 0) -> Tensor:
     if not tensors:
         raise Invalid("has no tensors to join")
-    shape = shape_of(tensors[0])
-    axis = normalize_axis(dim, len(shape) + 1)
-    wide = [reshape(x, (*shape[:axis], 1, *shape[axis:])) for x in tensors]
-    return concat(_of_one_type(wide), axis)
+    axis = normalize_axis(dim, len(shape_of(tensors[0])) + 1)
+    whole = _of_one_type(list(tensors))
+    if any(isinstance(x, Complex) for x in whole):
+        return Complex(tri.Stack.build([as_complex(x).parts for x in whole], axis=axis).y)
+    return tri.Stack.build([parts(x) for x in whole], axis=axis).y
 
 
 @pnnx_op("torch.split")
@@ -83,11 +84,15 @@ def tensor_split(
         return _split(input, axis, tuple(small + (i < large) for i in range(sections)))
     if indices is None:
         raise Invalid("has neither indices nor sections")
-    ends = zip((0, *indices), (*indices, size), strict=True)
-    return tuple(cut(input, axis, start, end) for start, end in ends)
+    pieces = zip((0, *indices), (*indices, size), strict=True)
+    spans = [slice(start, end).indices(size)[:2] for start, end in pieces]
+    lengths = tuple(max(end - start, 0) for start, end in spans)
+    if sum(lengths) == size:
+        return _split(input, axis, lengths)
+    return tuple(cut(input, axis, start, end) for start, end in spans)
 
 
 @pnnx_op("torch.unbind")
 def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
-    axis = axis_of(input, dim)
-    return tuple(select(input, axis, index) for index in range(shape_of(input)[axis]))
+    made = tri.Unbind.build(parts(input), axis=axis_of(input, dim))
+    return tuple(Complex(y) if isinstance(input, Complex) else y for y in made.results)

@@ -8,6 +8,7 @@ from ....dialects.core.tensor import numpy_dtype
 from ....dialects.tri.numeric import need_float
 from ..core.values import constant, tensor
 from .movement import Ints, axis_of, cut, reshape
+from .ops_reduce import vector_norm
 from .promotion import as_type
 from .rules import Value, pnnx_op
 
@@ -148,13 +149,11 @@ def local_response_norm(
 
 
 @pnnx_op("F.normalize")
-def normalize(input: Value, *, p: float = 2.0, dim: int | Ints = 1, eps: float = 1e-12) -> tri.Div:
+def normalize(input: Value, *, p: float = 2.0, dim: int | Ints = 1, eps: float = 1e-12) -> Value:
     """Divide by the norm, or by `eps` where that is greater."""
-    axes = (dim,) if isinstance(dim, int) else dim
-    reductions = {1.0: tri.ReduceL1, 2.0: tri.ReduceL2}
-    if p not in reductions:
-        raise Unsupported(f"has p {p}, must be 1 or 2")
-    along = tuple(sorted(axis_of(input, axis) for axis in axes))
-    length = reductions[p].build(input, axes=along, keepdims=True).y
+    if isinstance(dim, int) and p in (1, 2):
+        axis = axis_of(input, dim)
+        return tri.LpNormalize.build(input, axis=axis, p=int(p), epsilon=eps).y
+    length = vector_norm(input, p, dim, keepdim=True)
     least = as_type(eps, tensor(input).dtype)
-    return tri.Div.build(input, tri.Maximum.build(length, least).y)
+    return tri.Div.build(input, tri.Maximum.build(length, least).y).y

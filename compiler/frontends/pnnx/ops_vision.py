@@ -40,13 +40,8 @@ def _one_batch(x: Value) -> tuple[Value, Ints]:
 
 
 @pnnx_op("nn.ChannelShuffle", "F.channel_shuffle")
-def channel_shuffle(input: Value, *, groups: int) -> Value:
-    n, c, *pixels = tensor(input).shape
-    if groups < 1 or c % groups:
-        raise Invalid(f"has {c} channels, must split in {groups} groups")
-    split = reshape(input, (n, groups, c // groups, *pixels))
-    order = (0, 2, 1, *range(3, 3 + len(pixels)))
-    return reshape(transpose(split, order), tensor(input).shape)
+def channel_shuffle(input: Value, *, groups: int) -> tri.ChannelShuffle:
+    return tri.ChannelShuffle.build(input, groups=groups)
 
 
 @pnnx_op("nn.Fold", "F.fold")

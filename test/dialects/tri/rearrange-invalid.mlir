@@ -51,3 +51,21 @@ func.func @mode_is_unknown(%x: tensor<1x4x4x4xf32>) {
       : (tensor<1x4x4x4xf32>) -> tensor<1x1x8x8xf32>
   return
 }
+
+func.func @channels_do_not_split_in_groups(%x: tensor<1x6x4xf32>) {
+  // expected-error @below {{'tri.channel_shuffle' op 6 channels do not split in 4 groups}}
+  %y = "tri.channel_shuffle"(%x) {groups = 4} : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
+  return
+}
+
+func.func @shifts_of_other_axes(%x: tensor<2x3xf32>) {
+  // expected-error @below {{'tri.roll' op shifts are [1], axes [0, 1], must be as many}}
+  %y = "tri.roll"(%x) {axes = array<i64: 0, 1>, shifts = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
+func.func @roll_of_an_axis_twice(%x: tensor<2x3xf32>) {
+  // expected-error @below {{'tri.roll' op axes (0, -2) name an axis twice}}
+  %y = "tri.roll"(%x) {axes = array<i64: 0, -2>, shifts = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}

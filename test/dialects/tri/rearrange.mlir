@@ -39,3 +39,19 @@ func.func @space_to_depth(%x: tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32> {
       : (tensor<1x2x4x6xf32>) -> tensor<1x8x2x3xf32>
   return %0 : tensor<1x8x2x3xf32>
 }
+
+// CHECK-LABEL: func.func @channel_shuffle
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK:         "tri.channel_shuffle"(%[[X]]) {groups = 2 : i64} : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
+func.func @channel_shuffle(%x: tensor<1x6x4xf32>) -> tensor<1x6x4xf32> {
+  %0 = "tri.channel_shuffle"(%x) {groups = 2 : i64} : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
+  return %0 : tensor<1x6x4xf32>
+}
+
+// CHECK-LABEL: func.func @roll
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK:         "tri.roll"(%[[X]]) {axes = array<i64: 0, 1>, shifts = array<i64: -1, 2>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+func.func @roll(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.roll"(%x) {axes = array<i64: 0, 1>, shifts = array<i64: -1, 2>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}

@@ -42,6 +42,29 @@ def concat(pick: Pick) -> Example:
     )
 
 
+def stack(pick: Pick) -> Example:
+    shape, dtype = pick.shape((0, 3)), pick.one(*ANY)
+    xs = [pick.array(shape, dtype) for _ in range(pick.between(1, 3))]
+    return Example((xs,), {"axis": pick.axis(len(shape) + 1)})
+
+
+def unbind(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 3)), *ANY)
+    return Example((x,), {"axis": pick.axis(x.ndim)})
+
+
+def roll(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (0, 4)), *ANY)
+    axes = pick.permutation(x.ndim)[: pick.between(0, 2)]
+    return Example((x,), {"shifts": pick.ints(len(axes), -5, 5), "axes": axes})
+
+
+def channel_shuffle(pick: Pick) -> Example:
+    groups, size = pick.ints(2, 1, 3)
+    x = pick.array((2, groups * size, *pick.shape((0, 2))), *ANY)
+    return Example((x,), {"groups": groups})
+
+
 def split(pick: Pick) -> Example:
     x = pick.array(pick.shape((1, 3), (0, 5)), *ANY)
     axis = pick.axis(x.ndim)
@@ -152,6 +175,10 @@ MOVES: dict[type[tri.TriOp], Maker] = {
     tri.Slice: slice_,
     tri.Concat: concat,
     tri.Split: split,
+    tri.Stack: stack,
+    tri.Unbind: unbind,
+    tri.Roll: roll,
+    tri.ChannelShuffle: channel_shuffle,
     tri.Pad: pad,
     tri.Expand: expand,
     tri.Tile: tile,

@@ -112,7 +112,8 @@ def last_axes(count: int) -> Maker:
 
 def lp_normalize(pick: Pick) -> Example:
     x = pick.array(pick.shape((1, 3), (1, 3)), *FLOATS)
-    return Example((x,), {"axis": pick.axis(x.ndim), "p": pick.one(1, 2)})
+    attributes = {"axis": pick.axis(x.ndim), "p": pick.one(1, 2), "epsilon": pick.one(0.0, 2.5)}
+    return Example((x,), attributes)
 
 
 def lrn(pick: Pick) -> Example:
