@@ -9,12 +9,13 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Invalid, NeedsValue, Unsupported
+from ....dialects.core.errors import Invalid, NeedsValue
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Shape, broadcast
 from ..core.values import cast as to_type
 from ..core.values import constant, constant_of, tensor
 from .attributes import Attribute
+from .cut_indices import completed
 from .graph import Operator
 from .movement import expand, gather, rank_of, reshape, shape_of, transpose
 from .promotion import Operand, as_type
@@ -29,26 +30,10 @@ Indices = dict[int, Value]
 def index(input: Tensor, expr: Any, *, operator: Operator) -> Tensor:
     """Take elements by indices: a list with numbers, or a tensor, or None, for each axis."""
     if "expr" in operator.parameters:
-        return _taken_by_literals(input, operator)
+        expr = _parsed(operator.parameters["expr"].text)
+        expr = completed(expr, shape_of(input), operator)
     listed = cast("list[Any]", expr) if isinstance(expr, list) else [expr]
     return _taken(input, _by_axis(listed, rank_of(input)))
-
-
-def _taken_by_literals(x: Tensor, operator: Operator) -> Tensor:
-    """Take elements by indices that stand in the file.
-
-    There `pnnx` writes only as many numbers of a tensor of indices as its first axis has.
-    """
-    text = operator.parameters["expr"].text
-    y = _taken(x, _by_axis(_parsed(text), rank_of(x)))
-    said = operator.outputs[0].shape if operator.outputs else None
-    if said is not None and len(said) > rank_of(y):
-        raise Unsupported(
-            f"has expr '{text}', which was cut off: the file says that it makes {len(said)} axes, "
-            "and pnnx writes one axis of indices; give the model indices as an input, "
-            "or no mask that needs them"
-        )
-    return y
 
 
 def _parsed(text: str) -> list[Any]:
@@ -110,6 +95,10 @@ def _places(given: Any) -> list[Value]:
 def _together(indices: Indices) -> tuple[Value, Shape]:
     """Return the indices of all axes as tuples, in a last axis, and their shape without it."""
     shape = broadcast(*(tensor(x).shape for x in indices.values()))
+    known = [constant_of(indices[axis]) for axis in sorted(indices)]
+    arrays = [np.broadcast_to(array, shape) for array in known if array is not None]
+    if len(arrays) == len(known):
+        return constant(np.stack(arrays, axis=-1)), shape
     columns = [reshape(expand(indices[axis], shape), (*shape, 1)) for axis in sorted(indices)]
     if len(columns) == 1:
         return columns[0], shape
