@@ -1,6 +1,7 @@
 """Say where a model would run, without generating code."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
@@ -15,6 +16,7 @@ def check(
     model: Source,
     target: str = "cpu",
     *,
+    example_inputs: Any = None,
     shapes: Bindings | None = None,
     opt_level: int = 2,
     math: str = FAST,
@@ -30,6 +32,6 @@ def check(
     options = Options(math, winograd_error, tuning, machine=machine)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
-        module = import_model(model, shapes=shapes)
+        module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         pipeline.run(module)
         return tuple(placements(module, candidates(target)))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
@@ -21,6 +22,7 @@ def compile(
     model: Source,
     target: str = "cpu",
     *,
+    example_inputs: Any = None,
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,
@@ -35,9 +37,11 @@ def compile(
     """Compile a model and return a session that runs it.
 
     `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`; or the path of a PNNX
-    file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`. `target` is where it
-    should run; what that target does not take runs on the host, by reference kernels. `shapes`
-    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
+    file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`; or a `torch.nn.Module`
+    with `example_inputs`, the tensors that it is called on, whose shapes and types are those of the
+    compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs. `target`
+    is where it should run; what that target does not take runs on the host, by reference kernels.
+    `shapes` gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
     `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
     by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
@@ -51,7 +55,7 @@ def compile(
     is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine)
-    package = build(model, target, shapes, constants, opt_level, *choices, progress)
+    package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
     return Session(package, threads=threads)
 
 
@@ -67,6 +71,7 @@ def build(
     tune: str = "",
     machine: str | Sequence[str] = NATIVE,
     progress: Progress | None = None,
+    example_inputs: Any = None,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
@@ -76,7 +81,9 @@ def build(
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")
-        module = import_model(model, shapes=shapes, constants=constants)
+        module = import_model(
+            model, shapes=shapes, constants=constants, example_inputs=example_inputs
+        )
         return build_module(module, pipeline, target, report, name_of(model), options)
 
 

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
+from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
 from .frontends.core.inputs import Bindings
@@ -12,8 +13,9 @@ from .frontends.core.inputs import Bindings
 if TYPE_CHECKING:
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
+    from .frontends.pnnx.converter import TorchModule
 
-    Source = OnnxSource | Graph
+    Source = OnnxSource | Graph | TorchModule
 else:
     Source = Any  # the types of a source are those of libraries that may be missing
 
@@ -25,21 +27,43 @@ def import_model(
     *,
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
+    example_inputs: Any = None,
 ) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    A path that ends in `.param`, and a PNNX graph, are PNNX; everything else is ONNX. The
-    arguments are those of `import_onnx` and `import_pnnx`, and so are the errors.
+    A path that ends in `.param`, and a PNNX graph, are PNNX; a torch module is converted to it, and
+    takes `example_inputs`; everything else is ONNX. The other arguments are those of `import_onnx`
+    and `import_pnnx`, and so are the errors.
     """
     from .frontends.pnnx import Graph
+    from .frontends.pnnx.converter import is_torch_module
 
+    if is_torch_module(source):
+        source = _converted(source, example_inputs)
+    elif example_inputs is not None:
+        raise CompileError(f"example_inputs are for torch modules, the model is {_kind(source)}")
     if isinstance(source, Graph) or _is_pnnx(source):
         from .frontends.pnnx.importer import import_pnnx
 
         return import_pnnx(source, shapes=shapes, constants=constants)
     from .frontends.onnx import import_onnx
 
-    return import_onnx(source, shapes=shapes, constants=constants)
+    return import_onnx(cast("OnnxSource", source), shapes=shapes, constants=constants)
+
+
+def _converted(module: "TorchModule", example_inputs: Any) -> "Graph":
+    """Convert a torch module; what a rule is registered for stays whole."""
+    from .frontends.pnnx.converter import convert_module
+    from .frontends.pnnx.importer import RULES
+
+    if example_inputs is None:
+        name = type(module).__name__
+        raise CompileError(f"'{name}' is a torch module: give example_inputs, what it is called on")
+    return convert_module(module, example_inputs, whole=RULES)
+
+
+def _kind(source: Source) -> str:
+    return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__
 
 
 def _is_pnnx(source: Source) -> TypeGuard[str | os.PathLike[str]]:
@@ -47,5 +71,9 @@ def _is_pnnx(source: Source) -> TypeGuard[str | os.PathLike[str]]:
 
 
 def name_of(source: Source) -> str:
-    """Return what a package says it was made from."""
+    """Return what a package says it was made from: the name of a file, or of a torch class."""
+    from .frontends.pnnx.converter import is_torch_module
+
+    if is_torch_module(source):
+        return type(source).__name__
     return Path(source).name if isinstance(source, (str, os.PathLike)) else ""

@@ -15,6 +15,7 @@ from ....dialects.core.tensor import Array, Shape, broadcast
 from ..core.values import cast as to_type
 from ..core.values import constant, constant_of, tensor
 from .attributes import Attribute
+from .cut_indices import completed
 from .graph import Operator
 from .movement import expand, gather, rank_of, reshape, shape_of, transpose
 from .promotion import Operand, as_type
@@ -30,6 +31,7 @@ def index(input: Tensor, expr: Any, *, operator: Operator) -> Tensor:
     """Take elements by indices: a list with numbers, or a tensor, or None, for each axis."""
     if "expr" in operator.parameters:
         expr = _parsed(operator.parameters["expr"].text)
+        expr = completed(expr, shape_of(input), operator)
     listed = cast("list[Any]", expr) if isinstance(expr, list) else [expr]
     return _taken(input, _by_axis(listed, rank_of(input)))
 
@@ -93,6 +95,10 @@ def _places(given: Any) -> list[Value]:
 def _together(indices: Indices) -> tuple[Value, Shape]:
     """Return the indices of all axes as tuples, in a last axis, and their shape without it."""
     shape = broadcast(*(tensor(x).shape for x in indices.values()))
+    known = [constant_of(indices[axis]) for axis in sorted(indices)]
+    arrays = [np.broadcast_to(array, shape) for array in known if array is not None]
+    if len(arrays) == len(known):
+        return constant(np.stack(arrays, axis=-1)), shape
     columns = [reshape(expand(indices[axis], shape), (*shape, 1)) for axis in sorted(indices)]
     if len(columns) == 1:
         return columns[0], shape
