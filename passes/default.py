@@ -26,7 +26,9 @@ from .fuse_rms_norm import FuseRmsNorm
 from .fuse_silu import FuseSilu
 from .unflatten_gemm import UnflattenGemm
 
-WHOLE = ("channel_shuffle", "expression", "linear", "roll", "stack", "unbind")
+WHOLE = (
+    *("channel_shuffle", "expression", "linear", "multihead_attention", "roll", "stack", "unbind"),
+)
 """Ops that frontends keep as their source has them."""
 
 CLEAN: tuple[Pass, ...] = (Eliminate(),)

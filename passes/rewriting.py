@@ -5,7 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..dialects.core.interpret import ConstantEvaluator
-from ..dialects.core.location import fuse_locations, inner_location, value_names
+from ..dialects.core.location import (
+    fuse_locations,
+    inner_location,
+    node_location,
+    node_names,
+    value_names,
+)
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import OPS, Op, view
@@ -120,12 +126,21 @@ class Rewriter:
             new.operation.location = fuse_locations(parts)
         elif len(new) == 1:
             self._hand_on(parts, new[0])
+        else:
+            self._hand_on_each(op, new)
         values = new.results if isinstance(new, Op) else new
         for old, value in zip(op.results, values, strict=True):
             old.replace_all_uses_with(value)
         self.erase(op)
         for other in reversed(replaced):
             self.erase_unused(other)
+
+    def _hand_on_each(self, op: Op, new: Sequence[ir.Value]) -> None:
+        """Give the ops that make several values the names that an op's results have."""
+        nodes = inner_location(op.location)
+        for value, name in zip(new, value_names(op.location), strict=False):
+            if name and node_names(nodes):
+                self._hand_on([nodes, node_location(node_names(nodes)[-1], [name])], value)
 
     def _hand_on(self, parts: Sequence[ir.Location], value: ir.Value) -> None:
         """Give the op that makes a value a source value's name, unless it has one already."""

@@ -17,6 +17,7 @@ from .index import *
 from .linear_algebra import *
 from .linear_attention import *
 from .matmul import *
+from .multihead import *
 from .norm import *
 from .pad import *
 from .pool import *

@@ -7,7 +7,7 @@ from ..core.fields import Operand, Result
 from ..core.precision import narrow, widen
 from ..core.tensor import Array, Shape, Tensor, broadcast, same_dtype
 from .dialect import TriOp
-from .numeric import need_float
+from .numeric import need_float, softmax_rows
 
 
 class Attention(TriOp):
@@ -65,7 +65,7 @@ class Attention(TriOp):
             scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + widen(mask)
         if causal:
             scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-        return narrow(_softmax(scores) @ values, q)
+        return narrow(softmax_rows(scores) @ values, q)
 
 
 def _score_shape(q: Tensor, k: Tensor, v: Tensor) -> Shape:
@@ -84,13 +84,3 @@ def _score_shape(q: Tensor, k: Tensor, v: Tensor) -> Shape:
     if not shared or heads % shared:
         raise Invalid(f"{heads} query heads do not share {shared} key heads evenly")
     return (*q.shape[:-1], k.shape[-2])
-
-
-def _softmax(scores: Array) -> Array:
-    """Compute the softmax of each row; a row of nothing but -inf gives zeros."""
-    highest = scores.max(-1, keepdims=True, initial=-np.inf)
-    np.copyto(highest, 0, where=highest == -np.inf)
-    powers = np.exp(scores - highest)
-    total: Array = powers.sum(-1, keepdims=True)
-    np.copyto(total, 1, where=total == 0)
-    return powers / total

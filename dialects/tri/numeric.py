@@ -47,6 +47,16 @@ def truncated_divide(a: Array, b: Array) -> Array:
     return quotient + (inexact & ((a < 0) != (b < 0))).astype(quotient.dtype)
 
 
+def softmax_rows(scores: Array) -> Array:
+    """Compute the softmax of each row; a row of nothing but -inf gives zeros."""
+    highest = scores.max(-1, keepdims=True, initial=-np.inf)
+    np.copyto(highest, 0, where=highest == -np.inf)
+    powers = np.exp(scores - highest)
+    total: Array = powers.sum(-1, keepdims=True)
+    np.copyto(total, 1, where=total == 0)
+    return powers / total
+
+
 def need_float(x: Tensor) -> Tensor:
     """Return the operand; raise Invalid unless its elements are floats."""
     if not is_float(x.dtype):

@@ -1,6 +1,7 @@
 // RUN: trivium-opt %s --decompose | FileCheck %s
 // RUN: trivium-opt %s --decompose=ops=silu,gemm | FileCheck %s --check-prefix=SOME
 // RUN: trivium-opt %s --decompose=ops=linear | FileCheck %s --check-prefix=LINEAR
+// RUN: trivium-opt %s --decompose=ops=multihead_attention | FileCheck %s --check-prefix=MODULE
 
 // Rules apply to what rules make: nothing is left that has one.
 // CHECK-LABEL: func.func @decomposes_activations
@@ -84,6 +85,32 @@ func.func @decomposes_roll(%x: tensor<2x5xf32>) -> tensor<2x5xf32> {
 func.func @decomposes_channel_shuffle(%x: tensor<1x6x4xf32>) -> tensor<1x6x4xf32> {
   %y = "tri.channel_shuffle"(%x) {groups = 2} : (tensor<1x6x4xf32>) -> tensor<1x6x4xf32>
   return %y : tensor<1x6x4xf32>
+}
+
+// A module of attention is three projections, attention, and a projection; its weights on average
+// are made where they are used.
+// MODULE-LABEL: func.func @decomposes_multihead_attention
+// MODULE-SAME:    (%[[X:.*]]: tensor<1x5x4xf32>, %[[W:.*]]: tensor<12x4xf32>, %[[OUT:.*]]: tensor<4x4xf32>)
+// MODULE-NEXT:    %[[QKV:.*]] = "tri.linear"(%[[X]], %[[W]])
+// MODULE-NEXT:    "tri.split"(%[[QKV]]) {axis = 2 : i64, sizes = array<i64: 4, 4, 4>}
+// MODULE:         %[[Y:.*]] = "tri.attention"({{.*}}) {{.*}}scale = 0.70710678
+// MODULE-NOT:     tri.softmax
+// MODULE:         "tri.linear"({{.*}}, %[[OUT]])
+func.func @decomposes_multihead_attention(%x: tensor<1x5x4xf32>, %w: tensor<12x4xf32>, %out: tensor<4x4xf32>) -> tensor<1x5x4xf32> {
+  %y, %weights = "tri.multihead_attention"(%x, %x, %x, %w, %out) {batch_first = true, heads = 2, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}
+      : (tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<12x4xf32>, tensor<4x4xf32>) -> (tensor<1x5x4xf32>, tensor<1x5x5xf32>)
+  return %y : tensor<1x5x4xf32>
+}
+
+// MODULE-LABEL: func.func @decomposes_attention_with_weights
+// MODULE-NOT:     tri.attention
+// MODULE:         "tri.softmax"
+// MODULE:         %[[MEAN:.*]] = "tri.reduce_mean"
+// MODULE:         return %{{.*}}, %[[MEAN]]
+func.func @decomposes_attention_with_weights(%x: tensor<5x1x4xf32>, %w: tensor<12x4xf32>, %out: tensor<4x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x5x5xf32>) {
+  %y, %weights = "tri.multihead_attention"(%x, %x, %x, %w, %out) {heads = 2, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}
+      : (tensor<5x1x4xf32>, tensor<5x1x4xf32>, tensor<5x1x4xf32>, tensor<12x4xf32>, tensor<4x4xf32>) -> (tensor<5x1x4xf32>, tensor<1x5x5xf32>)
+  return %y, %weights : tensor<5x1x4xf32>, tensor<1x5x5xf32>
 }
 
 // Half types are normalised in f32.

@@ -26,5 +26,6 @@ from . import ops_shape as ops_shape
 from . import ops_slice as ops_slice
 from . import ops_spectrogram as ops_spectrogram
 from . import ops_structure as ops_structure
+from . import ops_transformer as ops_transformer
 from . import ops_vision as ops_vision
 from . import refused as refused

@@ -23,7 +23,7 @@ from .element_types import COMPLEX, element_type, word_of
 from .graph import Graph, Operand, Operator
 from .known import Converter, parts_of
 from .param_file import read_pnnx
-from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex
+from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
 
 
 def import_pnnx(
@@ -148,7 +148,7 @@ class _Importer:
             arguments = bind(operator, rule, self.operands, self.convert)
             made = flat_results(rule.function(*arguments.positional, **arguments.named))
             made = [self._materialize(each, operator, i) for i, each in enumerate(made)]
-        if len(operator.outputs) == 1 and len(made) > 1 and _is_unpacked(operator.outputs[0]):
+        if len(operator.outputs) == 1 and len(made) > 1 and is_unpacked(operator.outputs[0]):
             made = [made]
         if len(made) < len(operator.outputs):
             raise Unsupported(f"has {len(operator.outputs)} outputs, {len(made)} can be computed")
@@ -167,11 +167,6 @@ class _Importer:
             return made
         name = operator.outputs[index].name if index < len(operator.outputs) else operator.name
         return self.main.constant(name, cast("Array", made), operator.name)
-
-
-def _is_unpacked(operand: Operand) -> bool:
-    """Say whether an operand is a tuple of all results of its producer."""
-    return any(consumer.type == "prim::TupleUnpack" for consumer in operand.consumers)
 
 
 def _declared(name: str, operand: Operand) -> Input:

@@ -12,7 +12,7 @@ from ..core.main_function import MainFunction
 from ..core.values import tensor
 from .graph import Operator
 from .movement import cut, reshape, transpose
-from .rules import Value, pnnx_op
+from .rules import Value, is_unpacked, pnnx_op
 
 Weights = dict[str, Array]
 
@@ -21,7 +21,8 @@ Weights = dict[str, Array]
 class _Module:
     """Hold what the modules have in common, and where constants are made.
 
-    `gates` is the order in which ours have torch's gates.
+    `gates` is the order in which ours have torch's gates; `wants_states` says whether anybody uses
+    the last states.
     """
 
     name: str
@@ -31,6 +32,7 @@ class _Module:
     hidden_size: int
     layers: int
     directions: int
+    wants_states: bool
 
     def stacked(self, kind: str, layer: int) -> Value | None:
         """Return a weight of all directions of a layer, with its gates in our order."""
@@ -65,7 +67,7 @@ Layer = Callable[[Value, int, Sequence[Value | None]], tuple[Value, ...]]
 
 def _walk(
     module: _Module, x: Value, states: Sequence[Value | None], batch_first: bool, layer: Layer
-) -> tuple[Value, ...]:
+) -> tuple[Value | None, ...]:
     """Walk all layers, each on what the one before made; return that of the last, and all states.
 
     A sequence without a batch has no axis for it, and neither do its states.
@@ -82,15 +84,25 @@ def _walk(
         first = number * module.directions
         own = [None if s is None else cut(s, 0, first, first + module.directions) for s in wide]
         made, *ends = layer(y, number, own)
-        length, directions, batch, size = tensor(made).shape
-        y = reshape(transpose(made, (0, 2, 1, 3)), (length, batch, directions * size))
+        y = _side_by_side(made)
         for listed, end in zip(last, ends, strict=True):
             listed.append(end)
+    y = transpose(y, (1, 0, 2)) if swapped else y
+    if not module.wants_states:
+        return (_without_batch(y) if unbatched else y), *[None] * len(states)
     joined = [s[0] if len(s) == 1 else tri.Concat.build(s, axis=0).y for s in last]
-    if unbatched:
-        y = reshape(y, (tensor(y).shape[0], tensor(y).shape[2]))
-        joined = [reshape(s, (tensor(s).shape[0], tensor(s).shape[2])) for s in joined]
-    return (transpose(y, (1, 0, 2)) if swapped else y), *joined
+    return tuple(_without_batch(each) if unbatched else each for each in (y, *joined))
+
+
+def _side_by_side(y: Value) -> Value:
+    """Turn [length, directions, batch, size] into [length, batch, directions * size]."""
+    length, directions, batch, size = tensor(y).shape
+    y = transpose(y, (0, 2, 1, 3)) if directions > 1 else y
+    return reshape(y, (length, batch, directions * size))
+
+
+def _without_batch(x: Value) -> Value:
+    return reshape(x, (tensor(x).shape[0], tensor(x).shape[2]))
 
 
 def _with_batch(state: Value) -> Value:
@@ -98,6 +110,12 @@ def _with_batch(state: Value) -> Value:
         raise Invalid(f"has a state {tensor(state)}, must have rank 2 or 3")
     layers, size = tensor(state).shape
     return reshape(state, (layers, 1, size))
+
+
+def _wants_states(operator: Operator) -> bool:
+    """Say whether anybody uses the last states: outputs after the first, or a tuple of all."""
+    first, *others = operator.outputs
+    return any(operand.consumers for operand in others) or (not others and is_unpacked(first))
 
 
 def _direction(module: _Module) -> str:
@@ -124,12 +142,13 @@ def rnn(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value, ...]:
+) -> tuple[Value | None, ...]:
     names = {"tanh": "Tanh", "relu": "Relu"}
     if nonlinearity not in names:
         raise Invalid(f"has nonlinearity '{nonlinearity}', must be tanh or relu")
     directions = 1 + bidirectional
-    module = _Module(operator.name, main, weights, (0,), hidden_size, num_layers, directions)
+    wants = _wants_states(operator)
+    module = _Module(operator.name, main, weights, (0,), hidden_size, num_layers, directions, wants)
 
     def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
         made = tri.Rnn.build(
@@ -160,10 +179,13 @@ def gru(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value, ...]:
+) -> tuple[Value | None, ...]:
     """Torch has the gates reset, update and new; ours are update, reset and new."""
     directions = 1 + bidirectional
-    module = _Module(operator.name, main, weights, (1, 0, 2), hidden_size, num_layers, directions)
+    wants = _wants_states(operator)
+    module = _Module(
+        operator.name, main, weights, (1, 0, 2), hidden_size, num_layers, directions, wants
+    )
 
     def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
         made = tri.Gru.build(
@@ -196,10 +218,13 @@ def lstm(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value, ...]:
+) -> tuple[Value | None, ...]:
     """Torch has the gates input, forget, cell and output; ours are input, output, forget, cell."""
     directions, order = 1 + bidirectional, (0, 3, 1, 2)
-    module = _Module(operator.name, main, weights, order, hidden_size, num_layers, directions)
+    wants = _wants_states(operator)
+    module = _Module(
+        operator.name, main, weights, order, hidden_size, num_layers, directions, wants
+    )
 
     def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
         made = tri.Lstm.build(

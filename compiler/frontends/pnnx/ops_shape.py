@@ -117,7 +117,12 @@ def tile(input: Tensor, dims: Ints) -> Tensor:
 
 def _tiled(x: Tensor, repeats: Ints) -> Tensor:
     """Repeat along all axes, new ones in front included."""
-    x = reshape(x, (*[1] * (len(repeats) - rank_of(x)), *shape_of(x)))
+    new = len(repeats) - rank_of(x)
+    pairs = zip(shape_of(x), repeats[new:], strict=True)
+    if all(times == 1 or size == 1 for size, times in pairs):
+        sizes = [size * n for size, n in zip(shape_of(x), repeats[new:], strict=True)]
+        return expand(x, (*repeats[:new], *sizes))
+    x = reshape(x, (*[1] * new, *shape_of(x)))
     if isinstance(x, Complex):
         return Complex(tri.Tile.build(parts(x), repeats=(*repeats, 1)).y)
     return tri.Tile.build(x, repeats=repeats).y

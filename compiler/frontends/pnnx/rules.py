@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 from ....dialects.core.mlir import ir
 from ..core.main_function import MainFunction
-from .graph import Operator
+from .graph import Operand, Operator
 
 Value = ir.Value
 Number = bool | int | float | complex
@@ -114,6 +114,11 @@ def pnnx_op(*types: str) -> Callable[[Function], Function]:
 def refuse(reason: str, *types: str) -> None:
     """Register types of operators that are refused by name, with the reason why."""
     REFUSED.update(dict.fromkeys(types, reason))
+
+
+def is_unpacked(operand: Operand) -> bool:
+    """Say whether an operand is a tuple of all results of its producer."""
+    return any(consumer.type == "prim::TupleUnpack" for consumer in operand.consumers)
 
 
 def _rule(function: Callable[..., Any]) -> Rule:

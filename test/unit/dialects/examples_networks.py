@@ -131,6 +131,35 @@ def attention(pick: Pick) -> Example:
     return Example((q, k, v, mask), {"scale": pick.number(), "causal": pick.flag()})
 
 
+def multihead_attention(pick: Pick) -> Example:
+    dtype, (batch, queries, keys, heads, size) = pick.one(*FLOATS), pick.ints(5, 1, 2)
+    e, first = heads * size, pick.flag()
+    packed = pick.flag()
+    sizes = (e, e, e) if packed else (e, *pick.ints(2, 1, 3))
+    lengths = (queries, keys, keys)
+    inputs = [
+        pick.array((batch, n, d) if first else (n, batch, d), dtype)
+        for n, d in zip(lengths, sizes, strict=True)
+    ]
+    w = [(3 * e, e)] if packed else [(e, d) for d in sizes]
+    learned = [pick.array((1, 1, e), dtype) for _ in range(2)] if pick.flag() else [None, None]
+    shape = pick.narrowed((batch, heads, queries, keys))
+    shape = (batch * heads, queries, keys) if len(shape) == 3 else shape
+    mask = pick.maybe(pick.array(shape, pick.one(dtype, "i1")))
+    return Example(
+        (
+            *inputs,
+            [pick.array(shape, dtype) for shape in w],
+            pick.array((e, e), dtype),
+            pick.maybe(pick.array((3 * e,), dtype)),
+            pick.maybe(pick.array((e,), dtype)),
+            *learned,
+            mask,
+        ),
+        {"heads": heads, "batch_first": first, "add_zero": pick.flag()},
+    )
+
+
 def recurrent(
     gates: int, states: int = 1, peepholes: int = 0, projects: bool = False, **attributes: Any
 ) -> Maker:
@@ -224,6 +253,7 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.LpNormalize: lp_normalize,
     tri.Lrn: lrn,
     tri.Attention: attention,
+    tri.MultiheadAttention: multihead_attention,
     tri.Rnn: recurrent(1),
     tri.Gru: recurrent(3, linear_before_reset=flag),
     tri.Lstm: recurrent(4, states=2, peepholes=3, projects=True, input_forget=flag),
