@@ -27,7 +27,16 @@ from .fuse_silu import FuseSilu
 from .unflatten_gemm import UnflattenGemm
 
 WHOLE = (
-    *("channel_shuffle", "expression", "linear", "multihead_attention", "roll", "stack", "unbind"),
+    *(
+        "channel_shuffle",
+        "expression",
+        "linear",
+        "recurrent_stack",
+        "multihead_attention",
+        "roll",
+        "stack",
+        "unbind",
+    ),
 )
 """Ops that frontends keep as their source has them."""
 
