@@ -8,7 +8,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
 from ..passes.decompose import Decompose
-from ..passes.default import default_pipeline
+from ..passes.default import WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import SUFFIX, Package
 from .frontends.core.inputs import Bindings
@@ -47,7 +47,7 @@ def export(
             return
         from .exporters.onnx import save_onnx
 
-        Decompose(ops=("expression",)).run(module)  # which ONNX lacks, but not what is in it
+        Decompose(ops=WHOLE).run(module)  # what ONNX has in parts
         save_onnx(module, output)
 
 
@@ -79,7 +79,6 @@ def _format_of(output: str | os.PathLike[str]) -> str:
     found = [form for form, end in SUFFIXES.items() if end == suffix]
     if not found:
         endings = " or ".join(SUFFIXES.values())
-        raise CompileError(
-            f"'{os.fspath(output)}' must end in {endings}, or a format must be given"
-        )
+        where = os.fspath(output)
+        raise CompileError(f"'{where}' must end in {endings}, or give a format")
     return found[0]

@@ -98,6 +98,8 @@ def instance_norm(op: tri.InstanceNorm, graph: OnnxGraph) -> None:
 
 @exports(tri.LpNormalize)
 def lp_normalize(op: tri.LpNormalize, graph: OnnxGraph) -> None:
+    if op.epsilon:
+        raise Unsupported(f"has epsilon {op.epsilon}, ONNX none")
     graph.add("LpNormalization", [op.x], [op.y], axis=op.axis, p=op.p)
 
 
@@ -153,6 +155,8 @@ RECURRENT: dict[type[Op], str] = {tri.Rnn: "RNN", tri.Gru: "GRU", tri.Lstm: "LST
 
 @exports(*RECURRENT)
 def recurrent(op: tri.Rnn | tri.Gru | tri.Lstm, graph: OnnxGraph) -> None:
+    if isinstance(op, tri.Lstm) and op.projection is not None:
+        raise Unsupported("has a projection, which ONNX does not")
     special = {
         key: int(op.attributes[key])
         for key in ("linear_before_reset", "input_forget")

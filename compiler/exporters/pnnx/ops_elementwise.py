@@ -133,6 +133,9 @@ def binary(op: Op, graph: PnnxGraph) -> None:
 
 @exports(tri.Mod)
 def mod(op: tri.Mod, graph: PnnxGraph) -> None:
+    divisor = graph.array(op.b)
+    if divisor is not None and divisor.dtype.kind in "iu" and not divisor.all():
+        raise Unsupported("divides integers by zero, which torch refuses")
     _expression(op, graph, "fmod({},{})" if op.fmod else "remainder({},{})")
 
 

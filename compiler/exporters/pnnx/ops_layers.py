@@ -1,5 +1,6 @@
 """How PNNX writes layers: products, convolutions, norms, attention."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -94,6 +95,18 @@ def mat_mul(op: tri.MatMul, graph: PnnxGraph) -> None:
     graph.add("torch.matmul", {"input": op.a, "other": op.b}, [op.y])
 
 
+@exports(tri.Linear)
+def linear(op: tri.Linear, graph: PnnxGraph) -> None:
+    values: Values = {"weight": op.w, "bias": op.b}
+    weights = _weights(graph, values)
+    if weights is None:
+        graph.add("F.linear", {"input": op.x, **values}, [op.y])
+        return
+    outputs, inputs = tensor_of(op.w.type).shape
+    sizes = {"in_features": inputs, "out_features": outputs}
+    graph.add("nn.Linear", [op.x], [op.y], weights, bias=op.b is not None, **sizes)
+
+
 @exports(tri.Gemm)
 def gemm(op: tri.Gemm, graph: PnnxGraph) -> None:
     plain = op.alpha == 1 and (op.c is None or op.beta == 1) and not op.trans_a
@@ -140,8 +153,8 @@ def softmax(op: tri.Softmax | tri.LogSoftmax, graph: PnnxGraph) -> None:
 @exports(tri.Attention)
 def attention(op: tri.Attention, graph: PnnxGraph) -> None:
     inputs = {"query": op.q, "key": op.k, "value": op.v, "attn_mask": op.mask}
-    if op.mask is not None and op.causal:
-        raise Unsupported("has a mask and is causal, torch takes one of both")
+    if op.causal and (op.mask is not None or op.scale <= 0):
+        raise Unsupported("is causal and has a mask or no positive scale, torch takes neither then")
     grouped = tensor_of(op.q.type).shape[-3] != tensor_of(op.k.type).shape[-3]
     graph.add(
         "F.scaled_dot_product_attention",
@@ -210,19 +223,23 @@ def _filled(array: Array, shape: Shape) -> Array:
 @exports(tri.GroupNorm)
 def group_norm(op: tri.GroupNorm, graph: PnnxGraph) -> None:
     values: Values = {"weight": op.scale, "bias": op.bias}
-    weights = _weights(graph, values)
+    weights, x = _weights(graph, values), tensor_of(op.x.type)
+    if x.size == op.groups:
+        raise Unsupported(f"normalises {x} in {op.groups} groups, torch more than one element each")
     sizes = {"num_groups": op.groups, "eps": op.epsilon}
     if weights is None:
         graph.add("F.group_norm", {"input": op.x, **values}, [op.y], **sizes)
         return
-    channels = tensor_of(op.x.type).shape[1]
-    graph.add("nn.GroupNorm", [op.x], [op.y], weights, num_channels=channels, affine=True, **sizes)
+    sizes |= {"num_channels": x.shape[1], "affine": True}
+    graph.add("nn.GroupNorm", [op.x], [op.y], weights, **sizes)
 
 
 @exports(tri.InstanceNorm)
 def instance_norm(op: tri.InstanceNorm, graph: PnnxGraph) -> None:
     values: Values = {"weight": op.scale, "bias": op.bias}
     x, weights = tensor_of(op.x.type), _weights(graph, values)
+    if math.prod(x.shape[2:]) < 2:
+        raise Unsupported(f"normalises {x}, torch channels of more than one element")
     if weights is None or not 3 <= x.rank <= 5:
         graph.add("F.instance_norm", {"input": op.x, **values}, [op.y], eps=op.epsilon)
         return
@@ -232,19 +249,20 @@ def instance_norm(op: tri.InstanceNorm, graph: PnnxGraph) -> None:
 
 @exports(tri.Lrn)
 def lrn(op: tri.Lrn, graph: PnnxGraph) -> None:
-    if op.size % 2 == 0:
-        raise Unsupported(f"has the even size {op.size}, of which torch takes other channels")
+    if op.size % 2 == 0 or tensor_of(op.x.type).rank < 3:
+        raise Unsupported(f"has size {op.size}, torch an odd one and operands of rank 3 or more")
     attributes = {"size": op.size, "alpha": op.alpha, "beta": op.beta, "k": op.bias}
     graph.add("nn.LocalResponseNorm", [op.x], [op.y], **attributes)
 
 
 SMALLEST = {"f64": 5e-324, "f32": 1.401298464324817e-45}
-"""What a norm of zero is taken for: zeros divided by it are zeros."""
+"""What stands for an epsilon of 0: of a norm of zero torch would make NaN."""
 
 
 @exports(tri.LpNormalize)
 def lp_normalize(op: tri.LpNormalize, graph: PnnxGraph) -> None:
     dtype = tensor_of(op.x.type).dtype
-    if dtype not in SMALLEST:
-        raise Unsupported(f"takes {dtype}, of which torch's normalize has another least norm")
-    graph.add("F.normalize", {"input": op.x}, [op.y], p=op.p, dim=op.axis, eps=SMALLEST[dtype])
+    if not op.epsilon and dtype not in SMALLEST:
+        raise Unsupported(f"takes {dtype} without an epsilon, torch has one")
+    eps = op.epsilon or SMALLEST[dtype]
+    graph.add("F.normalize", {"input": op.x}, [op.y], p=op.p, dim=op.axis, eps=eps)

@@ -77,6 +77,24 @@ def concat(op: tri.Concat, graph: PnnxGraph) -> None:
     graph.add("torch.cat", list(op.xs), [op.y], dim=op.axis)
 
 
+@exports(tri.Stack)
+def stack(op: tri.Stack, graph: PnnxGraph) -> None:
+    graph.add("torch.stack", list(op.xs), [op.y], dim=op.axis)
+
+
+@exports(tri.Unbind)
+def unbind(op: tri.Unbind, graph: PnnxGraph) -> None:
+    graph.add("torch.unbind", {"input": op.x}, list(op.ys), dim=op.axis)
+
+
+@exports(tri.Roll)
+def roll(op: tri.Roll, graph: PnnxGraph) -> None:
+    if not op.axes:
+        graph.add("torch.clone", {"input": op.x}, [op.y])
+        return
+    graph.add("torch.roll", {"input": op.x}, [op.y], shifts=op.shifts, dims=op.axes)
+
+
 @exports(tri.Split)
 def split(op: tri.Split, graph: PnnxGraph) -> None:
     graph.add(
@@ -106,18 +124,29 @@ MODES = {"constant": "constant", "reflect": "reflect", "edge": "replicate", "wra
 
 @exports(tri.Pad)
 def pad(op: tri.Pad, graph: PnnxGraph) -> None:
-    x = tensor_of(op.x.type)
-    if op.mode != "constant" and min(op.pads, default=0) < 0:
-        raise Unsupported(f"cuts in mode '{op.mode}', where torch does not")
-    begins, ends = op.pads[: x.rank], op.pads[x.rank :]
+    rank = tensor_of(op.x.type).rank
+    begins, ends = op.pads[:rank], op.pads[rank:]
     around = [n for b, e in zip(begins[::-1], ends[::-1], strict=True) for n in (b, e)]
     while around and not any(around[-2:]):
         del around[-2:]
     if not around:
         graph.add("torch.clone", {"input": op.x}, [op.y])
         return
+    if op.mode != "constant":
+        around += [0] * (2 * (rank - 2) - len(around))
+        _need_mirror(op, around)
     fill = {"mode": MODES[op.mode], "value": op.value if op.mode == "constant" else None}
     graph.add("F.pad", {"input": op.x}, [op.y], pad=tuple(around), **fill)
+
+
+def _need_mirror(op: tri.Pad, around: list[int]) -> None:
+    """Check what torch asks for when what is added comes from the tensor itself."""
+    shape, axes = tensor_of(op.x.type).shape, len(around) // 2
+    if axes > 3 or len(shape) not in (axes + 1, axes + 2) or min(op.pads) < 0:
+        raise Unsupported(f"pads {op.pads} in mode '{op.mode}', torch the last 1 to 3 axes")
+    room = [size - (op.mode == "reflect") for size in shape]
+    if op.mode != "edge" and any(n > r for n, r in zip(op.pads, (*room, *room), strict=True)):
+        raise Unsupported(f"pads {op.pads} in mode '{op.mode}' to sizes {shape}, torch less")
 
 
 @exports(tri.Trilu)

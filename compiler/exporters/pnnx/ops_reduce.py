@@ -61,6 +61,9 @@ def prod(op: tri.ReduceProd, graph: PnnxGraph) -> None:
 def _need_axes(op: tri.Reduction) -> None:
     """Check that torch reduces the same axes to the same type."""
     dtype = tensor_of(op.x.type).dtype
+    sizes = [tensor_of(op.x.type).shape[axis] for axis in op.axes]
+    if isinstance(op, OF_ANY) and 0 in sizes:
+        raise Unsupported("looks for the greatest or least of nothing, which torch does not")
     if not op.axes:
         raise Unsupported("reduces no axes, where torch reduces all")
     if not isinstance(op, OF_ANY) and not is_float(dtype) and dtype != "i64":

@@ -30,19 +30,18 @@ def recurrent(op: Recurrent, graph: PnnxGraph) -> None:
     states = [op.initial_h, *([op.initial_c] if isinstance(op, tri.Lstm) else [])]
     if len({state is None for state in states}) > 1:
         raise Unsupported("has one initial state, torch takes both or none")
-    directions = 2 if op.direction == "bidirectional" else 1
-    length, batch, inputs = tensor_of(op.x.type).shape
-    side_by_side = graph.between(op.y, (length, batch, directions * op.hidden_size), "joined")
+    length, directions, batch, size = tensor_of(op.y.type).shape
+    side_by_side = graph.between(op.y, (length, batch, directions * size), "joined")
     results: list[ir.Value | Operand] = [side_by_side, *list(op.results)[1:]]
     kind: dict[str, Value] = {"nonlinearity": nonlinearity} if isinstance(op, tri.Rnn) else {}
     if isinstance(op, tri.Lstm):
-        kind["proj_size"] = 0
+        kind["proj_size"] = 0 if op.projection is None else size
     graph.add(
         name,
         [op.x, *(state for state in states if state is not None)],
         results,
         weights,
-        input_size=inputs,
+        input_size=tensor_of(op.x.type).shape[2],
         hidden_size=op.hidden_size,
         num_layers=1,
         bias=op.b is not None,
@@ -50,7 +49,7 @@ def recurrent(op: Recurrent, graph: PnnxGraph) -> None:
         bidirectional=directions == 2,
         **kind,
     )
-    apart = (length, batch, directions, op.hidden_size)
+    apart = (length, batch, directions, size)
     made = graph.between(op.y, apart, "apart")
     graph.add("Tensor.reshape", {"input": side_by_side}, [made], shape=apart)
     graph.add("Tensor.permute", {"input": made}, [op.y], dims=(0, 2, 1, 3))
@@ -79,13 +78,17 @@ def _nonlinearity(op: Recurrent) -> str:
 
 def _weights(op: Recurrent, graph: PnnxGraph) -> dict[str, Array]:
     """Return torch's weights of each direction: of inputs, of states, and two biases."""
-    w, r, b = (graph.array(value) for value in (op.w, op.r, op.b))
-    if w is None or r is None or (op.b is not None and b is None):
+    projected = op.projection if isinstance(op, tri.Lstm) else None
+    w, r, b, p = (graph.array(value) for value in (op.w, op.r, op.b, projected))
+    variable = (op.b is not None and b is None) or (projected is not None and p is None)
+    if w is None or r is None or variable:
         raise Unsupported("has weights that are not constant, torch's are")
     weights: dict[str, Array] = {}
     for direction, suffix in zip(range(len(w)), ("", "_reverse"), strict=False):
         weights[f"weight_ih_l0{suffix}"] = _ordered(op, w[direction])
         weights[f"weight_hh_l0{suffix}"] = _ordered(op, r[direction])
+        if p is not None:
+            weights[f"weight_hr_l0{suffix}"] = p[direction]
         if b is not None:
             of_inputs, of_states = np.split(b[direction], 2)
             weights[f"bias_ih_l0{suffix}"] = _ordered(op, of_inputs)

@@ -101,9 +101,9 @@ SMOOTH = {
 
 @exports(tri.Resize)
 def resize(op: tri.Resize, graph: PnnxGraph) -> None:
-    shape = tensor_of(op.x.type).shape
-    if op.sizes[:2] != shape[:2] or op.antialias or op.exclude_outside:
-        raise Unsupported("resizes channels or smooths, which torch's interpolate does not")
+    dtype, shape = tensor_of(op.x.type).dtype, tensor_of(op.x.type).shape
+    if op.sizes[:2] != shape[:2] or op.antialias or op.exclude_outside or not is_float(dtype):
+        raise Unsupported("resizes channels or integers, or smooths, which torch does not")
     rank = len(shape) - 2
     mode: dict[str, Value] = {"mode": _mode(op, rank)}
     if op.mode != "nearest":
@@ -134,6 +134,9 @@ def _mode(op: tri.Resize, rank: int) -> str:
 
 @exports(tri.GridSample)
 def grid_sample(op: tri.GridSample, graph: PnnxGraph) -> None:
+    rank = tensor_of(op.x.type).rank
+    if rank != 4 and (rank != 5 or op.mode == "cubic"):
+        raise Unsupported(f"samples {op.mode} in rank {rank}, torch in rank 4, not cubic in rank 5")
     words = {"linear": "bilinear", "nearest": "nearest", "cubic": "bicubic"}
     modes = {"mode": words[op.mode], "padding_mode": op.padding_mode}
     inputs = {"input": op.x, "grid": op.grid}
@@ -149,6 +152,13 @@ def depth_to_space(op: tri.DepthToSpace, graph: PnnxGraph) -> None:
     batch, channels, height, width = tensor_of(op.x.type).shape
     apart = (batch, size, size, channels // size**2, height, width)
     _rearrange(op, graph, apart, (0, 3, 4, 1, 5, 2))
+
+
+@exports(tri.ChannelShuffle)
+def channel_shuffle(op: tri.ChannelShuffle, graph: PnnxGraph) -> None:
+    if tensor_of(op.x.type).rank < 3:
+        raise Unsupported(f"shuffles {tensor_of(op.x.type)}, torch from rank 3 on")
+    graph.add("nn.ChannelShuffle", [op.x], [op.y], groups=op.groups)
 
 
 @exports(tri.SpaceToDepth)

@@ -87,6 +87,10 @@ def conv_transpose(
     return drop(made.y)
 
 
+MOST_TAPS = 1 << 12
+"""Larger windows than this are taken for a mistake."""
+
+
 @pnnx_op("nn.Unfold", "F.unfold")
 def unfold(
     input: Value,
@@ -98,8 +102,8 @@ def unfold(
 ) -> Value:
     """List what each window sees: a convolution that has one kernel for each of its taps."""
     kernel = per_axis(kernel_size, 2)
-    if min(kernel) < 1:
-        raise Invalid(f"has kernel_size {kernel}, must be at least 1")
+    if min(kernel) < 1 or math.prod(kernel) > MOST_TAPS:
+        raise Invalid(f"has kernel_size {kernel}, must have from 1 to {MOST_TAPS} taps")
     x, drop = batched(input, 2)
     channels, taps = tensor(x).shape[1], math.prod(kernel)
     one_tap = np.eye(taps, dtype=numpy_dtype(tensor(x).dtype)).reshape(taps, 1, *kernel)

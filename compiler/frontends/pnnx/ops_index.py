@@ -25,7 +25,7 @@ from .rules import Complex, Value, pnnx_op
 Tensor = Value | Complex
 
 LONGEST = 1 << 24
-"""More elements by places in memory than this are taken for a mistake."""
+"""More elements by their places than this are taken for a mistake."""
 
 
 @pnnx_op("nn.Embedding", "F.embedding")
@@ -114,6 +114,8 @@ def repeat_interleave(
     size = shape_of(x)[axis]
     if repeats.size not in (1, size) or repeats.min(initial=0) < 0:
         raise Invalid(f"has repeats {repeats.tolist()} for {size} elements")
+    if int(repeats.sum()) * (size if repeats.size == 1 else 1) > LONGEST:
+        raise Invalid(f"repeats {size} elements to more than {LONGEST}")
     return take(x, np.repeat(np.arange(size), repeats.reshape(-1)), axis)
 
 

@@ -62,7 +62,9 @@ def write_pnnx(graph: Graph, param_path: PathName, bin_path: PathName) -> None:
         new_bin.replace(bin_path)
         new_param.replace(param_path)
     except OSError as error:
-        raise CompileError(f"the PNNX files cannot be written: {error}") from None
+        where = os.fspath(param_path)
+        words = f"cannot be written with its weights: {error.strerror}"
+        raise CompileError([Diagnostic(where, words)]) from None
     finally:
         new_bin.unlink(missing_ok=True)
         new_param.unlink(missing_ok=True)

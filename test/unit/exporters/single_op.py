@@ -1,5 +1,6 @@
 """A module of one op, from an example of the tests of dialects."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -92,3 +93,22 @@ def assert_same(got: Sequence[Array], expected: Sequence[Array], ulps: int = 0) 
 
 def _wide(array: Array) -> Array:
     return array.astype(np.float64) if array.dtype.kind not in "biu" else array
+
+
+def tamed(example: Example) -> Example:
+    """Make all floats f32, and infinities and NaN numbers."""
+
+    def tame(operand: Any) -> Any:
+        if isinstance(operand, list):
+            return [tame(each) for each in operand]
+        if operand is None or operand.dtype.kind in "biu":
+            return operand
+        return np.asarray(np.nan_to_num(operand.astype(np.float32), nan=0.5, posinf=3, neginf=-3))
+
+    return dataclasses.replace(example, operands=tuple(map(tame, example.operands)))
+
+
+def usual(array: Array) -> bool:
+    """Say whether another library can be asked: no empty tensors, infinities, or rare types."""
+    common = array.dtype.name in ("float32", "int64", "bool")
+    return bool(common and array.size and np.isfinite(array).all())

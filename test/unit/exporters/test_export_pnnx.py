@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from examples import Example, examples
 from examples_math import MATH
@@ -12,13 +14,15 @@ from examples_networks import NETWORKS
 from examples_nn import NN
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from single_op import assert_same, computed, single, variable
+from single_op import assert_same, computed, single, tamed, usual, variable
+from torch_runner import run_by_torch
 from trivium.compiler.exporters.pnnx import export_pnnx, save_pnnx
 from trivium.compiler.exporters.pnnx.graph import RULES
+from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.frontends.pnnx import Graph, read_pnnx, write_pnnx
 from trivium.compiler.frontends.pnnx.importer import import_pnnx
 from trivium.dialects import tri
-from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
@@ -35,13 +39,14 @@ ROUNDED = {
     tri.HardSigmoid: 2,
     tri.LpNormalize: 4,
     tri.Pow: 1,
+    tri.ReduceLogSum: 4,
     tri.ReduceSumSquare: 4,
     tri.Swish: 4,
 }
 """Ops that torch computes in steps, each of which rounds, and how many units that may make."""
 
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
-LAW = settings(derandomize=True, deadline=None, max_examples=25, database=None, phases=PHASES)
+LAW = settings(derandomize=True, deadline=None, max_examples=30, database=None, phases=PHASES)
 OPS = [pytest.param(op, id=op.op_name) for op in RULES.functions]
 
 
@@ -88,10 +93,40 @@ def check(op: type[Op], example: Example, constant: list[bool], folder: Path) ->
         return False
     write_pnnx(graph, folder / "op.pnnx.param", folder / "op.pnnx.bin")
     again = import_pnnx(read_pnnx(folder / "op.pnnx.param"))
-    assert_same(computed(again, inputs), computed(module, inputs), ROUNDED.get(op, 0))
+    expected = computed(module, inputs)
+    assert_same(computed(again, inputs), expected, ROUNDED.get(op, 0))
+    if issubclass(op, RECURRENT_OPS):
+        for got, want in zip(run_by_torch(graph, inputs), expected, strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
     return True
 
 
+NOT_JUDGED = {
+    tri.Expression: "comes from PNNX",
+    tri.GridSample: "points reflected to between two elements, of which torch takes the other one",
+}
+
+
+@pytest.mark.parametrize("op", [p for p in OPS if p.values[0] not in NOT_JUDGED])
+@LAW
+@given(data=st.data(), constant=st.lists(st.booleans(), max_size=4))
+def test_torch_computes_the_same(op: type[Op], data: st.DataObject, constant: list[bool]) -> None:
+    example = tamed(data.draw(examples(EXAMPLES[op])))
+    inputs = variable(example, constant)
+    try:
+        module = single(op, example, constant)
+    except Invalid:
+        return  # the op takes no f32
+    expected = computed(module, inputs)
+    graph = exported(module)
+    if graph is None or not all(usual(a) for a in (*inputs, *expected)):
+        return
+    for got, want in zip(run_by_torch(graph, inputs), expected, strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+RECURRENT_OPS = (tri.Rnn, tri.Gru, tri.Lstm)
 RECURRENT = {tri.Rnn: 1, tri.Gru: 3, tri.Lstm: 4}
 
 
@@ -109,12 +144,20 @@ def test_recurrent_layers(op: type[Op], direction: str, extras: str, tmp_path: P
     weights = draw(directions, rows, 2), draw(directions, rows, hidden)
     bias = None if extras == "nothing" else draw(directions, 2 * rows)
     state = draw(directions, 4, hidden) if "state" in extras else None
-    states = [state] if op is not tri.Lstm else [state, state, None]
+    states = [state] if op is not tri.Lstm else [state, state, None, None]
     attributes = {"hidden_size": hidden, "direction": direction}
     if op is tri.Gru:
         attributes["linear_before_reset"] = True
     example = Example((draw(5, 4, 2), *weights, bias, None, *states), attributes)
     assert check(op, example, [False, True, True, True], tmp_path)
+
+
+def test_a_projected_lstm(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    shapes = [(5, 4, 2), (2, 12, 2), (2, 12, 2), (2, 24), None, None, None, None, (2, 2, 3)]
+    operands = [s and random.normal(size=s).astype(np.float32) for s in shapes]
+    example = Example(tuple(operands), {"hidden_size": 3, "direction": "bidirectional"})
+    assert check(tri.Lstm, example, [False, True, True, True, True], tmp_path)
 
 
 def test_selu_has_torchs_constants(tmp_path: Path) -> None:
@@ -223,3 +266,19 @@ def test_an_input_of_a_type_that_pnnx_lacks() -> None:
     )
     with pytest.raises(CompileError, match="makes elements of ui64, which PNNX does not have"):
         export_pnnx(module)
+
+
+LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
+NETS = ("light_densenet121", "light_inception_v2", "light_resnet50", "light_shufflenet")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("net", NETS)
+def test_torch_computes_networks_from_onnx(net: str) -> None:
+    path = LIGHT / f"{net}.onnx"
+    graph = export_pnnx(import_onnx(path))
+    x = np.random.default_rng(0).normal(size=graph.operators[0].outputs[0].shape).astype(np.float32)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, {session.get_inputs()[0].name: x})
+    (got,) = run_by_torch(graph, [x])
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-6 * np.abs(expected).max())

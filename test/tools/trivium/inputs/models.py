@@ -29,3 +29,9 @@ onnx.save(layer, folder / "layer.onnx")
 (folder / "broken.onnx").write_bytes((folder / "scale.onnx").read_bytes()[:40])
 np.save(folder / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3))
 np.save(folder / "wide.npy", np.zeros((2, 4), np.float32))
+(folder / "relu.mlir").write_text(
+    """func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+        %y = "tri.relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+        return %y : tensor<2x3xf32>
+    }"""
+)
