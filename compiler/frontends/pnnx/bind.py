@@ -109,7 +109,7 @@ def _inputs(
             raise Unsupported(f"has input '{slot}', which its rule does not know")
         else:
             unnamed.append(operand)
-    taken = {*operator.slots, *weights}
+    taken = {*operator.slots, *weights, *named}
     free = [slot for slot in rule.slots.values() if slot.positional and slot.name not in taken]
     required = sum(slot.required for slot in free)
     unnamed = _without_tied(operator, unnamed, required)
