@@ -66,16 +66,6 @@ def addcdiv(self: Value, tensor1: Value, tensor2: Value, value: int | float = 1)
     return apply("add(@0,mul(div(@1,@2),@3))", self, tensor1, tensor2, value)
 
 
-@pnnx_op("aten::clamp_min")
-def clamp_min(self: Value, min: int | float | Value) -> Value:
-    return ops_compare.clamp(self, min=min)
-
-
-@pnnx_op("aten::clamp_max")
-def clamp_max(self: Value, max: int | float | Value) -> Value:
-    return ops_compare.clamp(self, max=max)
-
-
 @pnnx_op("aten::cosine_similarity")
 def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Op:
     return ops_reduce.cosine_similarity(x1, x2, dim=dim, eps=eps)
