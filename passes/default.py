@@ -27,7 +27,8 @@ from .fuse_silu import FuseSilu
 from .unflatten_gemm import UnflattenGemm
 
 WHOLE = (
-    *("channel_shuffle", "expression", "linear", "multihead_attention", "roll", "stack", "unbind"),
+    *("channel_shuffle", "expression", "linear", "multihead_attention", "recurrent_stack", "roll"),
+    *("stack", "unbind"),
 )
 """Ops that frontends keep as their source has them."""
 

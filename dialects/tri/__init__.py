@@ -22,6 +22,7 @@ from .norm import *
 from .pad import *
 from .pool import *
 from .rearrange import *
+from .recurrent_stack import *
 from .reduce import *
 from .resize import *
 from .rnn import *

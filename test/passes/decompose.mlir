@@ -206,3 +206,21 @@ func.func @keeps_expression(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "tri.expression"(%x) {expr = "exp(@0)"} : (tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// A layer walks what the one below made; the states of each are its part of all.
+// CHECK-LABEL: func.func @decomposes_recurrent_stack
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x5x3xf32>, {{.*}}, %[[H:.*]]: tensor<2x2x4xf32>)
+// CHECK:         %[[T:.*]] = "tri.transpose"(%[[X]])
+// CHECK:         %[[H0:.*]] = "tri.slice"(%[[H]]) {{.*}}starts = array<i64: 0, 0, 0>
+// CHECK:         %[[Y0:.*]]:2 = "tri.gru"(%[[T]], {{.*}}, %[[H0]]) {{.*}}linear_before_reset = true
+// CHECK:         %[[Z:.*]] = "tri.reshape"(%[[Y0]]#0) {{.*}} -> tensor<5x2x4xf32>
+// CHECK:         %[[H1:.*]] = "tri.slice"(%[[H]]) {{.*}}starts = array<i64: 1, 0, 0>
+// CHECK:         %[[Y1:.*]]:2 = "tri.gru"(%[[Z]], {{.*}}, %[[H1]])
+// CHECK:         %[[LAST:.*]] = "tri.concat"(%[[Y0]]#1, %[[Y1]]#1)
+// CHECK:         return {{.*}}, %[[LAST]]
+func.func @decomposes_recurrent_stack(%x: tensor<2x5x3xf32>, %w0: tensor<1x12x3xf32>, %w1: tensor<1x12x4xf32>, %r: tensor<1x12x4xf32>, %h: tensor<2x2x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x4xf32>) {
+  %y:2 = "tri.recurrent_stack"(%x, %w0, %w1, %r, %r, %h)
+      {batch_first = true, cell = "gru", hidden_size = 4, operandSegmentSizes = array<i32: 1, 2, 2, 0, 0, 1>}
+      : (tensor<2x5x3xf32>, tensor<1x12x3xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>, tensor<2x2x4xf32>) -> (tensor<2x5x4xf32>, tensor<2x2x4xf32>)
+  return %y#0, %y#1 : tensor<2x5x4xf32>, tensor<2x2x4xf32>
+}

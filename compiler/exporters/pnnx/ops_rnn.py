@@ -1,4 +1,6 @@
-"""How PNNX writes recurrent layers: one torch module of one layer."""
+"""How PNNX writes recurrent layers: a torch module for a stack of them, or for one."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,6 +10,7 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array
+from ....dialects.tri.recurrent_stack import layer_op
 from ...frontends.pnnx import Operand
 from ...frontends.pnnx.parameters import Value
 from .graph import PnnxGraph, exports
@@ -77,27 +80,60 @@ def _nonlinearity(op: Recurrent) -> str:
 
 
 def _weights(op: Recurrent, graph: PnnxGraph) -> dict[str, Array]:
+    projection = op.projection if isinstance(op, tri.Lstm) else None
+    return _layer_weights(type(op), [op.w, op.r, op.b, projection], graph)
+
+
+def _layer_weights(
+    kind: type[Op], operands: Sequence[ir.Value | None], graph: PnnxGraph, layer: int = 0
+) -> dict[str, Array]:
     """Return torch's weights of each direction: of inputs, of states, and two biases."""
-    projected = op.projection if isinstance(op, tri.Lstm) else None
-    w, r, b, p = (graph.array(value) for value in (op.w, op.r, op.b, projected))
-    variable = (op.b is not None and b is None) or (projected is not None and p is None)
-    if w is None or r is None or variable:
+    w, r, b, p = (graph.array(value) for value in operands)
+    pairs = zip(operands, (w, r, b, p), strict=True)
+    if w is None or r is None or any(v is not None and array is None for v, array in pairs):
         raise Unsupported("has weights that are not constant, torch's are")
     weights: dict[str, Array] = {}
     for direction, suffix in zip(range(len(w)), ("", "_reverse"), strict=False):
-        weights[f"weight_ih_l0{suffix}"] = _ordered(op, w[direction])
-        weights[f"weight_hh_l0{suffix}"] = _ordered(op, r[direction])
+        end = f"l{layer}{suffix}"
+        weights[f"weight_ih_{end}"] = _ordered(kind, w[direction])
+        weights[f"weight_hh_{end}"] = _ordered(kind, r[direction])
         if p is not None:
-            weights[f"weight_hr_l0{suffix}"] = p[direction]
+            weights[f"weight_hr_{end}"] = p[direction]
         if b is not None:
             of_inputs, of_states = np.split(b[direction], 2)
-            weights[f"bias_ih_l0{suffix}"] = _ordered(op, of_inputs)
-            weights[f"bias_hh_l0{suffix}"] = _ordered(op, of_states)
+            weights[f"bias_ih_{end}"] = _ordered(kind, of_inputs)
+            weights[f"bias_hh_{end}"] = _ordered(kind, of_states)
     return weights
 
 
-def _ordered(op: Recurrent, rows: Array) -> Array:
+def _ordered(kind: type[Op], rows: Array) -> Array:
     """Put the rows of gates in torch's order."""
-    _, order = MODULES[type(op)]
+    _, order = MODULES[kind]
     gates = np.split(rows, len(order))
     return np.concatenate([gates[gate] for gate in order])
+
+
+@exports(tri.RecurrentStack)
+def recurrent_stack(op: tri.RecurrentStack, graph: PnnxGraph) -> None:
+    kind, _ = layer_op(op.cell, op.hidden_size, op.bidirectional)
+    weights: dict[str, Array] = {}
+    for layer in range(len(op.w)):
+        own = [each[layer] if each else None for each in (op.w, op.r, op.b, op.projection)]
+        weights |= _layer_weights(kind, own, graph, layer)
+    special: dict[str, Value] = {"nonlinearity": op.cell} if kind is tri.Rnn else {}
+    if kind is tri.Lstm:
+        shown = tensor_of(op.projection[0].type).shape[1] if op.projection else 0
+        special["proj_size"] = shown
+    graph.add(
+        MODULES[kind][0],
+        [op.x, *op.states],
+        list(op.ys),
+        weights,
+        input_size=tensor_of(op.x.type).shape[2],
+        hidden_size=op.hidden_size,
+        num_layers=len(op.w),
+        bias=bool(op.b),
+        batch_first=op.batch_first,
+        bidirectional=op.bidirectional,
+        **special,
+    )

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from ....dialects.core.errors import Invalid
+from ....dialects.core.errors import Unsupported
 from ....dialects.core.tensor import Array, Shape, broadcast
 from .graph import Operator
 from .tensor_type import Dimensions
@@ -22,7 +22,7 @@ def completed(indices: list[Any], shape: Shape, operator: Operator) -> list[Any]
 
     Each is taken to count up along the one axis of the result that has the size of the axis it is
     for: nothing else indexes so in practice, but it is not in the file, so a warning says it.
-    Raises Invalid when that does not lead to the shape in the file.
+    Raises Unsupported when that does not lead to the shape in the file.
     """
     said = operator.outputs[0].shape
     count = len(indices)
@@ -33,13 +33,20 @@ def completed(indices: list[Any], shape: Shape, operator: Operator) -> list[Any]
     places = said[: len(said) - len(shape) + count]
     made = [_counted(each, size, places) for each, size in zip(indices, shape, strict=False)]
     if not _fits((*broadcast(*(each.shape for each in made)), *shape[count:]), said):
-        raise Invalid("has indices that PNNX cut short: it writes those of one axis only")
+        raise _lost()
     warnings.warn(
         f"'{operator.type}' operator '{operator.name}' has indices that PNNX cut short; taken to "
         f"count up from 0, as the shape {list(said)} of the result allows",
         stacklevel=2,
     )
     return made
+
+
+def _lost() -> Unsupported:
+    return Unsupported(
+        "has indices that PNNX cut short, it writes one axis of them: give the model indices as an "
+        "input, or no mask that needs them"
+    )
 
 
 def _is_list(index: Any) -> bool:
@@ -57,7 +64,7 @@ def _fits(shape: Shape, said: Dimensions) -> bool:
 def _counted(index: Array, size: int, places: Sequence[int | str | None]) -> Array:
     """Return an index with all its axes: it counts up to a size along the axis that has this size.
 
-    Raises Invalid when there is no such axis, or several, or when what the file has is not the
+    Raises Unsupported when there is no such axis, or several, or when what the file has is not the
     beginning of that.
     """
     rank = len(places)
@@ -66,5 +73,5 @@ def _counted(index: Array, size: int, places: Sequence[int | str | None]) -> Arr
     along = [axis for axis in range(rank) if places[axis] == size]
     written = size if along == [0] else 1
     if len(along) != 1 or index.tolist() != list(range(written)):
-        raise Invalid("has indices that PNNX cut short: it writes those of one axis only")
+        raise _lost()
     return np.arange(size).reshape([-1 if axis == along[0] else 1 for axis in range(rank)])

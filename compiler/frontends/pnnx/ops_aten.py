@@ -67,13 +67,13 @@ def addcdiv(self: Value, tensor1: Value, tensor2: Value, value: int | float = 1)
 
 
 @pnnx_op("aten::clamp_min")
-def clamp_min(self: Value, min: int | float | Value) -> Value:
-    return ops_compare.clamp(self, min=min)
+def clamp_min(self: Value, min: Operand) -> Value:
+    return ops_compare.clamp(self, min)
 
 
 @pnnx_op("aten::clamp_max")
-def clamp_max(self: Value, max: int | float | Value) -> Value:
-    return ops_compare.clamp(self, max=max)
+def clamp_max(self: Value, max: Operand) -> Value:
+    return ops_compare.clamp(self, None, max)
 
 
 @pnnx_op("aten::cosine_similarity")
@@ -86,11 +86,6 @@ def scatter(self: Value, dim: int, index: Value, src: Operand) -> Value:
     if isinstance(src, Value) and tensor(src).rank:
         return ops_index.scatter(self, dim, index, src)
     return ops_index.scatter(self, dim, index, value=src)
-
-
-@pnnx_op("aten::zero", "aten::zero_")
-def zero(self: Value) -> Value:
-    return ops_create.fill(self, 0)
 
 
 @pnnx_op("aten::_conj", "aten::conj")

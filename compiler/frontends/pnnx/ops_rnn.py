@@ -1,6 +1,6 @@
-"""PNNX rules for recurrent layers: each layer of a module is one op, in both directions."""
+"""PNNX rules for recurrent layers: a module, with all its layers and directions, is one op."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,94 +11,106 @@ from ....dialects.core.tensor import Array
 from ..core.main_function import MainFunction
 from ..core.values import tensor
 from .graph import Operator
-from .movement import cut, reshape, transpose
-from .rules import Value, is_unpacked, pnnx_op
+from .movement import reshape
+from .rules import Value, pnnx_op
 
 Weights = dict[str, Array]
+
+LSTM_GATES = (0, 3, 1, 2)
+"""Torch has the gates input, forget, cell and output; ours are input, output, forget, cell."""
+
+GRU_GATES = (1, 0, 2)
+"""Torch has the gates reset, update and new; ours are update, reset and new."""
 
 
 @dataclass(frozen=True)
 class _Module:
     """Hold what the modules have in common, and where constants are made.
 
-    `gates` is the order in which ours have torch's gates; `wants_states` says whether anybody uses
-    the last states.
+    `gates` is the order in which ours have torch's gates.
     """
 
     name: str
     main: MainFunction
     weights: Weights
+    cell: str
     gates: tuple[int, ...]
     hidden_size: int
     layers: int
-    directions: int
-    wants_states: bool
+    bidirectional: bool
+    batch_first: bool
 
-    def stacked(self, kind: str, layer: int) -> Value | None:
-        """Return a weight of all directions of a layer, with its gates in our order."""
-        names = [f"{kind}_l{layer}{suffix}" for suffix in ("", "_reverse")[: self.directions]]
-        if any(name not in self.weights for name in names):
-            return None
-        stacked = np.stack([self._ordered(self.weights[name], kind) for name in names])
-        return self.main.constant(f"{self.name}.{kind}_l{layer}", stacked, self.name)
+    def __call__(self, x: Value, states: Sequence[Value | None]) -> tuple[Value, ...]:
+        """Build the op. A sequence without a batch has no axis for it, nor have its states."""
+        if tensor(x).rank not in (2, 3):
+            raise Invalid(f"has an input {tensor(x)}, must have rank 2 or 3")
+        if tensor(x).rank == 3:
+            return self._build(x, states, self.batch_first)
+        wide = reshape(x, (tensor(x).shape[0], 1, tensor(x).shape[1]))
+        made = self._build(wide, [None if s is None else _with_batch(s) for s in states], False)
+        return tuple(_without_batch(each) for each in made)
 
-    def bias(self, layer: int) -> Value | None:
-        """Return the biases of all directions of a layer: those of inputs, then of states."""
-        rows: list[Array] = []
-        for suffix in ("", "_reverse")[: self.directions]:
-            names = [f"bias_{kind}_l{layer}{suffix}" for kind in ("ih", "hh")]
-            if any(name not in self.weights for name in names):
-                return None
-            rows.append(np.concatenate([self._ordered(self.weights[n], "bias") for n in names]))
-        return self.main.constant(f"{self.name}.bias_l{layer}", np.stack(rows), self.name)
+    def _build(
+        self, x: Value, states: Sequence[Value | None], batch_first: bool
+    ) -> tuple[Value, ...]:
+        given = [state for state in states if state is not None]
+        if len(given) not in (0, len(states)):
+            raise Invalid("has one of h0 and c0, must have both or neither")
+        made = tri.RecurrentStack.build(
+            x,
+            self._by_layer("weight_ih"),
+            self._by_layer("weight_hh"),
+            self._biases(),
+            self._by_layer("weight_hr") if "weight_hr_l0" in self.weights else [],
+            given,
+            cell=self.cell,
+            hidden_size=self.hidden_size,
+            bidirectional=self.bidirectional,
+            batch_first=batch_first,
+        )
+        return tuple(made.results)
 
-    def _ordered(self, weight: Array, kind: str) -> Array:
-        if kind == "weight_hr":
+    def _by_layer(self, kind: str) -> list[Value]:
+        """Return a weight of each layer: of all its directions, with its gates in our order."""
+        return [
+            self._constant(kind, layer, [self._ordered(name) for name in names])
+            for layer, names in enumerate(self._names(kind))
+        ]
+
+    def _biases(self) -> list[Value]:
+        """Return the biases of each layer: those of inputs, then of states."""
+        if "bias_ih_l0" not in self.weights:
+            return []
+        pairs = zip(self._names("bias_ih"), self._names("bias_hh"), strict=True)
+        return [
+            self._constant(
+                "bias",
+                layer,
+                [
+                    np.concatenate([self._ordered(i), self._ordered(h)])
+                    for i, h in zip(ih, hh, strict=True)
+                ],
+            )
+            for layer, (ih, hh) in enumerate(pairs)
+        ]
+
+    def _names(self, kind: str) -> list[list[str]]:
+        suffixes = ("", "_reverse")[: 1 + self.bidirectional]
+        return [[f"{kind}_l{layer}{suffix}" for suffix in suffixes] for layer in range(self.layers)]
+
+    def _ordered(self, name: str) -> Array:
+        if name not in self.weights:
+            raise Invalid(f"has no {name}")
+        weight = self.weights[name]
+        if name.startswith("weight_hr"):
             return weight
         if weight.shape[0] != len(self.gates) * self.hidden_size:
             raise Invalid(f"has a weight of shape {list(weight.shape)} for {self.hidden_size}")
         parts = np.split(weight, len(self.gates))
         return np.concatenate([parts[gate] for gate in self.gates])
 
-
-Layer = Callable[[Value, int, Sequence[Value | None]], tuple[Value, ...]]
-"""Walk a layer, by its number, from states; return what it makes, and its last states."""
-
-
-def _walk(
-    module: _Module, x: Value, states: Sequence[Value | None], batch_first: bool, layer: Layer
-) -> tuple[Value | None, ...]:
-    """Walk all layers, each on what the one before made; return that of the last, and all states.
-
-    A sequence without a batch has no axis for it, and neither do its states.
-    """
-    unbatched = tensor(x).rank == 2
-    if tensor(x).rank not in (2, 3):
-        raise Invalid(f"has an input {tensor(x)}, must have rank 2 or 3")
-    swapped = batch_first and not unbatched
-    y = reshape(x, (tensor(x).shape[0], 1, tensor(x).shape[1])) if unbatched else x
-    y = transpose(y, (1, 0, 2)) if swapped else y
-    wide = [s if s is None or tensor(s).rank == 3 else _with_batch(s) for s in states]
-    last: list[list[Value]] = [[] for _ in states]
-    for number in range(module.layers):
-        first = number * module.directions
-        own = [None if s is None else cut(s, 0, first, first + module.directions) for s in wide]
-        made, *ends = layer(y, number, own)
-        y = _side_by_side(made)
-        for listed, end in zip(last, ends, strict=True):
-            listed.append(end)
-    y = transpose(y, (1, 0, 2)) if swapped else y
-    if not module.wants_states:
-        return (_without_batch(y) if unbatched else y), *[None] * len(states)
-    joined = [s[0] if len(s) == 1 else tri.Concat.build(s, axis=0).y for s in last]
-    return tuple(_without_batch(each) if unbatched else each for each in (y, *joined))
-
-
-def _side_by_side(y: Value) -> Value:
-    """Turn [length, directions, batch, size] into [length, batch, directions * size]."""
-    length, directions, batch, size = tensor(y).shape
-    y = transpose(y, (0, 2, 1, 3)) if directions > 1 else y
-    return reshape(y, (length, batch, directions * size))
+    def _constant(self, kind: str, layer: int, directions: Sequence[Array]) -> Value:
+        return self.main.constant(f"{self.name}.{kind}_l{layer}", np.stack(directions), self.name)
 
 
 def _without_batch(x: Value) -> Value:
@@ -110,23 +122,6 @@ def _with_batch(state: Value) -> Value:
         raise Invalid(f"has a state {tensor(state)}, must have rank 2 or 3")
     layers, size = tensor(state).shape
     return reshape(state, (layers, 1, size))
-
-
-def _wants_states(operator: Operator) -> bool:
-    """Say whether anybody uses the last states: outputs after the first, or a tuple of all."""
-    first, *others = operator.outputs
-    return any(operand.consumers for operand in others) or (not others and is_unpacked(first))
-
-
-def _direction(module: _Module) -> str:
-    return "bidirectional" if module.directions == 2 else "forward"
-
-
-def _weight(module: _Module, kind: str, number: int) -> Value:
-    made = module.stacked(kind, number)
-    if made is None:
-        raise Invalid(f"has no {kind}_l{number}")
-    return made
 
 
 @pnnx_op("nn.RNN")
@@ -142,29 +137,11 @@ def rnn(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value | None, ...]:
-    names = {"tanh": "Tanh", "relu": "Relu"}
-    if nonlinearity not in names:
+) -> tuple[Value, ...]:
+    if nonlinearity not in ("tanh", "relu"):
         raise Invalid(f"has nonlinearity '{nonlinearity}', must be tanh or relu")
-    directions = 1 + bidirectional
-    wants = _wants_states(operator)
-    module = _Module(operator.name, main, weights, (0,), hidden_size, num_layers, directions, wants)
-
-    def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
-        made = tri.Rnn.build(
-            x,
-            _weight(module, "weight_ih", number),
-            _weight(module, "weight_hh", number),
-            module.bias(number),
-            None,
-            states[0],
-            hidden_size=hidden_size,
-            direction=_direction(module),
-            activations=(names[nonlinearity],) * directions,
-        )
-        return made.y, made.y_h
-
-    return _walk(module, input, [h0], batch_first, layer)
+    kind = (nonlinearity, (0,), hidden_size, num_layers, bidirectional, batch_first)
+    return _Module(operator.name, main, weights, *kind)(input, [h0])
 
 
 @pnnx_op("nn.GRU")
@@ -179,29 +156,9 @@ def gru(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value | None, ...]:
-    """Torch has the gates reset, update and new; ours are update, reset and new."""
-    directions = 1 + bidirectional
-    wants = _wants_states(operator)
-    module = _Module(
-        operator.name, main, weights, (1, 0, 2), hidden_size, num_layers, directions, wants
-    )
-
-    def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
-        made = tri.Gru.build(
-            x,
-            _weight(module, "weight_ih", number),
-            _weight(module, "weight_hh", number),
-            module.bias(number),
-            None,
-            states[0],
-            hidden_size=hidden_size,
-            direction=_direction(module),
-            linear_before_reset=True,
-        )
-        return made.y, made.y_h
-
-    return _walk(module, input, [h0], batch_first, layer)
+) -> tuple[Value, ...]:
+    kind = ("gru", GRU_GATES, hidden_size, num_layers, bidirectional, batch_first)
+    return _Module(operator.name, main, weights, *kind)(input, [h0])
 
 
 @pnnx_op("nn.LSTM")
@@ -218,27 +175,8 @@ def lstm(
     operator: Operator,
     main: MainFunction,
     **weights: Array,
-) -> tuple[Value | None, ...]:
-    """Torch has the gates input, forget, cell and output; ours are input, output, forget, cell."""
-    directions, order = 1 + bidirectional, (0, 3, 1, 2)
-    wants = _wants_states(operator)
-    module = _Module(
-        operator.name, main, weights, order, hidden_size, num_layers, directions, wants
-    )
-
-    def layer(x: Value, number: int, states: Sequence[Value | None]) -> tuple[Value, ...]:
-        made = tri.Lstm.build(
-            x,
-            _weight(module, "weight_ih", number),
-            _weight(module, "weight_hh", number),
-            module.bias(number),
-            None,
-            *states,
-            None,
-            module.stacked("weight_hr", number) if proj_size else None,
-            hidden_size=hidden_size,
-            direction=_direction(module),
-        )
-        return made.y, made.y_h, made.y_c
-
-    return _walk(module, input, [h0, c0], batch_first, layer)
+) -> tuple[Value, ...]:
+    if proj_size and "weight_hr_l0" not in weights:
+        raise Invalid("has no weight_hr_l0")
+    kind = ("lstm", LSTM_GATES, hidden_size, num_layers, bidirectional, batch_first)
+    return _Module(operator.name, main, weights, *kind)(input, [h0, c0])

@@ -186,6 +186,25 @@ def recurrent(
     return make
 
 
+def recurrent_stack(pick: Pick) -> Example:
+    dtype, (length, batch, inputs, hidden, layers) = pick.one("f32", "f16"), pick.ints(5, 1, 3)
+    cell, bidirectional, first = pick.one("lstm", "gru", "tanh", "relu"), pick.flag(), pick.flag()
+    gates, count = {"lstm": 4, "gru": 3}.get(cell, 1), 1 + bidirectional
+    shown = pick.between(1, 3) if cell == "lstm" and pick.flag() else 0
+    size, rows = shown or hidden, gates * hidden
+    widths = [inputs, *[count * size] * (layers - 1)]
+    x = pick.array((batch, length, inputs) if first else (length, batch, inputs), dtype)
+    w = [pick.array((count, rows, width), dtype) for width in widths]
+    r = [pick.array((count, rows, size), dtype) for _ in widths]
+    b = [pick.array((count, 2 * rows), dtype) for _ in widths] if pick.flag() else []
+    projection = [pick.array((count, shown, hidden), dtype) for _ in widths] if shown else []
+    sizes = (size, hidden) if cell == "lstm" else (size,)
+    states = [pick.array((layers * count, batch, each), dtype) for each in sizes]
+    attributes = {"cell": cell, "hidden_size": hidden, "bidirectional": bidirectional}
+    operands = (x, w, r, b, projection, states if pick.flag() else [])
+    return Example(operands, attributes | {"batch_first": first})
+
+
 TRANSFORMS = (
     "half_pixel",
     "half_pixel_symmetric",
@@ -256,5 +275,6 @@ NETWORKS: dict[type[tri.TriOp], Maker] = {
     tri.MultiheadAttention: multihead_attention,
     tri.Rnn: recurrent(1),
     tri.Gru: recurrent(3, linear_before_reset=flag),
+    tri.RecurrentStack: recurrent_stack,
     tri.Lstm: recurrent(4, states=2, peepholes=3, projects=True, input_forget=flag),
 }

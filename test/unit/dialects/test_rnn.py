@@ -17,7 +17,7 @@ def normal(*shape, seed=0):
 X = normal(LENGTH, BATCH, INPUTS)
 
 
-def weights(module, order, suffixes):
+def weights(module, order, suffixes, layer=0):
     """Take a torch module's weights, with the gates in ONNX's order."""
     state = {name: value.detach().numpy() for name, value in module.state_dict().items()}
 
@@ -25,9 +25,9 @@ def weights(module, order, suffixes):
         parts = np.split(state[name], len(order))
         return np.concatenate([parts[i] for i in order])
 
-    w = np.stack([sorted_gates(f"weight_ih_l0{s}") for s in suffixes])
-    r = np.stack([sorted_gates(f"weight_hh_l0{s}") for s in suffixes])
-    names = [(f"bias_ih_l0{s}", f"bias_hh_l0{s}") for s in suffixes]
+    w = np.stack([sorted_gates(f"weight_ih_l{layer}{s}") for s in suffixes])
+    r = np.stack([sorted_gates(f"weight_hh_l{layer}{s}") for s in suffixes])
+    names = [(f"bias_ih_l{layer}{s}", f"bias_hh_l{layer}{s}") for s in suffixes]
     b = np.stack([np.concatenate([sorted_gates(n) for n in pair]) for pair in names])
     return w, r, b
 
@@ -223,3 +223,34 @@ def test_peepholes_of_another_shape_are_refused():
     operands = [f32(5, 3, 4), f32(1, 24, 4), f32(1, 24, 6), *[None] * 4, f32(1, 6)]
     with pytest.raises(Invalid, match="p is tensor<1x6xf32>, must have shape 1x18"):
         tri.Lstm.infer(*operands, hidden_size=6)
+
+
+@pytest.mark.parametrize("batch_first", [False, True])
+@pytest.mark.parametrize(
+    ("cell", "make", "order", "options"),
+    [
+        ("lstm", torch.nn.LSTM, (0, 3, 1, 2), {"bidirectional": True}),
+        ("lstm", torch.nn.LSTM, (0, 3, 1, 2), {"proj_size": 2}),
+        ("gru", torch.nn.GRU, (1, 0, 2), {"bidirectional": True}),
+        ("relu", torch.nn.RNN, (0,), {"nonlinearity": "relu"}),
+    ],
+)
+def test_stack_equals_torch(cell, make, order, options, batch_first):
+    torch.manual_seed(0)
+    module = make(INPUTS, HIDDEN, 3, batch_first=batch_first, **options)
+    both = options.get("bidirectional", False)
+    suffixes = ["", "_reverse"][: 1 + both]
+    layers = [weights(module, order, suffixes, layer) for layer in range(3)]
+    w, r, b = (list(part) for part in zip(*layers, strict=True))
+    projections = [f"weight_hr_l{layer}" for layer in range(3) if "proj_size" in options]
+    projection = [module.state_dict()[name].numpy()[None] for name in projections]
+    x = X.swapaxes(0, 1) if batch_first else X
+    sizes = [module.proj_size or HIDDEN, HIDDEN][: 1 + (cell == "lstm")]
+    states = [torch.randn(3 * (1 + both), BATCH, size) for size in sizes]
+    want, last = module(torch.tensor(x), tuple(states) if cell == "lstm" else states[0])
+    attributes = {"cell": cell, "hidden_size": HIDDEN, "bidirectional": both}
+    got = tri.RecurrentStack.reference(
+        x, w, r, b, projection, [s.numpy() for s in states], **attributes, batch_first=batch_first
+    )
+    for y, expected in zip(got, (want, *last) if cell == "lstm" else (want, last), strict=True):
+        close(y, expected)

@@ -125,7 +125,7 @@ def test_torch_computes_the_same(op: type[Op], data: st.DataObject, constant: li
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
-MODULES = (tri.Rnn, tri.Gru, tri.Lstm, tri.MultiheadAttention)
+MODULES = (tri.Rnn, tri.Gru, tri.Lstm, tri.RecurrentStack, tri.MultiheadAttention)
 RECURRENT = {tri.Rnn: 1, tri.Gru: 3, tri.Lstm: 4}
 
 
@@ -157,6 +157,26 @@ def test_a_projected_lstm(tmp_path: Path) -> None:
     operands = [s and random.normal(size=s).astype(np.float32) for s in shapes]
     example = Example(tuple(operands), {"hidden_size": 3, "direction": "bidirectional"})
     assert check(tri.Lstm, example, [False, True, True, True, True], tmp_path)
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru", "relu"])
+def test_a_stack_of_recurrent_layers_is_one_module(cell: str, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+
+    def draw(*shapes: tuple[int, ...]) -> list[np.ndarray]:
+        return [random.normal(size=shape).astype(np.float32) for shape in shapes]
+
+    rows = {"lstm": 12, "gru": 9}.get(cell, 3)
+    shown = 2 if cell == "lstm" else 3
+    projection = draw((2, 2, 3), (2, 2, 3)) if cell == "lstm" else []
+    states = draw((4, 4, shown), *([(4, 4, 3)] if cell == "lstm" else []))
+    (x,) = draw((4, 5, 6))
+    w, r = draw((2, rows, 6), (2, rows, 2 * shown)), draw((2, rows, shown), (2, rows, shown))
+    b = draw((2, 2 * rows), (2, 2 * rows))
+    attributes = {"cell": cell, "hidden_size": 3, "bidirectional": True, "batch_first": True}
+    example = Example((x, w, r, b, projection, states), attributes)
+    constant = [False, *[True] * (6 + len(projection))]
+    assert check(tri.RecurrentStack, example, constant, tmp_path)
 
 
 @pytest.mark.parametrize("size", [4, 6])
