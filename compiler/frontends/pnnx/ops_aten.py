@@ -78,6 +78,16 @@ def scatter(self: Value, dim: int, index: Value, src: Operand) -> Value:
     return ops_index.scatter(self, dim, index, value=src)
 
 
+@pnnx_op("aten::clamp_min")
+def clamp_min(self: Value, min: Operand) -> Value:
+    return ops_compare.clamp(self, min)
+
+
+@pnnx_op("aten::clamp_max")
+def clamp_max(self: Value, max: Operand) -> Value:
+    return ops_compare.clamp(self, None, max)
+
+
 @pnnx_op("aten::zero", "aten::zero_")
 def zero(self: Value) -> Value:
     return ops_create.fill(self, 0)
