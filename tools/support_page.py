@@ -1,4 +1,4 @@
-"""Write docs/support.md: where each op runs, and which ONNX operators are read, from registries."""
+"""Write docs/support.md: where each op runs, and which operators are read, from registries."""
 
 from collections.abc import Iterator, Sequence
 
@@ -19,7 +19,7 @@ need no code: they are *free*. `trivium check MODEL` says what happens to the op
 
 
 def support_page(notice: str) -> str:
-    """List all ops with their roads on each target, the limits, and ONNX's operators."""
+    """List all ops with their roads on each target, the limits, and ONNX's and PNNX's operators."""
     targets = [find_target(name) for name in target_names()]
     classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
     ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
@@ -36,6 +36,10 @@ def support_page(notice: str) -> str:
         "An operator is read from the first of these opset versions on. Operators that ONNX\n"
         "defines by others are read, too: their definition is.",
         _table(["operator", "opset versions"], list(_onnx_rows())),
+        "## PNNX operators",
+        "These types are read; of those below them that are refused, each says why.",
+        ", ".join(f"`{type_}`" for type_ in _pnnx_types()),
+        _bullets(_pnnx_refusals()),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -63,6 +67,20 @@ def _onnx_rows() -> Iterator[tuple[str, str]]:
     for (domain, op_type), rules in sorted(RULES.items()):
         name = f"{domain}::{op_type}" if domain else op_type
         yield f"`{name}`", ", ".join(str(rule.since) for rule in rules)
+
+
+def _pnnx_types() -> list[str]:
+    from ..compiler.frontends.pnnx import all_rules as all_rules
+    from ..compiler.frontends.pnnx.rules import ATTRIBUTE, INPUT, OUTPUT, RULES
+
+    return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
+
+
+def _pnnx_refusals() -> Iterator[str]:
+    from ..compiler.frontends.pnnx.rules import REFUSED
+
+    for type_, reason in sorted(REFUSED.items()):
+        yield f"`{type_}` {reason}"
 
 
 def _bullets(lines: Iterator[str]) -> str:

@@ -11,6 +11,7 @@ from .movement import Ints, axis_of, cut, reshape
 from .ops_reduce import vector_norm
 from .promotion import as_type
 from .rules import Value, pnnx_op
+from .spatial import batched
 
 
 def _filled(x: Value, value: float) -> Value:
@@ -94,20 +95,26 @@ def group_norm(
     return reshape(tri.GroupNorm.build(x, scale, shift, groups=num_groups, epsilon=eps).y, shape)
 
 
-@pnnx_op("nn.InstanceNorm1d", "nn.InstanceNorm2d", "nn.InstanceNorm3d")
-def instance_norm_module(
-    input: Value,
-    running_mean: Value | None = None,
-    running_var: Value | None = None,
-    weight: Value | None = None,
-    bias: Value | None = None,
-    *,
-    eps: float = 1e-5,
-) -> Value:
-    """Normalise by the statistics that were tracked, if there are any."""
-    if running_mean is None or running_var is None:
-        return _instance_norm(input, weight, bias, eps)
-    return batch_norm(input, running_mean, running_var, weight, bias, eps=eps).y
+def _register_instance_norm(axes: int) -> None:
+    @pnnx_op(f"nn.InstanceNorm{axes}d")
+    def instance_norm_module(
+        input: Value,
+        running_mean: Value | None = None,
+        running_var: Value | None = None,
+        weight: Value | None = None,
+        bias: Value | None = None,
+        *,
+        eps: float = 1e-5,
+    ) -> Value:
+        """Normalise by the statistics that were tracked, if there are any."""
+        x, drop = batched(input, axes)
+        if running_mean is None or running_var is None:
+            return drop(_instance_norm(x, weight, bias, eps))
+        return drop(batch_norm(x, running_mean, running_var, weight, bias, eps=eps).y)
+
+
+for _axes in (1, 2, 3):
+    _register_instance_norm(_axes)
 
 
 @pnnx_op("F.instance_norm")

@@ -32,6 +32,17 @@ def test_convolutions(axes: int, mode: str) -> None:
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_normalisation_of_each_channel(axes: int, batch: tuple[int, ...]) -> None:
+    x = normal(*batch, 4, *(5, 4, 3)[:axes])
+    module = getattr(torch.nn, f"InstanceNorm{axes}d")(4, affine=True)
+    weights = {"weight": normal(4), "bias": normal(4, seed=1)}
+    module.load_state_dict(weights)
+    parameters = {"num_features": 4, "affine": True, "track_running_stats": False}
+    close(call(f"nn.InstanceNorm{axes}d", [x], weights, **parameters), module(x))
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
 def test_transposed_convolutions(axes: int) -> None:
     make = getattr(torch.nn, f"ConvTranspose{axes}d")
     module = make(4, 6, 3, stride=2, padding=1, output_padding=1, groups=2, bias=False)
