@@ -1,6 +1,7 @@
 """Write a `tri` module as an ONNX model."""
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import onnx
@@ -11,17 +12,21 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.tensor import Array, Tensor
 from ..flow import Flow
 from .graph import RULES, OnnxGraph, element_type
 
 _ONNX: Any = onnx  # whose types are known in part only
+
+LARGEST_CHECKED = 1 << 12
+"""Weights of more bytes have no influence on the shapes of others."""
 
 LARGEST_FILE = 1 << 30
 """Weights of more bytes go to a file of their own: a protobuf cannot hold more than two GB."""
 
 
 def export_onnx(module: Module) -> onnx.ModelProto:
-    """Return the ONNX model of a module, which passes ONNX's checker if it is less than 2 GB.
+    """Return the ONNX model of a module, which ONNX's checker has seen.
 
     Inputs and outputs keep their names, nodes and values those of their sources. Raises
     CompileError with all ops that ONNX does not have.
@@ -40,7 +45,7 @@ def save_onnx(module: Module, path: str | os.PathLike[str]) -> None:
     Raises CompileError when ONNX lacks ops, or the file cannot be written.
     """
     model = export_onnx(module)
-    large = sum(len(t.raw_data) for t in model.graph.initializer) > LARGEST_FILE
+    large = _weight_bytes(model) > LARGEST_FILE
     weights = f"{os.path.basename(path)}.data"
     try:
         _ONNX.save(model, os.fspath(path), save_as_external_data=large, location=weights)
@@ -49,33 +54,59 @@ def save_onnx(module: Module, path: str | os.PathLike[str]) -> None:
 
 
 def _model(flow: Flow, graph: OnnxGraph) -> onnx.ModelProto:
+    """Put the model together; the checker sees it with large weights as inputs, which is cheap."""
+    large = {n: a for n, a in graph.initializers.items() if a.nbytes > LARGEST_CHECKED}
+    skeleton = _without_weights(flow, graph, large)
+    model = _without_weights(flow, graph, {})
+    for name, array in graph.initializers.items():
+        _store(model, name, array)
+        if name not in large:
+            _store(skeleton, name, array)
+    _ONNX.checker.check_model(skeleton, full_check=True)
+    return model
+
+
+def _without_weights(
+    flow: Flow, graph: OnnxGraph, more_inputs: Mapping[str, Array]
+) -> onnx.ModelProto:
     returned = set(flow.outputs.values())
+    inner = [value for op in flow.ops for value in op.results if value not in returned]
     made = helper.make_graph(
         graph.nodes,
         "main",
-        [_value_info(graph.names.of(value), value) for value in flow.inputs.values()],
-        [_value_info(graph.names.outputs[name], value) for name, value in flow.outputs.items()],
-        list(graph.initializers.values()),
-        value_info=[
-            _value_info(graph.names.of(value), value)
-            for op in flow.ops
-            for value in op.results
-            if value not in returned
+        [
+            *(_value_info(graph.names.of(value), value) for value in flow.inputs.values()),
+            *(_info(name, Tensor.of(array)) for name, array in more_inputs.items()),
         ],
+        [_value_info(graph.names.outputs[name], value) for name, value in flow.outputs.items()],
+        value_info=[_value_info(graph.names.of(value), value) for value in inner],
     )
     opset = helper.make_opsetid("", graph.opset)
-    model = helper.make_model(
+    return helper.make_model(
         made,
         opset_imports=[opset],
         ir_version=helper.find_min_ir_version_for([opset]),
         producer_name="trivium",
         producer_version=__version__,
     )
-    if model.ByteSize() <= LARGEST_FILE:
-        _ONNX.checker.check_model(model, full_check=True)
-    return model
+
+
+def _store(model: onnx.ModelProto, name: str, array: Array) -> None:
+    """Add a weight where it will stay: helpers of ONNX copy it twice more."""
+    tensor = model.graph.initializer.add()
+    tensor.name = name
+    tensor.dims.extend(array.shape)
+    tensor.data_type = element_type(Tensor.of(array).dtype)
+    tensor.raw_data = array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _weight_bytes(model: onnx.ModelProto) -> int:
+    return sum(len(tensor.raw_data) for tensor in model.graph.initializer)
 
 
 def _value_info(name: str, value: ir.Value) -> onnx.ValueInfoProto:
-    tensor = tensor_of(value.type)
+    return _info(name, tensor_of(value.type))
+
+
+def _info(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
     return helper.make_tensor_value_info(name, element_type(tensor.dtype), tensor.shape)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import numpy as np
 import onnx
-from onnx import defs, helper, numpy_helper
+from onnx import defs, helper
 
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
@@ -33,7 +33,7 @@ class OnnxGraph:
         self.names = Names(flow, str)
         self.opset = OLDEST
         self.nodes: list[onnx.NodeProto] = []
-        self.initializers: dict[str, onnx.TensorProto] = {}
+        self.initializers: dict[str, Array] = {}
         self._types: dict[str, str] = {}
         self._constants: dict[ir.Value, str] = {}
         self._op: Op | None = None
@@ -113,7 +113,7 @@ class OnnxGraph:
         return self._constants[value]
 
     def _constant(self, name: str, array: Array) -> str:
-        self.initializers[name] = numpy_helper.from_array(np.asarray(array, order="C"), name)
+        self.initializers[name] = array
         self._types[name] = Tensor.of(array).dtype
         return name
 

@@ -1,5 +1,7 @@
 """The PNNX exporter: ops of `tri` as torch's modules and functions."""
 
+from . import ops_activation as ops_activation
+from . import ops_attention as ops_attention
 from . import ops_elementwise as ops_elementwise
 from . import ops_layers as ops_layers
 from . import ops_moves as ops_moves

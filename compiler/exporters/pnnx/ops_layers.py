@@ -1,4 +1,4 @@
-"""How PNNX writes layers: products, convolutions, norms, attention."""
+"""How PNNX writes layers: products, convolutions, norms."""
 
 import math
 from collections.abc import Mapping
@@ -148,23 +148,6 @@ def einsum(op: tri.Einsum, graph: PnnxGraph) -> None:
 def softmax(op: tri.Softmax | tri.LogSoftmax, graph: PnnxGraph) -> None:
     name = "F.softmax" if isinstance(op, tri.Softmax) else "F.log_softmax"
     graph.add(name, {"input": op.x}, [op.y], dim=op.axis)
-
-
-@exports(tri.Attention)
-def attention(op: tri.Attention, graph: PnnxGraph) -> None:
-    inputs = {"query": op.q, "key": op.k, "value": op.v, "attn_mask": op.mask}
-    if op.causal and (op.mask is not None or op.scale <= 0):
-        raise Unsupported("is causal and has a mask or no positive scale, torch takes neither then")
-    grouped = tensor_of(op.q.type).shape[-3] != tensor_of(op.k.type).shape[-3]
-    graph.add(
-        "F.scaled_dot_product_attention",
-        inputs,
-        [op.y],
-        dropout_p=0.0,
-        is_causal=op.causal,
-        scale=op.scale,
-        **({"enable_gqa": True} if grouped else {}),
-    )
 
 
 # -- norms ------------------------------------------------------------------------------------

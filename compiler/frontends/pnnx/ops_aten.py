@@ -66,18 +66,6 @@ def addcdiv(self: Value, tensor1: Value, tensor2: Value, value: int | float = 1)
     return apply("add(@0,mul(div(@1,@2),@3))", self, tensor1, tensor2, value)
 
 
-@pnnx_op("aten::cosine_similarity")
-def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Op:
-    return ops_reduce.cosine_similarity(x1, x2, dim=dim, eps=eps)
-
-
-@pnnx_op("aten::scatter")
-def scatter(self: Value, dim: int, index: Value, src: Operand) -> Value:
-    if isinstance(src, Value) and tensor(src).rank:
-        return ops_index.scatter(self, dim, index, src)
-    return ops_index.scatter(self, dim, index, value=src)
-
-
 @pnnx_op("aten::clamp_min")
 def clamp_min(self: Value, min: Operand) -> Value:
     return ops_compare.clamp(self, min)
@@ -88,9 +76,16 @@ def clamp_max(self: Value, max: Operand) -> Value:
     return ops_compare.clamp(self, None, max)
 
 
-@pnnx_op("aten::zero", "aten::zero_")
-def zero(self: Value) -> Value:
-    return ops_create.fill(self, 0)
+@pnnx_op("aten::cosine_similarity")
+def cosine_similarity(x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Op:
+    return ops_reduce.cosine_similarity(x1, x2, dim=dim, eps=eps)
+
+
+@pnnx_op("aten::scatter")
+def scatter(self: Value, dim: int, index: Value, src: Operand) -> Value:
+    if isinstance(src, Value) and tensor(src).rank:
+        return ops_index.scatter(self, dim, index, src)
+    return ops_index.scatter(self, dim, index, value=src)
 
 
 @pnnx_op("aten::_conj", "aten::conj")

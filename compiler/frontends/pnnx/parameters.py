@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import cast
 
 from ....dialects.core.errors import Invalid
@@ -36,6 +37,7 @@ class Parameter:
         return Parameter(value, spell(value))
 
 
+@lru_cache(1 << 10)
 def parse(text: str) -> Parameter:
     """Read a parameter by its spelling, as PNNX does; raise Invalid when a list does not close.
 

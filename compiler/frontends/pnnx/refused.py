@@ -20,3 +20,9 @@ refuse(
     "torchaudio.functional.inverse_spectrogram",
     "torchaudio.functional.spectrogram",
 )
+refuse(
+    "writes zeros into a part of a tensor, and pnnx does not say which: "
+    "write torch.cat or torch.where instead",
+    "aten::zero",
+    "aten::zero_",
+)

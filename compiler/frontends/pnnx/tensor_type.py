@@ -1,5 +1,7 @@
 """Types of tensors as PNNX spells them: `(1,?,%n)f32`. No MLIR."""
 
+from functools import lru_cache
+
 from ....dialects.core.errors import Invalid
 
 Dimension = int | str | None
@@ -27,6 +29,7 @@ SIZES = {
 _LONGEST_NUMBER = 18
 
 
+@lru_cache(1 << 10)
 def parse_type(text: str) -> tuple[Dimensions, str | None]:
     """Read a shape and a type, None for `null`; raise Invalid when the text is not both."""
     inner, closed, word = text.rpartition(")")

@@ -18,7 +18,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 from single_op import assert_same, computed, single, tamed, usual, variable
-from trivium.compiler.exporters.onnx import export_onnx, save_onnx
+from trivium.compiler.exporters.onnx import export_onnx, exporter, save_onnx
 from trivium.compiler.exporters.onnx.graph import RULES
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects import cpu as cpu
@@ -230,6 +230,30 @@ def test_ops_of_a_target_have_no_equivalent() -> None:
     message = "fc: error: 'cpu.packed_mat_mul' op has no equivalent in ONNX"
     with pytest.raises(CompileError, match=message):
         export_onnx(module)
+
+
+def test_large_weights_go_to_a_file_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exporter, "LARGEST_FILE", 1 << 12)
+    w = np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
+    module = parse(
+        """%w = "tri.weight"() {name = "w", type = tensor<64x64xf32>} : () -> tensor<64x64xf32>
+        %y = "tri.mat_mul"(%x, %w)
+            : (tensor<2x64xf32>, tensor<64x64xf32>) -> tensor<2x64xf32>
+        return %y : tensor<2x64xf32>""",
+        "%x: tensor<2x64xf32>",
+        "tensor<2x64xf32>",
+    )
+    module.weights["w"] = w
+    save_onnx(module, tmp_path / "net.onnx")
+    assert (tmp_path / "net.onnx").stat().st_size < 1000
+    assert (tmp_path / "net.onnx.data").stat().st_size >= w.nbytes
+    onnx.checker.check_model(str(tmp_path / "net.onnx"), full_check=True)
+    x = np.ones((2, 64), np.float32)
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    (got,) = session.run(None, {session.get_inputs()[0].name: x})
+    np.testing.assert_allclose(got, x @ w, rtol=1e-4, atol=1e-5)
 
 
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"

@@ -95,7 +95,7 @@ def check(op: type[Op], example: Example, constant: list[bool], folder: Path) ->
     again = import_pnnx(read_pnnx(folder / "op.pnnx.param"))
     expected = computed(module, inputs)
     assert_same(computed(again, inputs), expected, ROUNDED.get(op, 0))
-    if issubclass(op, RECURRENT_OPS):
+    if issubclass(op, MODULES):
         for got, want in zip(run_by_torch(graph, inputs), expected, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
     return True
@@ -126,7 +126,7 @@ def test_torch_computes_the_same(op: type[Op], data: st.DataObject, constant: li
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
 
 
-RECURRENT_OPS = (tri.Rnn, tri.Gru, tri.Lstm, tri.RecurrentStack)
+MODULES = (tri.Rnn, tri.Gru, tri.Lstm, tri.RecurrentStack, tri.MultiheadAttention)
 RECURRENT = {tri.Rnn: 1, tri.Gru: 3, tri.Lstm: 4}
 
 
@@ -178,6 +178,24 @@ def test_a_stack_of_recurrent_layers_is_one_module(cell: str, tmp_path: Path) ->
     example = Example((x, w, r, b, projection, states), attributes)
     constant = [False, *[True] * (6 + len(projection))]
     assert check(tri.RecurrentStack, example, constant, tmp_path)
+
+
+@pytest.mark.parametrize("size", [4, 6])
+@pytest.mark.parametrize("mask", [None, np.bool_, np.float32])
+@pytest.mark.parametrize("batch_first", [True, False])
+def test_attention_modules(size: int, mask: type | None, batch_first: bool, tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    shapes = [(3, 2, 4), (3, 2, size), (3, 2, size)]
+    x = [random.normal(size=shape).astype(np.float32) for shape in shapes]
+    w = [random.normal(size=(4, n)).astype(np.float32) for n in (4, size, size)]
+    b, out_w = (random.normal(size=n).astype(np.float32) for n in (12, (4, 4)))
+    seen = random.normal(size=(2, 2) if batch_first else (3, 3)) > -1
+    np.fill_diagonal(seen, True)
+    given = None if mask is None else seen.astype(mask)
+    kept = [*x, w, out_w, b, None, None, None, given]
+    constant = [False] * 3 + [True] * 5
+    example = Example(tuple(kept), {"heads": 2, "batch_first": batch_first})
+    assert check(tri.MultiheadAttention, example, constant, tmp_path)
 
 
 def test_selu_has_torchs_constants(tmp_path: Path) -> None:

@@ -72,7 +72,11 @@ def call(operator: Operator, taken: list[Any]) -> Any:
     if operator.type == "pnnx.Expression":
         return evaluate(parameters["expr"], taken)
     if space == "nn":
-        return module(name, operator, parameters)(taken[0], *states(taken[1:]))
+        parameters.pop("attn_mask", None)
+        made = module(name, operator, parameters)
+        if any(operator.slots):
+            return made(**dict(zip(operator.slots, taken, strict=True)))
+        return made(taken[0], *states(taken[1:]))
     if operator.type in ("torch.cat", "torch.stack"):
         return getattr(torch, name)(taken, **parameters)
     if operator.type == "torch.einsum":

@@ -39,6 +39,24 @@ assert not {"torch_mlir", "onnx", "torch"} & {name.partition(".")[0] for name in
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_files_are_read_where_there_is_no_mlir(tmp_path: Path):
+    program = """import importlib.machinery as machinery, sys
+found = machinery.PathFinder.find_spec
+def without(name, path=None, target=None):
+    return None if name.startswith("torch_mlir") else found(name, path, target)
+machinery.PathFinder.find_spec = without
+import trivium
+from trivium.compiler.frontends.pnnx import read_pnnx
+assert read_pnnx(sys.argv[1]).operator("fc").attributes["weight"].array().sum() == 66
+try:
+    trivium.compile(sys.argv[1])
+except trivium.CompileError as error:
+    print(error)"""
+    command = [sys.executable, "-c", program, linear(tmp_path)]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed.startswith("error: compiling needs the package torch-mlir: install")
+
+
 def test_what_is_written_is_read_by_other_readers(tmp_path: Path):
     graph = read_pnnx(linear(tmp_path))
     write_pnnx(graph, tmp_path / "new.param", tmp_path / "new.bin")
