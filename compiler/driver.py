@@ -12,7 +12,9 @@ from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.options import FAST, Options
 from .build import Progress, build_module
+from .compare import compare
 from .frontends.core.inputs import Bindings
+from .frontends.pnnx.converter import is_torch_module
 from .rebuild import rebuild
 from .source import Source, import_model, name_of
 from .stages import pipeline_for
@@ -39,9 +41,10 @@ def compile(
     `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`; or the path of a PNNX
     file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`; or a `torch.nn.Module`
     with `example_inputs`, the tensors that it is called on, whose shapes and types are those of the
-    compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs. `target`
-    is where it should run; what that target does not take runs on the host, by reference kernels.
-    `shapes` gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
+    compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs, and a
+    warning says when what comes of it computes something else on the example. `target` is where it
+    should run; what that target does not take runs on the host, by reference kernels. `shapes`
+    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
     `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
     `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
     by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
@@ -56,7 +59,10 @@ def compile(
     """
     choices = (math, winograd_error, tuning, tune, machine)
     package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
-    return Session(package, threads=threads)
+    session = Session(package, threads=threads)
+    if is_torch_module(model):
+        compare(session, model, example_inputs)
+    return session
 
 
 def build(

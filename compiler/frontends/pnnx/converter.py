@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from ....dialects.core.errors import CompileError
+from ....dialects.core.tensor import Array
 from .graph import Graph
 from .param_file import read_pnnx
 
@@ -65,6 +66,14 @@ def convert_module(
     return graph
 
 
+def run_module(module: "TorchModule", example_inputs: Any) -> tuple[list[Array], list[Array]]:
+    """Return what a module takes and makes in inference, in the order of its graph's operands."""
+    inputs = _arguments(example_inputs)
+    with _in_inference(module):
+        outputs = module(*inputs)
+    return [_array(each) for each in _tensors(inputs)], [_array(each) for each in _tensors(outputs)]
+
+
 def _program() -> str:
     try:
         program: str = import_module("pnnx").EXEC_PATH
@@ -85,17 +94,32 @@ def _trace(module: "TorchModule", example_inputs: Any, path: Path) -> "list[torc
     """Write a traced module to a file; return the tensors that are its inputs."""
     import torch
 
-    inputs = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else example_inputs
+    inputs = _arguments(example_inputs)
     try:
         with _in_inference(module), warnings.catch_warnings():
             # pnnx reads what torch.jit writes, and nothing else.
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
-            traced: Any = torch.jit.trace(module, tuple(inputs), check_trace=False)  # pyright: ignore
+            traced: Any = torch.jit.trace(module, inputs, check_trace=False)  # pyright: ignore
             torch.jit.save(traced, path)  # pyright: ignore
     except Exception as error:  # whatever the module's own code raises
         what = f"'{type(module).__name__}' module cannot be traced"
         raise CompileError(f"{what}: {type(error).__name__}: {error}") from error
     return list(_tensors(inputs))
+
+
+def _arguments(example_inputs: Any) -> tuple[Any, ...]:
+    import torch
+
+    alone = isinstance(example_inputs, torch.Tensor)
+    return (example_inputs,) if alone else tuple(example_inputs)
+
+
+def _array(tensor: "torch.Tensor") -> Array:
+    """Return a tensor as an array; bf16, which numpy lacks, as f32."""
+    import torch
+
+    wide = tensor.float() if tensor.dtype == torch.bfloat16 else tensor
+    return wide.detach().cpu().resolve_conj().resolve_neg().numpy()
 
 
 @contextmanager

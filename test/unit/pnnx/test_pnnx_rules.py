@@ -160,6 +160,8 @@ CASES: list[Case] = [
         {"pad": (2, 1), "mode": "circular", "value": None},
         lambda x: F.pad(x, (2, 1), "circular"),
     ),
+    ("aten::clamp_min", (X2, torch.tensor(0.25)), {}, lambda x, low: x.clamp(low)),
+    ("aten::clamp_max", (X2, torch.tensor(0.25)), {}, lambda x, high: x.clamp(max=high)),
     ("torch.clamp", (torch.arange(9),), {"min": 2, "max": 5}, lambda x: x.clamp(2, 5)),
     ("torch.clamp", (torch.arange(9),), {"min": 1.5, "max": None}, lambda x: x.clamp(1.5)),
     ("torch.gt", (torch.arange(5, dtype=torch.uint8),), {"other": 2.5}, lambda x: x > 2.5),

@@ -168,3 +168,33 @@ def test_layers_of_transformers_are_traced_as_their_parts() -> None:
     session = trivium.compile(layer, example_inputs=x)
     assert torch.backends.mha.get_fastpath_enabled()
     np.testing.assert_allclose(session(x.numpy()), layer(x).detach().numpy(), atol=2e-6, rtol=0)
+
+
+def test_warns_of_what_pnnx_loses() -> None:
+    """The converter leaves out that attention is causal."""
+
+    class Causal(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            mask = nn.Transformer.generate_square_subsequent_mask(6)
+            options = {"need_weights": False, "is_causal": True}
+            return self.attention(x, x, x, attn_mask=mask, **options)[0]
+
+    torch.manual_seed(0)
+    x = torch.randn(1, 6, 8)
+    with pytest.warns(UserWarning, match=r"output 'out0' differs by \d+% from what the torch mod"):
+        trivium.compile(Causal(), example_inputs=x)
+
+
+def test_compares_what_it_can(recwarn: pytest.WarningsRecorder) -> None:
+    class Odd(nn.Module):
+        def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            return x * 0, x / 0, x.bool(), torch.view_as_complex(x)
+
+    x = torch.tensor([[1.0, 0.0], [-1.0, 2.0]])
+    session = trivium.compile(Odd(), example_inputs=x)
+    assert not [w for w in recwarn.list if "differs" in str(w.message)]
+    assert session(x.numpy())[3].dtype == np.complex64
