@@ -141,6 +141,7 @@ class _Importer:
             raise Invalid("must have one weight and one output")
         (weight,) = operator.attributes.values()
         self.operands[operator.outputs[0].name] = weight
+        self.convert.names[weight] = operator.outputs[0].name, operator.name
 
     def _apply(self, operator: Operator) -> None:
         rule = RULES[operator.type]

@@ -21,10 +21,16 @@ LISTS = {tuple[int, ...]: (int,), tuple[float, ...]: (int, float), tuple[str, ..
 
 
 class Converter:
-    """Make what a parameter takes of what the file has for it."""
+    """Make what a parameter takes of what the file has for it.
+
+    A weight becomes one constant, however often it is used; `names` has those of free weights, as a
+    value and as an operator.
+    """
 
     def __init__(self, main: MainFunction) -> None:
         self.main = main
+        self.names: dict[Attribute, tuple[str, str]] = {}
+        self._made: dict[Attribute, ir.Value | Complex] = {}
 
     def __call__(self, given: Any, slot: Slot, name: str) -> Any:
         """Return `given` as the first thing that the slot takes and that it can be.
@@ -67,15 +73,20 @@ class Converter:
     def value(self, given: Any, name: str) -> ir.Value | Complex:
         """Return an operand as a value, complex numbers as their parts; Invalid for a list."""
         if isinstance(given, Attribute):
-            given = given.array()
+            if given not in self._made:
+                value, node = self.names.get(given, (name, ""))
+                self._made[given] = self._constant(value, given.array(), node)
+            return self._made[given]
         if isinstance(given, (ir.Value, Complex)):
             return given
         if isinstance(given, (np.ndarray, *NUMBERS)):
-            array = as_array(given)
-            if array.dtype.kind != "c":
-                return self.main.constant(name, array)
-            return Complex(self.main.constant(name, parts_of(array)))
+            return self._constant(name, as_array(given))
         raise Invalid(f"has {_spell(given)} for operand '{name}', must be a tensor")
+
+    def _constant(self, name: str, array: Array, node: str = "") -> ir.Value | Complex:
+        if array.dtype.kind != "c":
+            return self.main.constant(name, array, node)
+        return Complex(self.main.constant(name, parts_of(array), node))
 
     def _list(self, given: list[Any], slot: Slot) -> Any:
         """Return a list as the rule takes it, or its elements, which must then be known."""

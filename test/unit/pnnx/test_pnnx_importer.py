@@ -120,6 +120,21 @@ def test_weights_that_nobody_uses_are_left_out(tmp_path: Path) -> None:
     assert op_names(module) == []
 
 
+def test_a_free_weight_is_one_constant_with_its_own_name(tmp_path: Path) -> None:
+    source = text(
+        "pnnx.Input a 0 1 0 #0=(1024)f32",
+        "pnnx.Attribute w 0 1 1 @data=(1024)f32",
+        "torch.gt g 2 1 0 1 2 $input=0 $other=1",
+        "torch.lt l 2 1 0 1 3 $input=0 $other=1",
+        "prim::TupleConstruct t 2 1 2 3 4",
+        "pnnx.Output out 1 0 4",
+    )
+    module = import_pnnx(write_pair(tmp_path, source, {"w.data": bytes(4096)}))
+    (weight,) = (op for op in ops(module.operation) if isinstance(op, tri.Weight))
+    assert (node_names(weight.location), value_names(weight.location)) == (("w",), ("1",))
+    assert list(module.weights) == ["1"]
+
+
 def test_a_weight_of_a_module_that_is_an_input_as_well_is_read_once(tmp_path: Path) -> None:
     weight = np.arange(6, dtype=np.float32).reshape(2, 3)
     source = text(
