@@ -3,6 +3,7 @@
 from . import ops_activation as ops_activation
 from . import ops_attention as ops_attention
 from . import ops_elementwise as ops_elementwise
+from . import ops_fourier as ops_fourier
 from . import ops_layers as ops_layers
 from . import ops_moves as ops_moves
 from . import ops_reduce as ops_reduce

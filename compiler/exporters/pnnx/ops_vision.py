@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
@@ -28,6 +30,32 @@ def max_pool(op: tri.MaxPool, graph: PnnxGraph) -> None:
         ceil_mode=op.ceil_mode,
         return_indices=False,
     )
+
+
+@exports(tri.MaxPoolIndices)
+def max_pool_indices(op: tri.MaxPoolIndices, graph: PnnxGraph) -> None:
+    """Count torch's indices, which are of one channel, from the first channel of all on."""
+    x, rank = tensor_of(op.x.type), len(op.kernel)
+    uneven = op.pads[:rank] != op.pads[rank:] or _too_wide(op)
+    if not is_float(x.dtype) or uneven or op.storage_order:
+        raise Unsupported("pools integers, by uneven padding or counts columns, torch does not")
+    _need_same_sizes(op)
+    plane, channels = math.prod(x.shape[2:]), math.prod(x.shape[:2])
+    first = np.arange(channels).reshape(*x.shape[:2], *(1,) * rank) * plane
+    indices = graph.between(op.indices, tensor_of(op.indices.type).shape, "of_channel")
+    graph.add(
+        f"nn.MaxPool{rank}d",
+        [op.x],
+        [op.y, indices],
+        kernel_size=op.kernel,
+        stride=op.strides,
+        padding=op.pads[:rank],
+        dilation=op.dilations,
+        ceil_mode=op.ceil_mode,
+        return_indices=True,
+    )
+    starts = graph.constant("channel_starts", first)
+    graph.add("pnnx.Expression", [indices, starts], [op.indices], expr="add(@0,@1)")
 
 
 @exports(tri.AveragePool)

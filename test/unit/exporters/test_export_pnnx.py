@@ -29,9 +29,8 @@ from trivium.dialects.core.op import Op
 
 EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
-    *(tri.BitCast, tri.Det, tri.Dft, tri.GatherNd, tri.Hardmax, tri.LinearAttention, tri.OneHot),
+    *(tri.BitCast, tri.Det, tri.GatherNd, tri.Hardmax, tri.LinearAttention, tri.OneHot),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
-    tri.MaxPoolIndices,
 }
 """Ops that torch does not have, or not among what PNNX keeps."""
 

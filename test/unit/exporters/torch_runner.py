@@ -12,7 +12,6 @@ from trivium.compiler.frontends.pnnx import Graph, Operator
 from trivium.dialects.core.tensor import Array
 
 NO_SELECT = 2**31 - 1
-UNARY = ("torch.bool", "torch.float", "torch.long", "int", "square", "neg")
 BINARY: dict[str, Callable[..., Any]] = {
     "add": torch.add,
     "and": torch.bitwise_and,
@@ -20,8 +19,11 @@ BINARY: dict[str, Callable[..., Any]] = {
     "div": torch.div,
     "floor_divide": torch.floor_divide,
     "fmod": torch.fmod,
+    "logaddexp": torch.logaddexp,
     "lshift": torch.bitwise_left_shift,
+    "max": torch.maximum,
     "maximum": torch.maximum,
+    "min": torch.minimum,
     "minimum": torch.minimum,
     "mul": torch.mul,
     "or": torch.bitwise_or,
@@ -90,6 +92,8 @@ def call(operator: Operator, taken: list[Any]) -> Any:
         if sizes != "none":
             return getattr(x, name)(sizes or ())
         return getattr(x, name)(**named)
+    if name.startswith("fft."):
+        return getattr(torch.fft, name[4:])(**named)
     return getattr({"torch": torch, "F": functional}[space], name)(**named)
 
 
