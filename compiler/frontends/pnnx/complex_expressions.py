@@ -89,8 +89,8 @@ def _apply(function: Function, arguments: Sequence[Any]) -> Any:
     if function.name == "abs":
         return apply(ABS, *parts)
     if function.name == "size":
-        places = ",".join(f"@{i}" for i in range(len(arguments)))
-        return apply(f"size({places})", pairs[0].real, *arguments[1:])
+        axis = arguments[1:]
+        return apply("size(@0,@1)" if axis else "size(@0)", pairs[0].real, *axis)
     if function.name not in PARTS:
         raise Unsupported(f"has '{function.name}' of complex numbers, must be of real ones")
     return _Pair(*(apply(text, *parts) for text in PARTS[function.name]))

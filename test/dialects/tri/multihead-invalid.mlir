@@ -52,3 +52,18 @@ func.func @mask_of_other_heads(%q: tensor<1x5x4xf32>, %w: tensor<12x4xf32>, %out
       : (tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<1x5x4xf32>, tensor<12x4xf32>, tensor<4x4xf32>, tensor<1x5x5xi1>) -> (tensor<1x5x4xf32>, tensor<1x5x5xf32>)
   return
 }
+
+func.func @inputs_without_a_batch(%q: tensor<5x4xf32>, %w: tensor<12x4xf32>, %out: tensor<4x4xf32>) {
+  // expected-error @below {{'tri.multihead_attention' op operands have ranks 2, 2, 2, must have 3}}
+  %y:2 = "tri.multihead_attention"(%q, %q, %q, %w, %out) {batch_first = true, heads = 2, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}
+      : (tensor<5x4xf32>, tensor<5x4xf32>, tensor<5x4xf32>, tensor<12x4xf32>, tensor<4x4xf32>) -> (tensor<5x4xf32>, tensor<5x5xf32>)
+  return
+}
+
+// One weight is for queries, keys and values alike.
+func.func @one_weight_for_other_keys(%q: tensor<1x5x4xf32>, %k: tensor<1x5x3xf32>, %w: tensor<12x4xf32>, %out: tensor<4x4xf32>) {
+  // expected-error @below {{'tri.multihead_attention' op inputs have 4, 3 and 3 elements, one weight takes one}}
+  %y:2 = "tri.multihead_attention"(%q, %k, %k, %w, %out) {batch_first = true, heads = 2, operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 0, 0, 0, 0, 0>}
+      : (tensor<1x5x4xf32>, tensor<1x5x3xf32>, tensor<1x5x3xf32>, tensor<12x4xf32>, tensor<4x4xf32>) -> (tensor<1x5x4xf32>, tensor<1x5x5xf32>)
+  return
+}

@@ -75,3 +75,9 @@ func.func @response_of_nobody(%x: tensor<1x4x8xf32>) {
   %y = "tri.lrn"(%x) {size = 0} : (tensor<1x4x8xf32>) -> tensor<1x4x8xf32>
   return
 }
+
+func.func @least_norm_below_zero(%x: tensor<2x4xf32>) {
+  // expected-error @below {{'tri.lp_normalize' op epsilon is -1.0, must be at least 0}}
+  %y = "tri.lp_normalize"(%x) {epsilon = -1.0} : (tensor<2x4xf32>) -> tensor<2x4xf32>
+  return
+}

@@ -69,3 +69,9 @@ func.func @roll_of_an_axis_twice(%x: tensor<2x3xf32>) {
   %y = "tri.roll"(%x) {axes = array<i64: 0, -2>, shifts = array<i64: 1, 1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
   return
 }
+
+func.func @shuffle_without_channels(%x: tensor<6xf32>) {
+  // expected-error @below {{'tri.channel_shuffle' op x has rank 1, must have 2 or more: batch, channels, …}}
+  %y = "tri.channel_shuffle"(%x) {groups = 2} : (tensor<6xf32>) -> tensor<6xf32>
+  return
+}
