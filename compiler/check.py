@@ -14,9 +14,9 @@ from .stages import candidates, pipeline_for
 
 def check(
     model: Source,
-    target: str = "cpu",
-    *,
     example_inputs: Any = None,
+    *,
+    target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
     math: str = FAST,

@@ -22,9 +22,9 @@ from .stages import pipeline_for
 
 def compile(
     model: Source,
-    target: str = "cpu",
-    *,
     example_inputs: Any = None,
+    *,
+    target: str = "cpu",
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
     opt_level: int = 2,

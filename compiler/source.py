@@ -41,7 +41,12 @@ def import_model(
     if is_torch_module(source):
         source = _converted(source, example_inputs)
     elif example_inputs is not None:
-        raise CompileError(f"example_inputs are for torch modules, the model is {_kind(source)}")
+        given = (
+            f"; say target='{example_inputs}' by name" if isinstance(example_inputs, str) else ""
+        )
+        raise CompileError(
+            f"example_inputs are for torch modules, the model is {_kind(source)}{given}"
+        )
     if isinstance(source, Graph) or _is_pnnx(source):
         from .frontends.pnnx.importer import import_pnnx
 

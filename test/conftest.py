@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 
 _site = Path(tempfile.mkdtemp(prefix="trivium-pytest-"))
 atexit.register(shutil.rmtree, _site, ignore_errors=True)
@@ -22,3 +23,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 settings.register_profile("trivium", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("trivium")
+
+# Hypothesis also draws numbers that it finds in the code that is loaded. Examples would depend on
+# which tests ran before.
+providers._get_local_constants = lambda: providers._local_constants

@@ -23,7 +23,7 @@ def test_kernels_of_the_target() -> None:
 
 
 def test_the_host_runs_one_op_at_a_time() -> None:
-    placements = trivium.check(MODEL, "host", shapes={"N": 2})
+    placements = trivium.check(MODEL, target="host", shapes={"N": 2})
     assert [(p.target, p.nodes, p.ops) for p in placements] == [
         ("host", "first", ("tri.exp",)),
         ("host", "second", ("tri.neg",)),
@@ -34,4 +34,4 @@ def test_the_errors_are_those_of_compile() -> None:
     with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
         trivium.check(MODEL)
     with pytest.raises(CompileError, match="no target is called 'tpu'"):
-        trivium.check(MODEL, "tpu", shapes={"N": 2})
+        trivium.check(MODEL, target="tpu", shapes={"N": 2})

@@ -58,7 +58,7 @@ X = np.random.default_rng(4).standard_normal((2, 16, 14, 14)).astype(np.float32)
 
 @pytest.fixture(scope="module")
 def wanted() -> np.ndarray:
-    return trivium.compile(MODEL, "host")(X)
+    return trivium.compile(MODEL, target="host")(X)
 
 
 @pytest.mark.parametrize("name", RUNNABLE)

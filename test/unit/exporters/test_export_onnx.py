@@ -14,7 +14,7 @@ from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
-from hypothesis import Phase, given, settings
+from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 from single_op import assert_same, computed, single, tamed, usual, variable
@@ -38,6 +38,9 @@ NOT_IN_ONNX = {tri.Atan2, tri.Expm1, tri.Lgamma, tri.Log1p} | WHOLE_OPS
 OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES if op not in NOT_IN_ONNX]
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 LAW = settings(derandomize=True, deadline=None, max_examples=25, database=None, phases=PHASES)
+
+ILL_CONDITIONED = (tri.BatchNorm, tri.InstanceNorm, tri.GroupNorm)
+"""Ops that divide by small numbers; they get ten times the tolerance, as in closeness.py."""
 
 NOT_JUDGED = {
     tri.Dft: "onesided inverse transforms, of which it makes other lengths",
@@ -113,6 +116,7 @@ def run(model: onnx.ModelProto, inputs: Sequence[Array]) -> list[Array]:
 @given(data=st.data())
 def test_onnx_runtime_computes_the_same(op: type[Op], data: st.DataObject) -> None:
     example = tamed(rounded(op, data.draw(examples(EXAMPLES[op]))))
+    assume(example.attributes.get("sorted", True))  # else any order is right
     inputs = variable(example, [])
     try:
         module = single(op, example)
@@ -128,7 +132,8 @@ def test_onnx_runtime_computes_the_same(op: type[Op], data: st.DataObject) -> No
         return  # it says what it does not implement
     for one, other in zip(got, expected, strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+        limit = 10 if issubclass(op, ILL_CONDITIONED) else 1
+        np.testing.assert_allclose(one, other, rtol=limit * 1e-4, atol=limit * 1e-5)
 
 
 def parse(body: str, types: str, results: str, outputs: str = "") -> Module:

@@ -26,6 +26,7 @@ from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array
 
 EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
@@ -83,6 +84,11 @@ def test_an_op_comes_back_as_the_same(
     check(op, example, constant, tmp_path_factory.getbasetemp())
 
 
+def judged(array: Array) -> bool:
+    """Say whether torch can judge a number: halves it rounds at each step."""
+    return usual(array) and array.dtype.itemsize > 2
+
+
 def check(op: type[Op], example: Example, constant: list[bool], folder: Path) -> bool:
     """Write and read an op, and compare; say whether torch has it."""
     inputs = variable(example, constant)
@@ -94,7 +100,7 @@ def check(op: type[Op], example: Example, constant: list[bool], folder: Path) ->
     again = import_pnnx(read_pnnx(folder / "op.pnnx.param"))
     expected = computed(module, inputs)
     assert_same(computed(again, inputs), expected, ROUNDED.get(op, 0))
-    if issubclass(op, MODULES):
+    if issubclass(op, MODULES) and all(map(judged, (*inputs, *expected))):
         for got, want in zip(run_by_torch(graph, inputs), expected, strict=True):
             np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
     return True

@@ -108,6 +108,8 @@ def states(given: list[Any]) -> list[Any]:
 def module(name: str, operator: Operator, parameters: dict[str, Any]) -> nn.Module:
     made = getattr(nn, name)(**parameters).eval()
     weights = {k: torch.from_numpy(np.array(a.array())) for k, a in operator.attributes.items()}
+    floats = [weight.dtype for weight in weights.values() if weight.is_floating_point()]
+    made.to(floats[0] if floats else torch.float32)
     missing, unknown = made.load_state_dict(weights, strict=False)
     assert not unknown
     assert set(missing) <= {"num_batches_tracked"}

@@ -67,7 +67,7 @@ def test_module_equals_torch() -> None:
 def test_inputs_are_flat_and_scalars_are_typed() -> None:
     x, factors = torch.randn(4, 3), [torch.tensor(2.5), torch.tensor([1, -2, 3])]
     keep = torch.tensor([True, False, True])
-    session = trivium.compile(Scaled(), example_inputs=(x, factors, keep))
+    session = trivium.compile(Scaled(), (x, factors, keep))
     flat = [each.numpy() for each in (x, *factors, keep)]
     got = session.run({f"in{i}": array for i, array in enumerate(flat)})
     for y, want in zip(got.values(), Scaled()(x, factors, keep), strict=True):
@@ -139,6 +139,8 @@ def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_example_inputs_are_for_modules() -> None:
     with pytest.raises(trivium.CompileError, match=r"the model is 'net\.onnx'"):
         trivium.compile("net.onnx", example_inputs=torch.zeros(1))
+    with pytest.raises(trivium.CompileError, match="say target='host' by name"):
+        trivium.compile("net.onnx", "host")
 
 
 def test_unsupported_operators_are_found_by_name() -> None:
