@@ -211,8 +211,8 @@ class Log:
     def __init__(self) -> None:
         self.lines: list[tuple[ir.Location, str]] = []
 
-    def add(self, pattern: Pattern, op: Op, reason: str) -> None:
-        self.lines.append((op.location, f"{type(pattern).__name__}: {op.op_name}: {reason}"))
+    def add(self, rule: object, op: Op, reason: str) -> None:
+        self.lines.append((op.location, f"{type(rule).__name__}: {op.op_name}: {reason}"))
 
 
 LOGS: list[Log] = []

@@ -31,18 +31,22 @@ class Table(argparse.Action):
         setattr(namespace, self.dest, {**table, name: value})
 
 
+def shape_argument() -> dict[str, Any]:
+    """Describe what gives sizes to the inputs of a model."""
+    return {
+        "metavar": "NAME=SIZE",
+        "dest": "shapes",
+        "type": binding,
+        "action": Table,
+        "help": "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
+    }
+
+
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what says how a model is compiled; a default of None means that of the API."""
     group = parser.add_argument_group("how to compile")
     group.add_argument("--target", metavar="NAME", help="where to run: cpu (the default) or host")
-    group.add_argument(
-        "--shape",
-        metavar="NAME=SIZE",
-        dest="shapes",
-        type=binding,
-        action=Table,
-        help="size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
-    )
+    group.add_argument("--shape", **shape_argument())
     group.add_argument(
         "--opt-level",
         type=int,

@@ -44,10 +44,20 @@ class ChooseLayouts(Pass):
         rewriter = Rewriter(module)
         with module.operation.context:
             for function in functions(module.operation):
-                forms = _find_forms(function, blocks, rewriter)
+                forms = self._find_forms(function, blocks, rewriter)
                 chosen = set(forms) if self.always else _cheapest(forms, blocks)
                 _rewrite([forms[value] for value in forms if value in chosen], blocks, rewriter)
         rewrite(module, _BlockOfUnblock(), _UnblockOfBlock())
+
+    def _find_forms(self, function: ir.Operation, blocks: Blocks, rewriter: Rewriter) -> Forms:
+        found: Forms = {}
+        for op in ops(function):
+            try:
+                found[op.results[0]] = (op, blocked_form(op, blocks, rewriter))
+            except NoMatch as reason:
+                for log in LOGS:
+                    log.add(self, op, str(reason))
+        return found
 
 
 class _BlockOfUnblock(Pattern):
@@ -66,18 +76,6 @@ class _UnblockOfBlock(Pattern):
     def rewrite(self, op: cpu.Unblock, rewriter: Rewriter) -> None:
         blocked = rewriter.producer(op.x, cpu.Block)
         rewriter.replace(op, [blocked.x], blocked)
-
-
-def _find_forms(function: ir.Operation, blocks: Blocks, rewriter: Rewriter) -> Forms:
-    found: Forms = {}
-    for op in ops(function):
-        try:
-            form = blocked_form(op, blocks, rewriter)
-            found[op.results[0]] = (op, form)
-        except NoMatch as reason:
-            for log in LOGS:
-                log.lines.append((op.location, f"ChooseLayouts: {op.op_name}: {reason}"))
-    return found
 
 
 def _cheapest(forms: Forms, blocks: Blocks) -> set[ir.Value]:

@@ -95,11 +95,13 @@ def index_of(number: Number) -> Index:
 
 def unravel(linear: Index, shape: Sequence[int]) -> list[Index]:
     """Split a row-major position into one index per dimension."""
-    indices: list[Index] = []
-    for size in reversed(shape):
-        indices.append(linear % size if indices or len(shape) > 1 else linear)
+    if not shape:
+        return []
+    inner: list[Index] = []
+    for size in reversed(shape[1:]):
+        inner.append(linear % size)
         linear = linear // size
-    return indices[::-1]
+    return [linear, *reversed(inner)]
 
 
 def for_each(

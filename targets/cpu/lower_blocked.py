@@ -7,7 +7,7 @@ from ...dialects import cpu
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Rows
 from .costs import KEPT_BYTES
-from .index import Index
+from .index import Index, unravel
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .panels import StoredPanel
@@ -146,13 +146,4 @@ class _Pixels:
         if self.flat is not None:
             self.flat.store(total, [number, block, pixel, lane], taken)
             return
-        self.y.store(total, [number, block, *_place(pixel, self.spatial), lane], taken)
-
-
-def _place(pixel: Index, spatial: Sequence[int]) -> list[Index]:
-    """Return the coordinates of a pixel."""
-    at: list[Index] = []
-    for size in reversed(spatial[1:]):
-        at.append(pixel % size)
-        pixel = pixel // size
-    return [pixel, *reversed(at)]
+        self.y.store(total, [number, block, *unravel(pixel, self.spatial), lane], taken)

@@ -45,7 +45,7 @@ def lower_blocked_winograd_conv(
     full, rest = divmod(outputs, columns)
     work = _Winograd(op, kernel, x, u, b, y, large)
 
-    def run(count: int, first: int) -> Section:
+    def rounds(times: int, count: int, first: int) -> Section:
         def enter(at: list[Index]) -> list[Piece]:
             start = at[1] * count + first
             work.transform(at[0], start, count)
@@ -55,12 +55,9 @@ def lower_blocked_winograd_conv(
                 pieces.append(Piece(1, lambda _: work.panel(at[0], start, count, last, rest)))
             return pieces
 
-        return Section((y.shape[0], many if count == large else few), full + bool(rest), enter)
+        return Section((y.shape[0], times), full + bool(rest), enter)
 
-    sections = [run(large, 0)]
-    if few:
-        sections.append(run(small, many * large))
-    spread(*sections)
+    spread(rounds(many, large, 0), rounds(few, small, many * large))
 
 
 class _Winograd:

@@ -73,11 +73,6 @@ def _dot_panel_conv(op: cpu.DotPanelConv) -> int:
     return 2 * y.size * x.shape[1] * math.prod(op.kernel)
 
 
-def _blocked_conv(op: cpu.BlockedConv) -> int:
-    w, y = _tensors((op.w, op.y))
-    return 2 * y.size * w.shape[1]
-
-
 def _lane_conv(op: cpu.LaneConv) -> int:
     w, y = _tensors((op.w, op.y))
     return 2 * y.size * w.shape[1] * w.shape[2]
@@ -132,7 +127,7 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
 
 _COUNTS: dict[str, Count] = {
     "cpu.block": lambda op: 0,
-    "cpu.blocked_conv": _blocked_conv,
+    "cpu.blocked_conv": _panel_conv,
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_mat_mul": _mat_mul,

@@ -21,14 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the format, if the name of OUT does not say it",
     )
-    parser.add_argument(
-        "--shape",
-        metavar="NAME=SIZE",
-        dest="shapes",
-        type=arguments.binding,
-        action=arguments.Table,
-        help="size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
-    )
+    parser.add_argument("--shape", **arguments.shape_argument())
     parser.add_argument(
         "--opt-level",
         type=int,
