@@ -124,6 +124,12 @@ class Op:
         except Invalid as error:
             raise Invalid(f"attribute '{field.name}' is {error}") from None
 
+    def set_attributes(self, values: dict[str, Any]) -> None:
+        """Write attribute fields, given as Python values."""
+        known = {field.name: field for field in self.fields.attributes}
+        for name, value in values.items():
+            self.operation.attributes[name] = to_attribute(value, known[name].type)
+
     def operand_groups(self) -> list[Any]:
         """Return the operands field by field: a value, None, or a list of values."""
         return _grouped(self.operation, self.operation.operands, self.fields.operands, "operand")
