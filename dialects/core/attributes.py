@@ -43,6 +43,17 @@ def type_of(tensor: Tensor) -> ir.Type:
     return ir.RankedTensorType.get(tensor.shape, ir.Type.parse(tensor.dtype))
 
 
+def order_of(type_: ir.Type) -> tuple[int, ...]:
+    """Return in which order the dims of a tensor lie in memory, outermost first.
+
+    It is empty for a tensor in row-major order.
+    """
+    encoding = type_.encoding if isinstance(type_, ir.RankedTensorType) else None
+    if not isinstance(encoding, ir.ArrayAttr):
+        return ()
+    return tuple(item.value for item in encoding)
+
+
 def to_attribute(value: Any, kind: Any) -> ir.Attribute:
     """Convert a field's Python value to an attribute of the current context."""
     if kind is bool:
