@@ -95,7 +95,7 @@ def _request(job: Job, architecture: Architecture) -> Request:
     return {
         "text": job.source.text,
         "name": job.source.name,
-        "signature": dict(job.source.signature),
+        "signature": job.source.signature,
         "constexprs": dict(job.source.constexprs),
         "target": (architecture.backend, architecture.number, architecture.warp_size),
         "options": _options(job),

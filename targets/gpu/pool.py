@@ -59,8 +59,8 @@ class Worker:
         with suppress(OSError):
             lines = self.messages.read_text(errors="replace").split("\n")
             if last := next((line.strip() for line in reversed(lines) if line.strip()), ""):
-                return f"the compiler crashed with {how}: {last}"
-        return f"the compiler crashed with {how}"
+                return f"the process crashed with {how}: {last}"
+        return f"the process crashed with {how}"
 
     def close(self) -> None:
         """End the process, whatever it is doing, and remove its files."""
@@ -147,7 +147,7 @@ class _Run:
     def _take(self, worker: Worker, index: int, ready: bool) -> None:
         if not ready:
             worker.close()
-            return self.report(index, {"error": f"the compiler took over {self.seconds:g} seconds"})
+            return self.report(index, {"error": f"the process took over {self.seconds:g} seconds"})
         try:
             reply = worker.connection.recv()
         except (EOFError, ConnectionResetError):

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,14 @@ from typing import Any
 IDLE_SECONDS = 60
 """How long it waits for a request before it ends: it holds a few hundred megabytes."""
 
+NUMBERS = count()
 METADATA = ("name", "num_warps", "num_ctas", "shared", "global_scratch_size", "tensordesc_meta")
 
 
 def main(descriptor: int, folder: str, search_path: list[str]) -> None:
     """Answer requests from a file descriptor until there are no more; `folder` is for files."""
     sys.path[:] = search_path
+    sys.dont_write_bytecode = True
     tempfile.tempdir = folder
     connection = Connection(descriptor)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
@@ -64,10 +67,13 @@ def _compile(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _load(request: Mapping[str, Any], folder: Path) -> Any:
-    """Import the module that defines the kernel; Triton reads its file again."""
-    path = folder / "kernel.py"
+    """Import the module that defines the kernel; Triton reads its file again.
+
+    A name twice would be met with what Python remembers of the first file.
+    """
+    path = folder / f"kernel{next(NUMBERS)}.py"
     path.write_text(request["text"], encoding="utf-8")
-    specification = spec_from_file_location("kernel", path)
+    specification = spec_from_file_location(path.stem, path)
     assert specification is not None
     assert specification.loader is not None
     module = module_from_spec(specification)

@@ -3,10 +3,11 @@
 from importlib.util import find_spec
 
 import pytest
+from trivium.dialects.tile.types import Memory, row_major
 from trivium.targets.gpu.architecture import Architecture, find_architecture
 from trivium.targets.gpu.compile import Failure, Job, compile_sources
 from trivium.targets.gpu.compiled import Compiled
-from trivium.targets.gpu.source import Source
+from trivium.targets.gpu.source import Parameter, Source
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="triton is not installed")
 
@@ -21,6 +22,12 @@ import triton.language as tl
 """
 
 
+def pointers(type_: str, shape: tuple[int, ...], *names: str) -> tuple[Parameter, ...]:
+    """Declare parameters that point to tensors of one type."""
+    memory = Memory(shape, row_major(shape), type_.replace("fp", "f"))
+    return tuple(Parameter(name, f"*{type_}", i, memory) for i, name in enumerate(names))
+
+
 def double(name: str = "double", factor: str = "2.0") -> Source:
     """Multiply 1000 numbers, a block for each program."""
     text = f"""def {name}(x_ptr, y_ptr, BLOCK: tl.constexpr):
@@ -29,8 +36,8 @@ def double(name: str = "double", factor: str = "2.0") -> Source:
     x = tl.load(x_ptr + offsets, mask=inside, other=0.0)
     tl.store(y_ptr + offsets, x * {factor}, mask=inside)
 """
-    signature = (("x_ptr", "*fp32"), ("y_ptr", "*fp32"))
-    return Source(HEAD + text, name, signature, (("BLOCK", 256),), (4, 1, 1))
+    parameters = pointers("fp32", (1000,), "x_ptr", "y_ptr")
+    return Source(HEAD + text, name, parameters, (("BLOCK", 256),), (4, 1, 1))
 
 
 MATMUL = """def matmul(a_ptr, b_ptr, c_ptr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
@@ -58,20 +65,21 @@ MATMUL_DESCRIPTORS = """def matmul(a, b, c, BM: tl.constexpr, BN: tl.constexpr, 
 def matmul(rows: int = 128, columns: int = 128, depth: int = 64) -> Source:
     """Multiply two matrices of 512x512 through pointers."""
     blocks = (("BM", rows), ("BN", columns), ("BK", depth))
-    signature = (("a_ptr", "*fp16"), ("b_ptr", "*fp16"), ("c_ptr", "*fp16"))
-    return Source(HEAD + MATMUL, "matmul", signature, blocks, (512 // rows, 512 // columns, 1))
+    parameters = pointers("fp16", (512, 512), "a_ptr", "b_ptr", "c_ptr")
+    return Source(HEAD + MATMUL, "matmul", parameters, blocks, (512 // rows, 512 // columns, 1))
 
 
 def matmul_descriptors(rows: int = 128, columns: int = 128, depth: int = 64) -> Source:
     """Multiply two matrices of 512x512 through tensor descriptors."""
     blocks = (("BM", rows), ("BN", columns), ("BK", depth))
-    signature = (
-        ("a", f"tensordesc<fp16[{rows}, {depth}]>"),
-        ("b", f"tensordesc<fp16[{depth}, {columns}]>"),
-        ("c", f"tensordesc<fp16[{rows}, {columns}]>"),
+    memory = Memory((512, 512), (512, 1), "f16")
+    boxes = {"a": (rows, depth), "b": (depth, columns), "c": (rows, columns)}
+    parameters = tuple(
+        Parameter(name, f"tensordesc<fp16[{box[0]}, {box[1]}]>", argument, memory)
+        for argument, (name, box) in enumerate(boxes.items())
     )
     grid = (512 // rows, 512 // columns, 1)
-    return Source(HEAD + MATMUL_DESCRIPTORS, "matmul", signature, blocks, grid)
+    return Source(HEAD + MATMUL_DESCRIPTORS, "matmul", parameters, blocks, grid)
 
 
 def compiled(job: Job, architecture: Architecture = HOPPER) -> Compiled:

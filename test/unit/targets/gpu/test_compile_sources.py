@@ -154,7 +154,7 @@ def test_a_crash_takes_no_other_kernel_along() -> None:
     crashing = replace(double("crashing"), text=end)
     made = compile_sources([Job(crashing), DOUBLE, Job(double(factor="3.0"))], HOPPER)
     assert str(made[0]) == (
-        "kernel 'crashing' was not compiled: the compiler crashed with signal SIGABRT: out of luck"
+        "kernel 'crashing' was not compiled: the process crashed with signal SIGABRT: out of luck"
     )
     assert all(isinstance(m, Compiled) for m in made[1:])
 
@@ -162,7 +162,7 @@ def test_a_crash_takes_no_other_kernel_along() -> None:
 @needs_triton
 def test_a_kernel_that_takes_too_long_is_given_up() -> None:
     endless = replace(double("endless"), text="while True:\n    pass\n")
-    assert failure(Job(endless), seconds=1).message == "the compiler took over 1 seconds"
+    assert failure(Job(endless), seconds=1).message == "the process took over 1 seconds"
     assert compiled(DOUBLE)
 
 

@@ -13,6 +13,7 @@ from sources import (
     matmul,
     matmul_descriptors,
     needs_triton,
+    pointers,
 )
 from trivium.targets.gpu.compile import Job
 from trivium.targets.gpu.resources import instructions, misfit, programs_at_once, resources
@@ -73,7 +74,9 @@ def test_too_much_shared_memory_is_a_misfit() -> None:
 
 @needs_triton
 def test_spilled_registers_are_a_misfit() -> None:
-    source = Source(HEAD + SPILLING, "spilling", (("x_ptr", "*fp32"),), (("BLOCK", 64),))
+    source = Source(
+        HEAD + SPILLING, "spilling", pointers("fp32", (64, 64), "x_ptr"), (("BLOCK", 64),)
+    )
     made = compiled(Job(source, warps=1))
     spilled = resources(made, HOPPER).local_bytes
     assert spilled > 64
