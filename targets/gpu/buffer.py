@@ -4,7 +4,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from ...dialects import tile
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Shape, Tensor
 from ..strides import reshaped_strides
@@ -67,25 +66,22 @@ class Buffer:
         self, number: Number, at: Coordinates | Sequence[Number], accumulate: bool = False
     ) -> None:
         """Store elements, those out of bounds left out."""
-        memory, indices = self._located(at)
+        memory, indices = self._located(at, whole=True)
         checked = tuple(range(len(indices)))
         values = [index.value for index in indices]
         value = number.cast(self.dtype).value
         tile.Store.build(value, memory, values, low=checked, high=checked, accumulate=accumulate)
 
-    def _located(self, at: Coordinates | Sequence[Number]) -> tuple[ir.Value, list[Number]]:
+    def _located(
+        self, at: Coordinates | Sequence[Number], whole: bool = False
+    ) -> tuple[ir.Value, list[Number]]:
         if not isinstance(at, Coordinates):
             at = Coordinates.of(self.shape, at)
         assert at.shape == self.shape, f"coordinates are of {at.shape}, memory of {self.shape}"
-        shape, strides, indices = at.locate(self.strides)
+        shape, strides, indices = at.locate(self.strides, whole)
         view = tile.View.build(self.memory, shape=shape, strides=strides)
         same = view.y.type == self.memory.type
         if not same:
             return view.y, indices
         view.operation.erase()
         return self.memory, indices
-
-
-def value_tensor(value: ir.Value) -> Tensor:
-    """Return the type of a value outside of kernels."""
-    return tensor_of(value.type)
