@@ -159,6 +159,8 @@ class ir:
     class MemRefType(Type):
         shape: Sequence[int]
         element_type: "ir.Type"
+        has_static_shape: bool
+        memory_space: "ir.Attribute | None"
         @staticmethod
         def get(
             shape: Sequence[int],
@@ -176,6 +178,8 @@ class ir:
     class ShapedType(Type):
         @staticmethod
         def get_dynamic_size() -> int: ...
+        @staticmethod
+        def get_dynamic_stride_or_offset() -> int: ...
 
     class IndexType(Type):
         @staticmethod
