@@ -55,7 +55,8 @@ class Dot(TileOp):
         if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
             raise Invalid(f"multiplies {a} by {b}, must be matrices with one size in common")
         if a.dtype != b.dtype or a.dtype not in ACCUMULATORS:
-            raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be {', '.join(ACCUMULATORS)}")
+            known = ", ".join(ACCUMULATORS)
+            raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be two of one type: {known}")
         if precision not in PRECISIONS:
             raise Invalid(f"precision is '{precision}', must be one of {', '.join(PRECISIONS)}")
         want = Tile((a.shape[0], b.shape[1]), ACCUMULATORS[a.dtype])

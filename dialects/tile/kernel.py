@@ -106,7 +106,7 @@ class Kernel(BodyOp):
         sizes = self.block_sizes
         for operation in nested(self.block):
             op = view(operation)
-            if not isinstance(op, TileOp) or isinstance(op, Kernel):
+            if not isinstance(op, TileOp):
                 raise Invalid(f"body has '{operation.name}', must have ops on tiles")
             for name in _named_sizes(op):
                 _check_named(name, sizes, f"'{op.op_name}'")

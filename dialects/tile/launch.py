@@ -9,16 +9,16 @@ from ..core.attributes import order_of, tensor_of
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.mlir import ir
-from ..core.op import view
+from ..core.op import Op, view
 from ..core.tensor import Array, Tensor, is_float, numpy_dtype
-from .dialect import TileOp
+from .dialect import TILE
 from .interpret import run_kernel
 from .kernel import Kernel, find_kernel, nested
 from .memory import Store, StoreBlock, View
 from .types import Memory
 
 
-class Launch(TileOp):
+class Launch(Op, dialect=TILE):
     """Call a kernel: the operands are its inputs, and what it writes to its outputs the results.
 
     Operands and results are tensors, each in memory in the order of dimensions that its type says.
