@@ -217,16 +217,12 @@ class Arange(TileOp):
 
 
 def find_kernel(operation: ir.Operation, name: str) -> Kernel:
-    """Find a kernel by name in the module that an operation is in.
-
-    Raises Invalid when there is none, or more than one.
-    """
+    """Find a kernel by name in the module that an operation is in; raise Invalid without one."""
     top = operation
     while top.parent is not None:
         top = top.parent.operation
-    inside = [each.operation for each in top.regions[0].blocks[0].operations]
-    kernels = [Kernel(each) for each in inside if each.name == Kernel.op_name]
-    found = [kernel for kernel in kernels if kernel.sym_name == name]
-    if len(found) != 1:
-        raise Invalid(f"calls kernel '{name}', the module has {len(found)} of that name")
-    return found[0]
+    symbols = ir.SymbolTable(top)
+    found = view(symbols[name]) if name in symbols else None
+    if not isinstance(found, Kernel):
+        raise Invalid(f"there is no kernel '{name}'")
+    return found

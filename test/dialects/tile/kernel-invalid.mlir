@@ -312,7 +312,7 @@ func.func @holds_a_kernel() {
 // Kernels start no others.
 // expected-error @below {{'tile.kernel' op body has 'tile.launch', must have ops on tiles}}
 "tile.kernel"() ({
-  // expected-error @below {{'tile.launch' op calls kernel 'none', the module has 0 of that name}}
+  // expected-error @below {{'tile.launch' op there is no kernel 'none'}}
   "tile.launch"() {kernel = "none"} : () -> ()
   "tile.return"() : () -> ()
 }) {sym_name = "k", grid = ["8"]} : () -> ()
@@ -324,3 +324,16 @@ func.func @holds_a_kernel() {
 %y = "tile.kernel"() ({
   "tile.return"() : () -> ()
 }) {sym_name = "k", grid = ["8"]} : () -> tensor<i32>
+
+// -----
+
+// expected-note @below {{see existing symbol definition here}}
+"tile.kernel"() ({
+  "tile.return"() : () -> ()
+}) {sym_name = "k", grid = ["8"]} : () -> ()
+
+// Kernels of a module have different names; MLIR sees to it.
+// expected-error @below {{redefinition of symbol named 'k'}}
+"tile.kernel"() ({
+  "tile.return"() : () -> ()
+}) {sym_name = "k", grid = ["8"]} : () -> ()
