@@ -1,6 +1,6 @@
 """Print kernels of a module and run them beside the meaning of the tile dialect."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,3 +42,10 @@ def run_both(kernel: tile.Kernel) -> tuple[list[Array], list[Array]]:
     meant = [array.copy() for array in arrays]
     run_kernel(kernel, meant)
     return run_source(print_kernel(kernel), arrays), meant
+
+
+def run_printed(kernel: tile.Kernel, arrays: Sequence[Array]) -> None:
+    """Run a kernel as printed on flat arrays, which may be part of what it may touch."""
+    made = run_source(print_kernel(kernel), arrays)
+    for array, new in zip(arrays, made, strict=True):
+        array[...] = new
