@@ -1,6 +1,6 @@
 """Kernels that models spend their time in, built as lowerings build them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from trivium.dialects import tile
 from trivium.dialects.core.mlir import ir, new_context
@@ -13,6 +13,8 @@ from trivium.targets.gpu.source import Source
 
 SIZE = 512
 BLOCKS = {"BM": 128, "BN": 128, "BK": 64}
+SMALL = {"BM": 64, "BN": 64, "BK": 32}
+"""Blocks for what matrix units do not multiply: more would not fit in registers."""
 
 
 def _printed(name: str, build: Callable[[KernelBuilder], None], strict: bool = False) -> Source:
@@ -25,16 +27,21 @@ def _printed(name: str, build: Callable[[KernelBuilder], None], strict: bool = F
         return print_kernel(kernel.op, strict)
 
 
-def matmul(dtype: str = "f16", result: str = "f32", precision: str = "ieee") -> Source:
+def matmul(
+    dtype: str = "f16",
+    result: str = "f32",
+    precision: str = "ieee",
+    blocks: Mapping[str, int] = BLOCKS,
+) -> Source:
     """Multiply matrices that are loaded element by element; b lies column by column."""
 
     def build(kernel: KernelBuilder) -> None:
         square = Tensor((SIZE, SIZE), dtype)
         a, b = kernel.argument("a", square, name="a"), kernel.argument("b", square, (1, 0), "b")
         c = kernel.argument("c", Tensor((SIZE, SIZE), result), name="c", output=True)
-        rows = kernel.axis(SIZE, "BM", BLOCKS["BM"], "rows").expand(1)
-        columns = kernel.axis(SIZE, "BN", BLOCKS["BN"], "columns").expand(0)
-        step = kernel.block_of("BK", BLOCKS["BK"])
+        rows = kernel.axis(SIZE, "BM", blocks["BM"], "rows").expand(1)
+        columns = kernel.axis(SIZE, "BN", blocks["BN"], "columns").expand(0)
+        step = kernel.block_of("BK", blocks["BK"])
 
         def body(k: Number, acc: Number) -> Number:
             ks = kernel.indices(k, "BK", "ks")

@@ -7,7 +7,7 @@ import re
 from functools import cache
 
 import pytest
-from recipes import matmul, matmul_descriptors, scale, softmax
+from recipes import SMALL, matmul, matmul_descriptors, scale, softmax
 from sources import AMPERE, BLACKWELL, CDNA, HOPPER, needs_triton
 from trivium.targets.gpu.architecture import Architecture
 from trivium.targets.gpu.compile import Failure, Job, compile_sources
@@ -19,7 +19,7 @@ JOBS = {
     "matmul": Job(matmul(), 8, 3),
     "matmul_i8": Job(matmul("i8", "i32"), 8, 3),
     "matmul_tf32": Job(matmul("f32", precision="tf32"), 8, 2),
-    "matmul_f32": Job(matmul("f32"), 8, 2),
+    "matmul_f32": Job(matmul("f32", blocks=SMALL), 8, 2),
     "descriptors": Job(matmul_descriptors(), 8, 3),
     "softmax": Job(softmax()),
     "scale": Job(scale()),
@@ -37,7 +37,7 @@ INSTRUCTIONS = {
     (HOPPER, "matmul_f32"): (r"fma\.rn\.f32", LOADS),
     (HOPPER, "descriptors"): (
         r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.f16",
-        r"cp\.async\.bulk\.tensor\.2d\.shared::cluster\.global",
+        r"cp\.async\.bulk\.tensor\.2d\.shared::\w+\.global",
         r"cp\.async\.bulk\.tensor\.2d\.global\.shared::cta",
     ),
     (HOPPER, "softmax"): (r"ld\.global\.v4\.b32", r"shfl\.sync"),
