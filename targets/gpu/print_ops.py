@@ -219,6 +219,8 @@ def _listed(printer: Printer, values: Sequence[ir.Value]) -> str:
 def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
     """Print the pointers to the elements at some indices."""
     memory = printer.memory(op.memory)
+    if (most := max(memory.shape, default=0)) > INT32_ELEMENTS:
+        raise Unsupported(f"has a dimension of {most} elements, indices go to {INT32_ELEMENTS}")
     large = memory.extent >= INT32_ELEMENTS
     terms = [printer.pointer(op.memory)]
     for index, stride in zip(op.indices, memory.strides, strict=True):
