@@ -11,8 +11,14 @@ Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
 
 
+HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
+"""The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""
+
+
 class Target:
     """Collect the lowerings and the limits of one place where ops can run.
+
+    Its kernels read and write `memory`; what another memory holds is copied before.
 
     Both register by decorator on the target's own object, so that two targets live side by side
     and a test can make a third:
@@ -29,8 +35,9 @@ class Target:
     and in the support table of the docs.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, memory: str = HOST_MEMORY) -> None:
         self.name = name
+        self.memory = memory
         self.lowerings: dict[type[Op], Any] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
 
