@@ -138,6 +138,7 @@ class ir:
         shape: Sequence[int]
         element_type: "ir.Type"
         has_static_shape: bool
+        encoding: "ir.Attribute | None"
         def __init__(self, cast_from_type: "ir.Type") -> None: ...
         @staticmethod
         def get(
