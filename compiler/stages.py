@@ -15,7 +15,7 @@ def pipeline_for(
     opt_level: int,
     options: Options = DEFAULT,
 ) -> Pipeline:
-    """Return the pipeline from an imported model to a placed one, for the best of the machines.
+    """Return the pipeline from an imported model to what a target compiles: a placed one.
 
     Raises CompileError for a target that there is not.
     """
@@ -25,6 +25,7 @@ def pipeline_for(
         *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),
+        *chosen.placed_passes(opt_level, options),
     )
     return Pipeline(passes)
 

@@ -67,6 +67,10 @@ class Target:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
 
+    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+        """Return the passes that make code of what was placed here, as far as that is IR."""
+        return ()
+
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         """Say why ops that the target takes one by one do not make one kernel, or None."""
         return None

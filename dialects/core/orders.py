@@ -41,6 +41,12 @@ def same_memory(shape: Shape, a: Order, b: Order) -> bool:
     return all(size == 1 or one == other for size, one, other in pairs)
 
 
+def plain_order(shape: Shape, order: Order) -> Order:
+    """Return row-major order for one that means the same, as axes of size 1 may lie anywhere."""
+    plain = row_major(len(shape))
+    return plain if not order or same_memory(shape, order, plain) else order
+
+
 def transposed_order(order: Order, permutation: Sequence[int]) -> Order:
     """Return the order of the transposed tensor that lies in memory as its operand does.
 

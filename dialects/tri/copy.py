@@ -13,6 +13,11 @@ class Copy(TriOp):
     to: str
     y: Result
 
+    def verify(self) -> None:
+        super().verify()
+        if self.x.type != self.y.type:
+            raise Invalid(f"makes {self.y.type} of {self.x.type}, must keep the order of axes")
+
     @staticmethod
     def infer(x: Tensor, *, to: str) -> Tensor:
         if not to:

@@ -12,3 +12,9 @@ func.func @another_type(%x: tensor<2xf32>) {
   %0 = "tri.copy"(%x) {to = "gpu"} : (tensor<2xf32>) -> tensor<2xf16>
   return
 }
+
+func.func @another_order(%x: tensor<2x3xf32>) {
+  // expected-error @below {{'tri.copy' op makes tensor<2x3xf32, [1, 0]> of tensor<2x3xf32>, must keep the order of axes}}
+  %0 = "tri.copy"(%x) {to = "gpu"} : (tensor<2x3xf32>) -> tensor<2x3xf32, [1, 0]>
+  return
+}
