@@ -8,7 +8,6 @@ import numpy as np
 
 from .errors import Invalid, Unsupported
 from .mlir import ir
-from .orders import Order, row_major
 from .tensor import DTYPES, Array, Tensor, numpy_dtype
 
 SPELLING: dict[Any, str] = {
@@ -42,26 +41,27 @@ def tensor_of(type_: ir.Type) -> Tensor:
     return Tensor(tuple(type_.shape), dtype)
 
 
-def order_of(type_: ir.Type) -> Order:
+def order_of(type_: ir.Type) -> tuple[int, ...]:
     """Return the order in which the axes of a tensor type lie in memory, outermost first.
 
     A type that says nothing is row-major. Raises Invalid for one that says anything but an order.
     """
     assert isinstance(type_, ir.RankedTensorType)
+    plain = tuple(range(type_.rank))
     if type_.encoding is None:
-        return row_major(type_.rank)
+        return plain
     try:
         order = tuple(axis.value for axis in type_.encoding)
     except (TypeError, AttributeError):
         order = ()
-    if any(type(axis) is not int for axis in order) or sorted(order) != list(range(type_.rank)):
+    if any(type(axis) is not int for axis in order) or tuple(sorted(order)) != plain:
         raise Invalid(f"{type_} is in no order: it must name each of {type_.rank} axes once")
-    if order == row_major(type_.rank):
+    if order == plain:
         raise Invalid(f"{type_} is in row-major order, which must be left out")
     return order
 
 
-def type_of(tensor: Tensor, order: Order = ()) -> ir.Type:
+def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
     """Return the MLIR type of a plain tensor type, in the current context.
 
     `order` says how the axes lie in memory where that is not row-major.
@@ -69,7 +69,7 @@ def type_of(tensor: Tensor, order: Order = ()) -> ir.Type:
     if max(tensor.shape, default=0) >= 1 << 63:
         raise Unsupported(f"makes {tensor}, axes must have less than 2^63 elements")
     element = ir.Type.parse(tensor.dtype)
-    if order in ((), row_major(tensor.rank)):
+    if order in ((), tuple(range(tensor.rank))):
         return ir.RankedTensorType.get(tensor.shape, element)
     i64 = ir.IntegerType.get_signless(64)
     encoding = ir.ArrayAttr.get([ir.IntegerAttr.get(i64, axis) for axis in order])

@@ -142,7 +142,10 @@ class ir:
         def __init__(self, cast_from_type: "ir.Type") -> None: ...
         @staticmethod
         def get(
-            shape: Sequence[int], element_type: "ir.Type", encoding: "ir.Attribute | None" = ...
+            shape: Sequence[int],
+            element_type: "ir.Type",
+            encoding: "ir.Attribute | None" = ...,
+            loc: "ir.Location | None" = ...,
         ) -> "ir.RankedTensorType": ...
         @staticmethod
         def isinstance(other: "ir.Type") -> bool: ...
@@ -161,7 +164,18 @@ class ir:
             shape: Sequence[int],
             element_type: "ir.Type",
             layout: "ir.Attribute | None" = ...,
+            memory_space: "ir.Attribute | None" = ...,
+            loc: "ir.Location | None" = ...,
         ) -> "ir.MemRefType": ...
+        def get_strides_and_offset(self) -> tuple[Sequence[int], int]: ...
+
+    class StridedLayoutAttr(Attribute):
+        @staticmethod
+        def get(offset: int, strides: Sequence[int]) -> "ir.StridedLayoutAttr": ...
+
+    class ShapedType(Type):
+        @staticmethod
+        def get_dynamic_size() -> int: ...
 
     class IndexType(Type):
         @staticmethod

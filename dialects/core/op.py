@@ -8,13 +8,12 @@ tells MLIR about them.
 import difflib
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid
 from .fields import Accessor, AttributeField, Fields, Group
 from .mlir import announce_dialect, ir
-from .tensor import Tensor
 
 Self = TypeVar("Self", bound="Op")
 
@@ -82,8 +81,18 @@ class Op:
         return hash(self.operation.results[0]) if len(self.operation.results) else 0
 
     @staticmethod
-    def infer(*operands: Any, **attributes: Any) -> Tensor | tuple[Tensor, ...]:
+    def infer(*operands: Any, **attributes: Any) -> Any:
         raise NotImplementedError
+
+    @staticmethod
+    def plain_type(type_: ir.Type) -> Any:
+        """Return what `infer` gets for a value of an MLIR type: in most dialects a `Tensor`."""
+        return tensor_of(type_)
+
+    @staticmethod
+    def mlir_type(plain: Any) -> ir.Type:
+        """Return the MLIR type of what `infer` returns, in the current context."""
+        return type_of(plain)
 
     @staticmethod
     def reference(*operands: Any, **attributes: Any) -> Any:
@@ -115,6 +124,12 @@ class Op:
         except Invalid as error:
             raise Invalid(f"attribute '{field.name}' is {error}") from None
 
+    def set_attributes(self, values: dict[str, Any]) -> None:
+        """Write attribute fields, given as Python values."""
+        known = {field.name: field for field in self.fields.attributes}
+        for name, value in values.items():
+            self.operation.attributes[name] = to_attribute(value, known[name].type)
+
     def operand_groups(self) -> list[Any]:
         """Return the operands field by field: a value, None, or a list of values."""
         return _grouped(self.operation, self.operation.operands, self.fields.operands, "operand")
@@ -137,9 +152,9 @@ class Op:
         if len(groups) != len(cls.fields.operands):
             raise TypeError(f"{cls.op_name} takes {len(cls.fields.operands)} operands")
         attributes = _complete(cls, given)
-        inferred = cls.infer(*map(_tensors, groups), **attributes)
-        results = inferred if isinstance(inferred, tuple) else (inferred,)
-        return cls.create(groups, [type_of(t) for t in results], attributes, loc=loc)
+        inferred = cls.infer(*map(cls._plain_types, groups), **attributes)
+        results = cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
+        return cls.create(groups, [cls.mlir_type(t) for t in results], attributes, loc=loc)
 
     @classmethod
     def create(
@@ -170,16 +185,24 @@ class Op:
     def verify(self) -> None:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
         self.check_attributes()
-        groups = [_tensors(group) for group in self.operand_groups()]
+        groups = [self._plain_types(group) for group in self.operand_groups()]
         inferred = self.infer(*groups, **self.attributes)
-        want = inferred if isinstance(inferred, tuple) else (inferred,)
-        have = tuple(tensor_of(value.type) for value in self.results)
+        want = cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
+        have = tuple(self.plain_type(value.type) for value in self.results)
         if len(want) != len(have):
             raise Invalid(f"has {len(have)} results, must have {len(want)}")
         for index, (declared, expected) in enumerate(zip(have, want, strict=True)):
             if declared != expected:
                 which = "result" if len(want) == 1 else f"result {index}"
                 raise Invalid(f"{which} is {declared}, inferred {expected}")
+
+    @classmethod
+    def _plain_types(cls, group: Any) -> Any:
+        if group is None:
+            return None
+        if isinstance(group, ir.Value):
+            return cls.plain_type(group.type)
+        return [cls.plain_type(value.type) for value in group]
 
     def check_attributes(self) -> None:
         """Raise Invalid for an attribute that no field declares, unless a dialect prefixes it."""
@@ -210,14 +233,6 @@ def _complete(cls: type[Op], given: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{cls.op_name} needs attribute '{name}'")
         complete[name] = given.get(name, field.default)
     return complete
-
-
-def _tensors(group: Any) -> Any:
-    if group is None:
-        return None
-    if isinstance(group, ir.Value):
-        return tensor_of(group.type)
-    return [tensor_of(value.type) for value in group]
 
 
 def _needs_segments(groups: Sequence[Group]) -> bool:

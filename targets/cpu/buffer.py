@@ -6,9 +6,9 @@ from typing import Any
 
 from ...dialects.core.mlir import ir, upstream
 from ...dialects.core.tensor import Shape, Tensor
+from ..strides import reshaped_strides, row_major
 from .index import Index
 from .number import Number, arith, compute_dtype, constant_of, element_type, shaped_like
-from .strides import reshaped_strides, row_major
 
 vector: Any = upstream("vector")
 memref: Any = upstream("memref")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.tensor import Shape
+from ..strides import row_major
 from . import depthwise, window_rows
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Multiply, multiply_add
@@ -17,7 +18,6 @@ from .panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from .parallel import each
 from .sink import Sink
 from .sliding import slide_windows
-from .strides import row_major
 from .target import template
 from .tiles import Tile, choose_tile
 from .window_rows import RowWindows

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import is_float
+from ..strides import row_major
 from .buffer import Buffer, Lanes
 from .contraction import Contraction
 from .index import Index
@@ -13,7 +14,6 @@ from .number import Number, compute_dtype
 from .panels import matrix_panel
 from .parallel import each
 from .sink import Sink
-from .strides import row_major
 from .target import CPU, template
 from .tiles import choose_tile
 

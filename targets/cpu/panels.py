@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from ...dialects.core.tensor import DTYPES, Shape
+from ..strides import row_major
 from .buffer import Buffer, Lanes
 from .index import Index, for_each
 from .kernel import KernelBuilder
 from .number import Number
-from .strides import row_major
 from .tiles import Tile
 
 Fetch = Callable[[Sequence[Index]], None]

@@ -8,12 +8,12 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
+from ..strides import collapsed_shape
 from .buffer import Buffer, Lanes, tail_mask
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, constant_of, element_type
 from .parallel import Piece, Section, each, spread
-from .strides import collapsed_shape
 from .target import lowering_of
 from .transposition import contiguous_axis, copy_transposed
 

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects.core.tensor import Shape
+from ..strides import row_major
 from .buffer import Buffer, Lanes, tail_mask
 from .contraction import splat
 from .index import Index, nest
 from .number import Number, arith
-from .strides import row_major
 from .windows import Axis, inside_axis, lane_numbers
 from .winograd_tiles import deal
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.core.tensor import Shape
+from ..strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
 from .contraction import splat
 from .index import Index
 from .number import Number, arith
-from .strides import row_major
 
 
 def lane_numbers(width: int) -> Number:

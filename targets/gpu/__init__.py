@@ -1,8 +1,9 @@
-"""The GPU target: kernels through the tile dialect and Triton to cubins, without a GPU."""
+"""The GPU target: kernels over blocks, printed as Triton source and compiled ahead of time."""
 
 import pkgutil
 from importlib import import_module
 
+from . import pipeline as pipeline  # registers the passes
 from .target import GPU as TARGET
 
 for _module in pkgutil.iter_modules(__path__, "."):

@@ -7,7 +7,11 @@ from ...dialects.core.attributes import order_of, tensor_of, type_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, functions, ops
 from ...dialects.core.op import Op, view
-from ...dialects.core.orders import (
+from ...dialects.tri.pool import Pool
+from ...passes.core import Pass
+from ..core import DEVICE_MEMORY
+from ..memories import VIEWS, memory_of
+from ..orders import (
     Order,
     channels_last,
     plain_order,
@@ -15,10 +19,6 @@ from ...dialects.core.orders import (
     row_major,
     transposed_order,
 )
-from ...dialects.tri.pool import Pool
-from ...passes.core import Pass
-from ..core import DEVICE_MEMORY
-from ..memories import VIEWS, memory_of
 
 IMAGES = (tri.Conv, tri.ConvTranspose, tri.DeformConv, tri.Resize, tri.GridSample, Pool)
 """Ops that compute all channels of a place from the channels of places around it."""

@@ -1,6 +1,14 @@
-"""The GPU target: what it accepts, and how ops become kernels."""
+"""The GPU target: what it accepts, and the three roads by which an op becomes a kernel."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.op import Op
 from ...passes.core import Pass
+from ...passes.decompose import Decompose, decomposition_rules
 from ..core import DEVICE_MEMORY, Target
 from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
@@ -8,10 +16,73 @@ from .choose_orders import ChooseOrders
 
 
 class GpuTarget(Target):
-    """Run kernels of fused ops on a GPU."""
+    """Run kernels of fused ops as Triton kernels."""
+
+    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+        lacking = [c for c in decomposition_rules() if c not in self.lowerings]
+        names = tuple(c.op_name.partition(".")[2] for c in lacking)
+        return (Decompose(names),) if names else ()
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         return (InsertCopies(), *([ChooseOrders()] if opt_level else []))
 
+    def kernel_refusal(self, members: Sequence[Op]) -> str | None:
+        work = [op for op in members if not isinstance(op, tri.Constant)]
+        if not work:
+            return f"{self.name} takes no kernel that only returns constants"
+        first, *rest = work
+        if any(lowering_of(op).road != "elementwise" for op in rest):
+            return f"{self.name} takes only elementwise ops behind the first one of a kernel"
+        shape = tensor_of(first.results[0].type).shape
+        fixed = lowering_of(first).road != "elementwise"
+        if fixed and any(tensor_of(op.results[0].type).shape != shape for op in rest):
+            return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
+        return None
+
 
 GPU = GpuTarget("gpu", DEVICE_MEMORY)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How one op becomes a kernel: the road it takes and the function that knows the way.
+
+    - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel.
+    - `indexed`: `f(op, *buffers)` returns, for each result, a function from the index along each
+      dimension to a `Number`; the framework makes the grid.
+    - `template`: `f(op, kernel, *buffers, *sinks)` makes its own grid and hands tiles of its
+      results to one `Sink` per result.
+    """
+
+    road: str
+    function: Callable[..., Any]
+
+
+def _road(road: str, classes: tuple[type[Op], ...]) -> Callable[[Function], Function]:
+    def register(function: Function) -> Function:
+        GPU.lowers(*classes)(Lowering(road, function))
+        return function
+
+    return register
+
+
+def elementwise(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that computes one element from the elements at its place."""
+    return _road("elementwise", classes)
+
+
+def indexed(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that says where an element comes from."""
+    return _road("indexed", classes)
+
+
+def template(*classes: type[Op]) -> Callable[[Function], Function]:
+    """Register a lowering that makes its own grid."""
+    return _road("template", classes)
+
+
+def lowering_of(op: Op) -> Lowering:
+    """Return the lowering of an op that the target accepts."""
+    return GPU.lowerings[type(op)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trivium.targets.cpu.strides import collapsed_shape, reshaped_strides, row_major
+from trivium.targets.strides import collapsed_shape, reshaped_strides, row_major
 
 
 def element_strides(array: np.ndarray) -> tuple[int, ...]:

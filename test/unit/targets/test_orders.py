@@ -13,7 +13,8 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
-from trivium.dialects.core.orders import (
+from trivium.dialects.core.tensor import Tensor
+from trivium.targets.orders import (
     channels_last,
     reshaped_order,
     row_major,
@@ -21,7 +22,6 @@ from trivium.dialects.core.orders import (
     strides_of,
     transposed_order,
 )
-from trivium.dialects.core.tensor import Tensor
 
 Shape = tuple[int, ...]
 LAW = settings(derandomize=True, deadline=None, max_examples=400, database=None)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...dialects.core.tensor import Shape
+from ..dialects.core.tensor import Shape
 
 
 def row_major(shape: Shape) -> tuple[int, ...]:

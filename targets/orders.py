@@ -4,11 +4,10 @@ An order names each axis of a tensor once. In memory, elements that follow one a
 the place on the last axis of the order: `(0, 2, 3, 1)` is an image with channels last.
 """
 
-import math
 from collections.abc import Sequence
-from itertools import pairwise
 
-from .tensor import Shape
+from ..dialects.core.tensor import Shape
+from .strides import reshaped_strides
 
 Order = tuple[int, ...]
 
@@ -63,47 +62,17 @@ def reshaped_order(shape: Shape, order: Order, new_shape: Shape) -> Order | None
     """
     if 0 in shape or order == row_major(len(shape)):
         return row_major(len(new_shape))
-    strides = strides_of(shape, order)
-    axes = [(size, step) for size, step in zip(shape, strides, strict=True) if size > 1]
-    new_strides: dict[int, int] = {}
-    for inside, outside in _matching([size for size, _ in axes], new_shape):
-        part = [axes[axis] for axis in inside]
-        if any(a[1] != b[0] * b[1] for a, b in pairwise(part)):
-            return None
-        step = part[-1][1]
-        for axis in reversed(outside):
-            new_strides[axis] = step
-            step *= new_shape[axis]
-    return _order_of_strides(len(new_shape), new_strides)
+    strides = reshaped_strides(shape, strides_of(shape, order), new_shape)
+    return None if strides is None else _order_of_strides(new_shape, strides)
 
 
-def _matching(sizes: Sequence[int], new_shape: Shape) -> list[tuple[list[int], list[int]]]:
-    """Cut both shapes into the smallest parts of equally many elements, without axes of size 1."""
-    new_axes = [axis for axis, size in enumerate(new_shape) if size > 1]
-    parts: list[tuple[list[int], list[int]]] = []
-    old = new = 0
-    while old < len(sizes):
-        inside, outside = [old], [new_axes[new]]
-        old, new = old + 1, new + 1
-        while (a := math.prod(sizes[i] for i in inside)) != (
-            b := math.prod(new_shape[i] for i in outside)
-        ):
-            if a < b:
-                inside.append(old)
-                old += 1
-            else:
-                outside.append(new_axes[new])
-                new += 1
-        parts.append((inside, outside))
-    return parts
-
-
-def _order_of_strides(rank: int, strides: dict[int, int]) -> Order:
-    """Sort axes by their strides; those of size 1, without stride, stay behind the one before."""
-    ordered = sorted(strides, key=lambda axis: -strides[axis])
-    if ordered == sorted(strides):
-        return row_major(rank)
-    for axis in range(rank):
-        if axis not in strides:
+def _order_of_strides(shape: Shape, strides: Sequence[int]) -> Order:
+    """Sort axes by their strides; those of size 1 stay behind the one before."""
+    walked = [axis for axis, size in enumerate(shape) if size > 1]
+    ordered = sorted(walked, key=lambda axis: -strides[axis])
+    if ordered == walked:
+        return row_major(len(shape))
+    for axis in range(len(shape)):
+        if axis not in walked:
             ordered.insert(ordered.index(axis - 1) + 1 if axis else 0, axis)
     return tuple(ordered)

@@ -1,0 +1,202 @@
+"""Elementwise ops of tiles: constants, functions of one and two numbers, choice, casts.
+
+Each function has a name, and is what numpy computes, in the type of its operands.
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.functions import erf
+from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
+from .dialect import TileOp
+from .types import Memory, Tile, broadcast, need_tile, size_of
+
+UNARY: Mapping[str, Callable[[Array], Array]] = {
+    "abs": np.abs,
+    "ceil": np.ceil,
+    "cos": np.cos,
+    "erf": lambda x: erf(x).astype(x.dtype),
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "floor": np.floor,
+    "log": np.log,
+    "log2": np.log2,
+    "neg": np.negative,
+    "not": np.invert,
+    "rsqrt": lambda x: (1 / np.sqrt(x)).astype(x.dtype),
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+}
+"""Functions of one number."""
+
+FLOAT_ONLY = frozenset(UNARY) - {"abs", "neg", "not"}
+"""Functions of one number that only floats have."""
+
+
+def _quotient(a: Array, b: Array) -> Array:
+    return (a - np.fmod(a, b)) // b
+
+
+BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "quotient": _quotient,
+    "remainder": np.fmod,
+    "max": np.maximum,
+    "min": np.minimum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+    "shift_left": np.left_shift,
+    "shift_right": np.right_shift,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+"""Functions of two numbers: quotients are rounded toward zero, remainders have the dividend's sign.
+
+`max` and `min` return NaN where either is NaN.
+"""
+
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+INTEGER_ONLY = frozenset({"quotient", "and", "or", "xor", "shift_left", "shift_right"})
+
+
+class Full(TileOp):
+    """Return a tile full of one number; `value` has one element, `shape` is like `BM` or `4`."""
+
+    value: Array
+    shape: tuple[str, ...] = ()
+    y: Result
+
+    @staticmethod
+    def infer(*, value: Array, shape: tuple[str, ...] = ()) -> Tile:
+        tensor = Tensor.of(value)
+        if tensor.shape:
+            raise Invalid(f"value is {tensor}, must have one element and no dimensions")
+        return Tile(tuple(map(size_of, shape)), tensor.dtype)
+
+
+class Unary(TileOp):
+    """Compute a function of one number for each element."""
+
+    x: Operand
+    function: str
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile | Memory, *, function: str) -> Tile:
+        tile = need_tile("operand 0", x)
+        _need_function(function, UNARY)
+        if function in FLOAT_ONLY and not is_float(tile.dtype):
+            raise Invalid(f"function {function} takes floats, not {tile.dtype}")
+        if function == "not" and is_float(tile.dtype):
+            raise Invalid(f"function {function} takes integers, not {tile.dtype}")
+        return tile
+
+    @staticmethod
+    def reference(x: Array, *, function: str) -> Array:
+        return UNARY[function](x)
+
+
+class Binary(TileOp):
+    """Compute a function of two numbers for each element; comparisons give i1."""
+
+    a: Operand
+    b: Operand
+    function: str
+    y: Result
+
+    @staticmethod
+    def infer(a: Tile | Memory, b: Tile | Memory, *, function: str) -> Tile:
+        left, right = need_tile("operand 0", a), need_tile("operand 1", b)
+        _need_function(function, BINARY)
+        if left.dtype != right.dtype:
+            raise Invalid(f"operands are of {left.dtype} and {right.dtype}, must be the same")
+        if function in INTEGER_ONLY and is_float(left.dtype):
+            raise Invalid(f"function {function} takes integers, not {left.dtype}")
+        if function == "div" and not is_float(left.dtype):
+            raise Invalid(f"function {function} takes floats, not {left.dtype}")
+        return Tile(broadcast(left, right), "i1" if function in COMPARISONS else left.dtype)
+
+    @staticmethod
+    def reference(a: Array, b: Array, *, function: str) -> Array:
+        return BINARY[function](a, b)
+
+
+class Where(TileOp):
+    """Choose each element from `a` where `condition` holds, else from `b`."""
+
+    condition: Operand
+    a: Operand
+    b: Operand
+    y: Result
+
+    @staticmethod
+    def infer(condition: Tile, a: Tile, b: Tile) -> Tile:
+        if condition.dtype != "i1":
+            raise Invalid(f"condition is {condition}, must be of i1")
+        if a.dtype != b.dtype:
+            raise Invalid(f"operands are of {a.dtype} and {b.dtype}, must be the same")
+        return Tile(broadcast(condition, a, b), a.dtype)
+
+    @staticmethod
+    def reference(condition: Array, a: Array, b: Array) -> Array:
+        return np.where(condition, a, b)
+
+
+class Cast(TileOp):
+    """Convert elements to another type: floats to integers toward zero, to floats to the nearest.
+
+    Numbers that an integer type cannot hold give any number.
+    """
+
+    x: Operand
+    to: str
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile, *, to: str) -> Tile:
+        _need_dtype(to)
+        return Tile(x.shape, to)
+
+    @staticmethod
+    def reference(x: Array, *, to: str) -> Array:
+        return x.astype(numpy_dtype(to))
+
+
+class BitCast(TileOp):
+    """See the bits of elements as another type of the same size."""
+
+    x: Operand
+    to: str
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile, *, to: str) -> Tile:
+        _need_dtype(to)
+        if DTYPES[to].bits != DTYPES[x.dtype].bits:
+            raise Invalid(f"sees {x.dtype} as {to}, must be of the same size")
+        return Tile(x.shape, to)
+
+    @staticmethod
+    def reference(x: Array, *, to: str) -> Array:
+        return x.view(numpy_dtype(to))
+
+
+def _need_function(name: str, table: Mapping[str, object]) -> None:
+    if name not in table:
+        raise Invalid(f"function is '{name}', must be one of {', '.join(table)}")
+
+
+def _need_dtype(dtype: str) -> None:
+    if dtype not in DTYPES:
+        raise Invalid(f"casts to '{dtype}', must be one of {', '.join(DTYPES)}")

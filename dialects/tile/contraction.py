@@ -1,0 +1,149 @@
+"""Ops that combine elements of tiles, and ops that move their dimensions."""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.tensor import Array
+from .dialect import TileOp
+from .types import Tile
+
+PRECISIONS = ("ieee", "tf32")
+
+ACCUMULATORS = {"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32", "ui8": "i32"}
+"""What products are added up in, by the type of their factors."""
+
+REDUCTIONS: Mapping[str, Callable[..., Array]] = {
+    "sum": np.sum,
+    "prod": np.prod,
+    "max": np.fmax.reduce,
+    "min": np.fmin.reduce,
+    "argmax": np.argmax,
+    "argmin": np.argmin,
+}
+"""Kinds of reduction; `max` and `min` skip NaN, the places of extremes are the first ones."""
+
+SCANS: Mapping[str, Callable[..., Array]] = {"sum": np.cumsum, "prod": np.cumprod}
+
+
+class Dot(TileOp):
+    """Multiply matrices and add them to `acc`; `precision` says what f32 factors are rounded to.
+
+    It is `ieee` (not at all) or `tf32` (to 10 bits of fraction), and matters for f32 only.
+    """
+
+    a: Operand
+    b: Operand
+    acc: Operand
+    precision: str = "ieee"
+    y: Result
+
+    @staticmethod
+    def infer(a: Tile, b: Tile, acc: Tile, *, precision: str = "ieee") -> Tile:
+        if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
+            raise Invalid(f"multiplies {a} by {b}, must be matrices with one size in common")
+        if a.dtype != b.dtype or a.dtype not in ACCUMULATORS:
+            raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be {', '.join(ACCUMULATORS)}")
+        want = Tile((a.shape[0], b.shape[1]), ACCUMULATORS[a.dtype])
+        if acc != want:
+            raise Invalid(f"adds to {acc}, must be {want}")
+        if precision not in PRECISIONS:
+            raise Invalid(f"precision is '{precision}', must be one of {', '.join(PRECISIONS)}")
+        return want
+
+    @staticmethod
+    def reference(a: Array, b: Array, acc: Array, *, precision: str = "ieee") -> Array:
+        if precision == "tf32" and a.dtype == np.float32:
+            a, b = _round_to_tf32(a), _round_to_tf32(b)
+        return acc + a.astype(acc.dtype) @ b.astype(acc.dtype)
+
+
+def _round_to_tf32(x: Array) -> Array:
+    bits = np.ascontiguousarray(x).view(np.uint32)
+    rounded = (bits + 0xFFF + ((bits >> 13) & 1)) & np.uint32(0xFFFFE000)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x)
+
+
+class Reduce(TileOp):
+    """Combine the elements along one dimension, which vanishes."""
+
+    x: Operand
+    kind: str
+    axis: int
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile, *, kind: str, axis: int) -> Tile:
+        if kind not in REDUCTIONS:
+            raise Invalid(f"kind is '{kind}', must be one of {', '.join(REDUCTIONS)}")
+        _need_axis(axis, len(x.shape))
+        dtype = "i32" if kind.startswith("arg") else x.dtype
+        return Tile(x.shape[:axis] + x.shape[axis + 1 :], dtype)
+
+    @staticmethod
+    def reference(x: Array, *, kind: str, axis: int) -> Array:
+        return REDUCTIONS[kind](x, axis=axis)
+
+
+class Scan(TileOp):
+    """Combine each element with all before it along one dimension; with `reverse`, all behind."""
+
+    x: Operand
+    kind: str
+    axis: int
+    reverse: bool = False
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile, *, kind: str, axis: int, reverse: bool = False) -> Tile:
+        if kind not in SCANS:
+            raise Invalid(f"kind is '{kind}', must be one of {', '.join(SCANS)}")
+        _need_axis(axis, len(x.shape))
+        return x
+
+    @staticmethod
+    def reference(x: Array, *, kind: str, axis: int, reverse: bool = False) -> Array:
+        if reverse:
+            return np.flip(SCANS[kind](np.flip(x, axis), axis=axis), axis)
+        return SCANS[kind](x, axis=axis)
+
+
+class Expand(TileOp):
+    """Insert a dimension of size 1 before dimension `axis`."""
+
+    x: Operand
+    axis: int
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile, *, axis: int) -> Tile:
+        _need_axis(axis, len(x.shape) + 1)
+        return Tile((*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
+
+    @staticmethod
+    def reference(x: Array, *, axis: int) -> Array:
+        return np.expand_dims(x, axis)
+
+
+class Transpose(TileOp):
+    """Swap the two dimensions of a matrix."""
+
+    x: Operand
+    y: Result
+
+    @staticmethod
+    def infer(x: Tile) -> Tile:
+        if len(x.shape) != 2:
+            raise Invalid(f"transposes {x}, must be a matrix")
+        return Tile((x.shape[1], x.shape[0]), x.dtype)
+
+    @staticmethod
+    def reference(x: Array) -> Array:
+        return x.T
+
+
+def _need_axis(axis: int, rank: int) -> None:
+    if not 0 <= axis < rank:
+        raise Invalid(f"axis is {axis}, must be in [0, {rank})")

@@ -1,0 +1,78 @@
+"""Sinks: where a kernel's results go, through the elementwise ops that follow in its group."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import Shape, Tensor
+from .buffer import Buffer
+from .coordinates import Axis, Coordinates
+from .kernel import KernelBuilder
+from .number import Number, compute_dtype, full
+from .target import lowering_of
+
+BLOCK = 1024
+"""Elements that a program computes when each is computed on its own."""
+
+
+@dataclass(frozen=True)
+class Sink:
+    """Take tiles of one op's result, in any order, finish them and store them.
+
+    `value` is that result (None in a group of elementwise ops only); `epilogue` are the ops that
+    follow, applied in registers; `leaves` are the buffers that they read besides, seen under
+    `shape`; `outputs` are the values to store.
+    """
+
+    kernel: KernelBuilder
+    shape: Shape
+    value: ir.Value | None
+    epilogue: Sequence[Op]
+    constants: Mapping[ir.Value, tri.Constant]
+    leaves: Mapping[ir.Value, Buffer]
+    outputs: Mapping[ir.Value, Buffer]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Return the dims of the result from the outermost to the innermost one in memory."""
+        strides = next(iter(self.outputs.values())).strides
+        return tuple(sorted(range(len(self.shape)), key=lambda dim: -strides[dim]))
+
+    def store(self, number: Number | None, at: Coordinates | Sequence[Number]) -> None:
+        """Finish a tile and write the results; what is out of bounds is left out."""
+        if not isinstance(at, Coordinates):
+            at = Coordinates.of(self.shape, at)
+        known: dict[ir.Value, Number] = {}
+        if self.value is not None and number is not None:
+            known[self.value] = number
+        for value, leaf in self.leaves.items():
+            known[value] = leaf.load(at)
+        for value, op in self.constants.items():
+            dtype = compute_dtype(tensor_of(op.y.type).dtype)
+            known[value] = full(op.value.reshape(-1)[0].item(), dtype)
+        for op in self.epilogue:
+            numbers = [known[v] for v in op.operation.operands]
+            known[op.results[0]] = lowering_of(op).function(op, *numbers)
+        for value, out in self.outputs.items():
+            out.store(known[value], at)
+
+    def fill(self, read: Callable[[Coordinates], Number | None]) -> None:
+        """Compute every element on its own, neighbours in memory together."""
+        count = math.prod(self.shape)
+        index = self.kernel.axis(count, "BLOCK", BLOCK, name="index")
+        at = Coordinates(self.shape, (Axis(self.order, index),))
+        self.store(read(at), at)
+
+    def compute(self) -> None:
+        """Compute every element by the epilogue alone."""
+        self.fill(lambda at: None)
+
+    @property
+    def tensor(self) -> Tensor:
+        """Return the type of the result that the sink takes."""
+        assert self.value is not None, "a group of elementwise ops has no result to take"
+        return tensor_of(self.value.type)
