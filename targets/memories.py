@@ -1,9 +1,11 @@
 """Say in which memory values are, and which are views of others."""
 
-from ..dialects import tri
+from ..dialects import tile, tri
+from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.op import view
-from .core import HOST_MEMORY
+from ..dialects.core.op import Op, view
+from .core import DEVICE_MEMORY, HOST_MEMORY
+from .orders import Order, reshaped_order, same_memory, transposed_order
 from .registry import find_target
 
 VIEWS = (tri.Reshape, tri.Transpose)
@@ -24,8 +26,19 @@ def memory_of(value: ir.Value) -> str | None:
             return None
         case tri.Copy():
             return op.to
+        case _:
+            return read_memory(op)
+
+
+def read_memory(op: Op) -> str:
+    """Return the memory from which a kernel's operands are read, or that a copy reads."""
+    match op:
         case tri.Group():
             return find_target(op.target).memory
+        case tile.Launch():
+            return DEVICE_MEMORY
+        case tri.Copy():
+            return memory_of(op.x) or HOST_MEMORY
         case _:
             raise AssertionError(f"{op.op_name} is not in a kernel")
 
@@ -38,3 +51,16 @@ def viewed(value: ir.Value) -> ir.Value:
             break
         value = op.x
     return value
+
+
+def viewed_order(op: tri.Reshape | tri.Transpose, order: Order) -> Order | None:
+    """Return the order of a view whose operand lies in an order; None where it cannot be one."""
+    if isinstance(op, tri.Transpose):
+        return transposed_order(order, op.permutation)
+    return reshaped_order(tensor_of(op.x.type).shape, order, op.shape)
+
+
+def lies_as_operand(op: tri.Reshape | tri.Transpose) -> bool:
+    """Say whether the result of a view has its elements where its operand has them."""
+    order = viewed_order(op, order_of(op.x.type))
+    return order is not None and same_memory(tensor_of(op.y.type).shape, order, order_of(op.y.type))

@@ -10,12 +10,11 @@ from ...dialects.core.op import Op, view
 from ...dialects.tri.pool import Pool
 from ...passes.core import Pass
 from ..core import DEVICE_MEMORY
-from ..memories import VIEWS, memory_of
+from ..memories import VIEWS, memory_of, viewed_order
 from ..orders import (
     Order,
     channels_last,
     plain_order,
-    reshaped_order,
     row_major,
     transposed_order,
 )
@@ -97,13 +96,6 @@ def _fits(value: ir.Value, order: Order) -> bool:
 
 def _on_device(op: Op | None) -> bool:
     return isinstance(op, tri.Group) and memory_of(op.results[0]) == DEVICE_MEMORY
-
-
-def viewed_order(op: tri.Reshape | tri.Transpose, order: Order) -> Order | None:
-    """Return the order of a view whose operand lies in an order; None where it cannot be one."""
-    if isinstance(op, tri.Transpose):
-        return transposed_order(order, op.permutation)
-    return reshaped_order(tensor_of(op.x.type).shape, order, op.shape)
 
 
 def _images(group: tri.Group) -> Iterator[ir.Value]:
