@@ -5,7 +5,7 @@ import re
 
 from .dtypes import itemsize
 from .errors import PackageError
-from .gpu.checks import check_codes, check_launches
+from .gpu.checks import check_codes, check_launches, check_present
 from .manifest import (
     ABSENT,
     ALONE,
@@ -194,6 +194,7 @@ def _check_written(step: Step, manifest: Manifest, where: str) -> None:
 
 
 def _check_copy(step: Step, manifest: Manifest, where: str) -> None:
+    check_present(step, manifest, where)
     if len(step.operands) != 1 or len(step.results) != 1 or ABSENT in step.operands:
         raise PackageError(f"'{where}' is a copy, must have one operand and one result")
     _check_written(step, manifest, where)

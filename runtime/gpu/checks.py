@@ -40,10 +40,17 @@ def check_codes(manifest: Manifest) -> None:
         _check_kernels(code, stored, where)
 
 
+def check_present(step: Step, manifest: Manifest, where: str) -> None:
+    """Raise PackageError where a step needs a GPU that the package is not for."""
+    if not manifest.gpu:
+        raise PackageError(
+            f"'{where}.kind' is '{step.kind}', but the package has no code for a GPU"
+        )
+
+
 def check_launches(step: Step, manifest: Manifest, where: str) -> None:
     """Raise PackageError where a launch does not suit its kernel on some architecture."""
-    if not manifest.gpu:
-        raise PackageError(f"'{where}.kind' is 'gpu', but the package has no code for a GPU")
+    check_present(step, manifest, where)
     if not step.launches:
         raise PackageError(f"'{where}.launches' is empty, must have a launch")
     kernels = [{kernel.symbol: kernel for kernel in code.kernels} for code in manifest.gpu]
@@ -159,7 +166,7 @@ def _check_map(parameter: GpuParameter, where: str) -> None:
             f"'{where}.block' is {list(parameter.block)}, must have {rank} sizes as the tensor has"
         )
     for axis in range(rank):
-        _check_number(parameter.shape[axis], 1, 1 << 32, f"{where}.shape[{axis}]")
+        _check_number(parameter.shape[axis], 1, (1 << 31) - 1, f"{where}.shape[{axis}]")
         _check_number(parameter.block[axis], 1, _MAP_BLOCK, f"{where}.block[{axis}]")
     _check_number(parameter.swizzle, 0, _SWIZZLES - 1, f"{where}.swizzle")
     width = itemsize(parameter.dtype) or 1

@@ -90,7 +90,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gpu": ()}, "'steps[1].kind' is 'gpu', but the package has no code for a GPU"),
+        ({"gpu": ()}, "'steps[0].kind' is 'copy', but the package has no code for a GPU"),
         ({"gpu": (GpuCode("gfx942", (KERNEL,)),)}, "'gpu[0].architecture' is 'gfx942', must look"),
         ({"gpu": (GpuCode("sm_90\n", (KERNEL,)),)}, "must look like 'sm_90'"),
         ({"gpu": SOUND.gpu * 2}, "'gpu[2].architecture' is 'sm_90', as is an earlier one"),
@@ -134,7 +134,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         (parameter(MAP, block=(2,)), ".block' is [2], must have 2 sizes as the tensor has"),
         (parameter(MAP, block=(2, 512)), ".block[1]' is 512, must be from 1 to 256"),
         (parameter(MAP, block=(2, 2)), ".block' ends in 8 bytes, must be a multiple of 16"),
-        (parameter(MAP, shape=(0, 8)), ".shape[0]' is 0, must be from 1 to 4294967296"),
+        (parameter(MAP, shape=(0, 8)), ".shape[0]' is 0, must be from 1 to 2147483647"),
         (parameter(MAP, strides=(8, 2)), ".strides' ends in 2, a tensor map must end in 1"),
         (parameter(MAP, strides=(2, 1)), ".strides[0]' is 8 bytes, must be a multiple of 16"),
         (parameter(MAP, swizzle=4), ".swizzle' is 4, must be from 0 to 3"),
