@@ -7,3 +7,4 @@ from .dialect import TILE as TILE
 from .kernel import *
 from .loop import *
 from .memory import *
+from .setting import Setting as Setting

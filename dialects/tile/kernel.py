@@ -10,6 +10,7 @@ from ..core.mlir import ir
 from ..core.module import ops
 from ..core.op import Op
 from .dialect import TileOp
+from .setting import Setting
 from .types import Memory, Tile, need_memory, plain_type
 
 _AXIS = re.compile(r"(\d+)(?:/([A-Za-z_]\w*))?")
@@ -49,6 +50,7 @@ class Kernel(TileOp):
     a value, as in `BM=128`, a power of two. With `group`, programs walk the first two axes in bands
     of that many steps of the first one, so that those that run together share what they read.
     `warps` and `stages` say how a program runs on a GPU; they do not change what it computes.
+    `candidates` are other settings to try, as `Setting` reads them.
     """
 
     sym_name: str
@@ -57,6 +59,7 @@ class Kernel(TileOp):
     group: int = 0
     warps: int = 4
     stages: int = 1
+    candidates: tuple[str, ...] = ()
     body: Region
 
     @property
@@ -73,6 +76,16 @@ class Kernel(TileOp):
     def block_sizes(self) -> dict[str, int]:
         """Return the block sizes by name."""
         return _block_sizes(self.blocks)
+
+    @property
+    def setting(self) -> Setting:
+        """Return the setting that the kernel has."""
+        return Setting(tuple(self.block_sizes.items()), self.warps, self.stages)
+
+    def use(self, setting: Setting) -> None:
+        """Give the kernel another setting, with values for the same block sizes."""
+        blocks = tuple(f"{name}={size}" for name, size in setting.blocks)
+        self.set_attributes({"blocks": blocks, "warps": setting.warps, "stages": setting.stages})
 
     @property
     def memories(self) -> tuple[Memory, ...]:
@@ -96,6 +109,10 @@ class Kernel(TileOp):
                 raise Invalid(f"{which} is {count}, must be at least 1")
         if self.group < 0 or (self.group and len(self.grid) < 2):
             raise Invalid(f"group is {self.group}, must be 0, or positive for two axes or more")
+        for text in self.candidates:
+            names = [name for name, _ in Setting.parse(text).blocks]
+            if set(names) != set(sizes):
+                raise Invalid(f"candidate '{text}' must set {', '.join(sizes) or 'no block sizes'}")
         self._check_values(sizes)
 
     def _check_values(self, sizes: dict[str, int]) -> None:

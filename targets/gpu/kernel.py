@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ...dialects import tile
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Tensor
+from ...dialects.tile.setting import Setting
 from ...dialects.tile.types import Memory, mlir_type, row_major
 from .buffer import Buffer
 from .number import Number, arange, block_size, made
@@ -48,11 +49,12 @@ class KernelBuilder:
         self.warps = 4
         self.stages = 1
         self.group = 0
+        self.candidates: Sequence[Setting] = ()
         self.before: list[KernelBuilder] = []
         self._grid: list[tile.GridAxis] = []
         self._blocks: dict[str, int] = {}
         self._buffers: dict[Hashable, tuple[Buffer, bool]] = {}
-        attributes = {"sym_name": name, "grid": (), "blocks": (), "group": 0}
+        attributes = {"sym_name": name, "grid": (), "blocks": (), "group": 0, "candidates": ()}
         with ir.InsertionPoint(module.body), location:
             self.op = tile.Kernel.create([], [], {**attributes, "warps": 4, "stages": 1})
             self.block = ir.Block.create_at_start(self.op.operation.regions[0])
@@ -147,6 +149,7 @@ class KernelBuilder:
             "group": self.group,
             "warps": self.warps,
             "stages": self.stages,
+            "candidates": tuple(map(str, self.candidates)),
         }
         kernel = tile.Kernel(op)
         kernel.set_attributes(settings | {"sym_name": self.name})
@@ -172,8 +175,9 @@ def ordered_strides(tensor: Tensor, order: Sequence[int] = ()) -> tuple[int, ...
 
 
 def content_hash(operation: ir.Operation) -> str:
-    """Return a short hash of what a kernel computes, whatever it is called."""
-    text = re.sub(r'sym_name = "[^"]*"', "", operation.get_asm())
+    """Return a short hash of what a kernel computes, whatever it is called and how it is cut."""
+    attributes = "|".join(("sym_name", "blocks", "warps", "stages", "candidates"))
+    text = re.sub(rf'({attributes}) = ("[^"]*"|\[[^]]*\]|\d+)', "", operation.get_asm())
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
