@@ -8,7 +8,7 @@ from ...dialects.core.tensor import Tensor
 from ...dialects.tile.contraction import ACCUMULATORS
 from .coordinates import Axis, Coordinates
 from .costs import Blocks, matmul_blocks, split_count, vector_blocks
-from .depth import Depth, Part
+from .depth import SINGLE, Depth, Part
 from .factor import Factor, Read
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, dot, scalar, zeros
@@ -94,7 +94,8 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     few = sums.rows <= FEW
     blocks = _blocks(kernel, sums)
     emit = _emit_vectors if few else _emit_blocks
-    steps = -(-sums.depth.size // blocks.depth)
+    width = sums.depth.width
+    steps = sums.depth.size // width * -(-width // blocks.depth)
     parts = split_count(_programs(sums, blocks), steps)
     if parts == 1:
         emit(kernel, sums, blocks, Part(), lambda y, at: _finish(sums, y, at))
@@ -123,9 +124,9 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
 
 def _blocks(kernel: KernelBuilder, sums: Contraction) -> Blocks:
     if sums.rows <= FEW:
-        return vector_blocks(sums.columns, sums.depth.size, sums.right.along_depth)
+        return vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)
     return matmul_blocks(
-        sums.batch, sums.rows, sums.columns, sums.depth.size, sums.left.dtype, kernel.precision
+        sums.batch, sums.rows, sums.columns, sums.depth.width, sums.left.dtype, kernel.precision
     )
 
 
@@ -168,7 +169,7 @@ def _emit_blocks(
         return [dot(a.named("a"), b.named("b"), total, kernel.precision)]
 
     total = zeros(sums.sums, "BM", "BN").named("acc")
-    (total,) = sums.depth.walk("1" if exact else "BK", part, [total], step)
+    (total,) = sums.depth.walk(SINGLE if exact else "BK", part, [total], step)
     store(total, sums.at(batch, rows.expand(1), columns.expand(0)))
 
 

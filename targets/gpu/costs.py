@@ -154,6 +154,16 @@ _VECTOR_ELEMENTS = 2048
 """Elements of a matrix that a program multiplies by vectors at a time: 16 for each thread."""
 
 
+def direct_blocks(pixels: int, outputs: int, outputs_nearest: bool) -> Blocks:
+    """Return the blocks of a convolution tap by tap, longer along what is nearest in memory."""
+    size = 1024 if pixels * outputs >= 2048 * MULTIPROCESSORS else 256
+    if outputs_nearest:
+        columns = min(next_power(outputs), 64)
+        return Blocks(min(next_power(pixels), size // columns), columns, 1, stages=1)
+    rows = min(next_power(pixels), size // 2)
+    return Blocks(rows, min(next_power(outputs), size // rows), 1, stages=1)
+
+
 def next_power(size: int) -> int:
     """Return the least power of two that is as large as a size."""
     return 1 << max(size - 1, 0).bit_length()

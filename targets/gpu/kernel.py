@@ -108,15 +108,11 @@ class KernelBuilder:
 
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
-        builder = KernelBuilder(
-            self.module, f"{self.name}_{suffix}", self.location, self.precision
-        )
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 
-    def temporary(
-        self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
-    ) -> Buffer:
+    def temporary(self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()) -> Buffer:
         """Add an output that a later kernel takes; dims lie in memory in an order."""
         source = Temporary(id(self) + len(self._buffers), tensor)
         return self.argument(source, tensor, order, name, output=True)
