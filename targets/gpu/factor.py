@@ -63,8 +63,8 @@ class Matrix:
         sides = [Axis(self.batch, batch)] if self.batch else []
 
         def read(depth: Sequence[Number]) -> Number:
-            (index,) = depth
-            axes = (*sides, Axis(self.outer, outer), Axis(self.depth, index))
+            matrix = [Axis(self.outer, outer), Axis(self.depth, *depth)]
+            axes = (*sides, *(matrix if self.along_depth else reversed(matrix)))
             return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
 
         return read
