@@ -70,9 +70,4 @@ class Matrix:
         return read
 
     def taken(self, kernel: KernelBuilder) -> "Matrix":
-        return replace(self, buffer=taken(self.buffer, kernel))
-
-
-def taken(buffer: Buffer, kernel: KernelBuilder) -> Buffer:
-    """Return a view of memory, whatever its shape, as an argument of another kernel."""
-    return replace(buffer, memory=kernel.take(buffer).memory)
+        return replace(self, buffer=kernel.take(self.buffer))
