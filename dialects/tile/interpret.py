@@ -127,16 +127,16 @@ class _Program:
     def load(self, op: Load, memory: Array, indices: list[Array]) -> Array:
         places, inside = _places(op, memory, indices)
         result = np.full(inside.shape, np.asarray(op.pad).astype(memory.dtype))
-        result[inside] = memory[places]
+        result[inside] = memory[np.newaxis][places]
         return result
 
     def store(self, op: Store, value: Array, memory: Array, indices: list[Array]) -> None:
         places, inside = _places(op, memory, indices)
         values = np.broadcast_to(value, inside.shape)[inside]
         if op.accumulate:
-            np.add.at(memory, places, values)
+            np.add.at(memory[np.newaxis], places, values)
         else:
-            memory[places] = values
+            memory[np.newaxis][places] = values
 
     def load_block(self, op: LoadBlock, memory: Array, offsets: list[Array]) -> Array:
         sizes = [self.size(text) for text in op.block]
@@ -171,7 +171,10 @@ def _seen_as(memory: Array, type_: Memory) -> Array:
 
 
 def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any, Array]:
-    """Return where in memory the elements are that are inside, and which of the tile these are."""
+    """Return where in memory the elements are that are inside, and which of the tile these are.
+
+    The places have a dimension of size 1 more, the first: numpy cannot index without any.
+    """
     tile = np.broadcast_arrays(*indices) if indices else ()
     inside = np.ones(tile[0].shape if tile else (), bool)
     for dim, (index, size) in enumerate(zip(tile, memory.shape, strict=True)):
@@ -182,7 +185,7 @@ def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any,
         if place.size and not 0 <= place.min() <= place.max() < size:
             wrong = place.min() if place.min() < 0 else place.max()
             raise Invalid(f"is at {wrong} of dimension {dim}, which has size {size}")
-    return places, inside
+    return (np.zeros(np.count_nonzero(inside), int), *places), inside
 
 
 def _overlap(memory: Array, offsets: list[Array], sizes: Sequence[int]) -> tuple[Any, Any]:
