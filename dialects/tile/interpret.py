@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..core.errors import Invalid
 from ..core.interpret import lookup
-from ..core.location import node_names
+from ..core.location import describe
 from ..core.mlir import ir
 from ..core.op import Op, view
 from ..core.tensor import Array, numpy_dtype
@@ -77,8 +77,7 @@ class _Program:
         try:
             return self._run_op(op)
         except Invalid as error:
-            names = " ".join(node_names(op.location))
-            raise Invalid(f"'{op.op_name}' op {names + ' ' if names else ''}{error}") from None
+            raise Invalid(f"{_named(op)} op {error}") from None
 
     def _run_op(self, op: Op) -> Sequence[Array]:
         groups = [lookup(group, self.values) for group in op.operand_groups()]
@@ -95,7 +94,7 @@ class _Program:
         lower, upper, step = (int(self.values[v]) for v in list(op.operation.operands)[:3])
         carried = [self.values[v] for v in op.carried]
         if step < 1:
-            raise Invalid(f"'{op.op_name}' op has a step of {step}, must be positive")
+            raise Invalid(f"{_named(op)} op has a step of {step}, must be positive")
         index, *arguments = op.block.arguments
         for turn in range(lower, upper, step):
             self.values[index] = np.array(turn, np.int32)
@@ -163,6 +162,12 @@ _SPECIAL: Mapping[type[Op], Callable[..., Any]] = {
     StoreBlock: _Program.store_block,
     View: _Program.view,
 }
+
+
+def _named(op: Op) -> str:
+    """Name an op, behind its place in the source if it has one."""
+    place = describe(op.location)
+    return f"{place}: '{op.op_name}'" if place else f"'{op.op_name}'"
 
 
 def _seen_as(memory: Array, type_: Memory) -> Array:

@@ -35,9 +35,9 @@ def built(
             body(*block.arguments)
             tile.Return.build()
     module.verify()
-    text = str(module)
+    text = module.operation.get_asm(enable_debug_info=True)
     again = Module.parse(text)
-    assert str(again) == text
+    assert again.operation.get_asm(enable_debug_info=True) == text
     return again
 
 
