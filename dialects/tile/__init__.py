@@ -8,3 +8,4 @@ from .kernel import *
 from .launch import *
 from .loop import *
 from .memory import *
+from .setting import Setting as Setting

@@ -10,6 +10,7 @@ from ..core.fields import Result
 from ..core.mlir import ir
 from ..core.op import view
 from .dialect import BodyOp, TileOp
+from .setting import Setting
 from .types import NAME, Memory, Tile, is_power_of_two, need_memory, plain_type, size_of
 
 _NUMBER = r"(0|[1-9][0-9]*)"
@@ -50,7 +51,8 @@ class Kernel(BodyOp):
     each named block size a value, as in `BM=128`, a power of two. With `group`, programs walk the
     first two axes in bands of that many steps of the first one, so that those that run together
     share what they read. `warps`, a power of two, and `stages` say how a program runs on a GPU;
-    they do not change what it computes, and neither does `group`.
+    they do not change what it computes, and neither does `group`. `candidates` are other settings
+    to try, as `Setting` reads them.
     """
 
     sym_name: str
@@ -59,6 +61,7 @@ class Kernel(BodyOp):
     group: int = 0
     warps: int = 4
     stages: int = 1
+    candidates: tuple[str, ...] = ()
 
     last = "tile.return"
 
@@ -71,6 +74,16 @@ class Kernel(BodyOp):
     def block_sizes(self) -> dict[str, int]:
         """Return the block sizes by name."""
         return _block_sizes(self.blocks)
+
+    @property
+    def setting(self) -> Setting:
+        """Return the setting that the kernel has."""
+        return Setting(tuple(self.block_sizes.items()), self.warps, self.stages)
+
+    def use(self, setting: Setting) -> None:
+        """Give the kernel another setting, with values for the same block sizes."""
+        blocks = tuple(f"{name}={size}" for name, size in setting.blocks)
+        self.set_attributes({"blocks": blocks, "warps": setting.warps, "stages": setting.stages})
 
     @property
     def memories(self) -> tuple[Memory, ...]:
@@ -100,6 +113,10 @@ class Kernel(BodyOp):
             raise Invalid(f"stages is {self.stages}, must be at least 1")
         if self.group < 0 or (self.group and len(self.grid) < 2):
             raise Invalid(f"group is {self.group}, must be 0, or positive for two axes or more")
+        for text in self.candidates:
+            names = [name for name, _ in Setting.parse(text).blocks]
+            if set(names) != set(sizes):
+                raise Invalid(f"candidate '{text}' must set {', '.join(sizes) or 'no block sizes'}")
 
     def _check_names(self) -> None:
         """Raise Invalid when the body names what the kernel does not have."""

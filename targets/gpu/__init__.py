@@ -3,6 +3,7 @@
 import pkgutil
 from importlib import import_module
 
+from . import pipeline as pipeline  # registers the passes
 from .target import GPU as TARGET
 
 for _module in pkgutil.iter_modules(__path__, "."):

@@ -51,20 +51,31 @@ class Coordinates:
                 found[dim] = _part(axis.index, self.shape[dim], inner, outermost=position == 0)
         return [found[dim] if dim in found else scalar(0) for dim in range(len(self.shape))]
 
-    def locate(self, strides: Shape) -> tuple[Shape, Shape, list[Number]]:
+    def locate(self, strides: Shape, whole: bool = False) -> tuple[Shape, Shape, list[Number]]:
         """Return the fewest dimensions in which a tensor of these strides can be indexed.
 
-        That is a shape, its strides and an index for each; a stride of 0 repeats an element.
+        That is a shape, its strides and an index for each; a stride of 0 repeats an element. With
+        `whole`, each axis has one at least, so that its bounds can be checked.
         """
         runs: list[Run] = []
         indices: list[Number] = []
         for axis in self.axes:
-            for position, run in enumerate(self._runs(axis, strides)):
-                if run.stride == 0 or run.size == 1:
+            found = self._runs(axis, strides) or ([Run(1, 1, 1)] if whole else [])
+            for position, run in enumerate(found):
+                if run.stride == 0:
                     continue
                 runs.append(run)
                 indices.append(_part(axis.index, run.size, run.inner, outermost=position == 0))
         return tuple(r.size for r in runs), tuple(r.stride for r in runs), indices
+
+    def inside(self) -> Number | None:
+        """Say which elements are inside of the tensor; None for a tensor without dimensions."""
+        found: Number | None = None
+        for axis in self.axes:
+            size = math.prod(self.shape[dim] for dim in axis.dims)
+            within = axis.index.greater_equal(0).logical_and(axis.index.less(size))
+            found = within if found is None else found.logical_and(within)
+        return found
 
     def _runs(self, axis: Axis, strides: Shape) -> list[Run]:
         """Merge the dimensions of an axis that are walked as one; the outermost run first."""

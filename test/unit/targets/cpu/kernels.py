@@ -3,18 +3,16 @@
 import ctypes
 import mmap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from groups import Case, build_group, release
 from trivium.dialects import tri
-from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
-from trivium.dialects.core.module import ops
-from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
 from trivium.runtime.cpu import cpu_features
 from trivium.runtime.elf import NativeLibrary, load_objects
@@ -44,94 +42,9 @@ on_every_machine = pytest.mark.parametrize(
 SHARE = 10
 
 
-SEED = 7
-
-
 def share(cases: Sequence[Any], machine: Machine) -> Sequence[Any]:
     """Return all cases for the CPU at hand, and every tenth for another machine."""
     return cases if machine.name == NATIVE else cases[::SHARE]
-
-
-@dataclass(frozen=True)
-class Case:
-    """Name one op with its operands (arrays, None or lists of arrays) and attributes."""
-
-    name: str
-    cls: type[Op]
-    operands: tuple[Any, ...]
-    attributes: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def __str__(self) -> str:
-        return f"{self.cls.__name__}-{self.name}"
-
-    @property
-    def inputs(self) -> list[Array]:
-        """List the operands that are there, variadic ones spread out."""
-        flat: list[Array] = []
-        for operand in self.operands:
-            flat += operand if isinstance(operand, list) else [] if operand is None else [operand]
-        return flat
-
-    @property
-    def complete(self) -> dict[str, Any]:
-        """All attributes, defaults filled in."""
-        defaults = {f.name: f.default for f in self.cls.fields.attributes if not f.required}
-        return defaults | self.attributes
-
-    def reference(self) -> list[Array]:
-        made = self.cls.reference(*self.operands, **self.complete)
-        return [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
-
-
-def draw(family: Callable[[], list[Case]], random: np.random.Generator) -> list[Case]:
-    """Make the cases of a family; their numbers do not depend on what was drawn before."""
-    random.bit_generator.state = np.random.default_rng(SEED).bit_generator.state
-    return family()
-
-
-Epilogue = Callable[[Sequence[ir.Value]], list[Op]]
-
-
-def build_group(
-    case: Case, extra: Sequence[Array] = (), epilogue: Epilogue | None = None
-) -> tri.Group:
-    """Build `group { op; epilogue }`; `extra` arrays are inputs that only the epilogue reads."""
-    arrays = [*case.inputs, *extra]
-    module = ir.Module.create()
-    with ir.InsertionPoint(module.body):
-        made = tri.Group.create([[]], [], {"target": "cpu"})
-    block = ir.Block.create_at_start(made.operation.regions[0], [])
-    for array in arrays:
-        block.add_argument(type_of(Tensor.of(array)), ir.Location.unknown())
-    arguments = list(block.arguments)
-    with ir.InsertionPoint(block):
-        op = case.cls.build(*_grouped(case.operands, arguments), **case.attributes)
-        results = list(op.results)
-        if epilogue is not None:
-            results = list(epilogue([*results, *arguments[len(case.inputs) :]])[-1].results)
-        tri.Yield.build(results)
-    _KEEP.append(module)
-    return made
-
-
-_KEEP: list[ir.Module] = []
-
-
-def op_of(group: tri.Group) -> Op:
-    """Return the first op of a group."""
-    return ops(group.block)[0]
-
-
-def _grouped(operands: tuple[Any, ...], arguments: list[ir.Value]) -> list[Any]:
-    rest = iter(arguments)
-    return [
-        [next(rest) for _ in operand]
-        if isinstance(operand, list)
-        else None
-        if operand is None
-        else next(rest)
-        for operand in operands
-    ]
 
 
 @dataclass(frozen=True)
@@ -238,7 +151,7 @@ def compile_groups(
             group = build()
             with code_context():
                 kernels.append(lower_group(group, machine, options))
-            _KEEP.clear()
+            release()
     made = memoryview(object_of(kernels, machine, options))
     return Compiled(load_objects({"kernels": made}), kernels)
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from closeness import assert_close
-from kernels import Case, compile_groups, on_every_machine
+from groups import Case
+from kernels import compile_groups, on_every_machine
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.machine import Machine

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from kernels import Case, build_group, object_of
+from groups import Case, build_group
+from kernels import object_of
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import LEVELS, Machine
 from trivium.dialects.core.mlir import code_context, ir, new_context

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import Case, build_group, compile_cases, compile_groups
+from groups import Case, build_group
+from kernels import compile_cases, compile_groups
 from numpy.lib.stride_tricks import sliding_window_view
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import NATIVE, Machine, host_machine

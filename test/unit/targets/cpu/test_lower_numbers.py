@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from kernels import Case, build_group, compile_cases, compile_groups, on_every_machine
+from groups import Case, build_group
+from kernels import compile_cases, compile_groups, on_every_machine
 from trivium.dialects import tri
 from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import ir

@@ -4,7 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from closeness import assert_close
-from kernels import Case, compile_cases, draw, on_every_machine, share
+from groups import Case, draw
+from kernels import compile_cases, on_every_machine, share
 from trivium.dialects import tri
 from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from cases import EXAMPLES, cases_of
+from cases import CASES
 from closeness import assert_close, defined
-from kernels import Case, build_group, compile_groups, on_every_machine, share
+from groups import Case, build_group
+from kernels import compile_groups, on_every_machine, share
 from trivium.dialects import tri
 from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.mlir import ir
@@ -18,14 +19,14 @@ COUNT = 10
 
 
 def test_every_lowering_is_tested_here() -> None:
-    assert set(EXAMPLES) == set(TARGET.lowerings)
+    assert set(CASES.examples) == set(TARGET.lowerings)
 
 
 @on_every_machine
-@pytest.mark.parametrize("op", [pytest.param(op, id=op.op_name) for op in EXAMPLES])
+@pytest.mark.parametrize("op", [pytest.param(op, id=op.op_name) for op in CASES.examples])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(op: type[Op], machine: Machine) -> None:
-    cases = share(cases_of(op, COUNT), machine)
+    cases = share(CASES.of(op, COUNT), machine)
     assert cases, "the target refuses all examples"
     extras = [_extra(case, seed) for seed, case in enumerate(cases)]
     compiled = compile_groups(

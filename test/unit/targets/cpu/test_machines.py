@@ -9,7 +9,8 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from kernels import Case, build_group, compile_cases, object_of, runs_here
+from groups import Case, build_group
+from kernels import compile_cases, object_of, runs_here
 from test_lower_products import convolutions, panels, winograd
 from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, Machine, host_machine

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from kernels import Case, build_group, compile_cases, compile_groups
+from groups import Case, build_group
+from kernels import compile_cases, compile_groups
 from trivium.dialects import tri
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.op import Op

@@ -3,4 +3,4 @@
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "dialects"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "dialects"))

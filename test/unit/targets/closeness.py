@@ -1,7 +1,7 @@
 """How near a kernel's results must be to the reference, by element type."""
 
 import numpy as np
-from kernels import Case
+from groups import Case
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.tensor import Array, dtype_of, is_float, numpy_dtype
 

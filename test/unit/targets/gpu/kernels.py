@@ -1,0 +1,78 @@
+"""Lower groups to kernels and run them on numpy arrays, by the meaning of the tile dialect."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from groups import release
+from trivium.dialects import tri
+from trivium.dialects.core.attributes import order_of, tensor_of
+from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.tensor import Array, numpy_dtype
+from trivium.dialects.core.verification import verify
+from trivium.dialects.tile.interpret import run_kernel
+from trivium.targets.gpu.kernel import Kernel, Temporary
+from trivium.targets.gpu.lower_group import lower_group
+
+GUARD = 64
+"""Bytes around each buffer that nobody may write."""
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """Own a flat array between bytes that nobody may write."""
+
+    raw: Array
+    flat: Array
+
+    @staticmethod
+    def of(size: int, dtype: str) -> "Guarded":
+        kind = numpy_dtype(dtype)
+        raw = np.full(size * kind.itemsize + 2 * GUARD, 0xA5, np.uint8)
+        return Guarded(raw, raw[GUARD : len(raw) - GUARD].view(kind))
+
+    def check(self) -> None:
+        assert (self.raw[:GUARD] == 0xA5).all(), "wrote before a buffer"
+        assert (self.raw[len(self.raw) - GUARD :] == 0xA5).all(), "wrote behind a buffer"
+
+
+def run_group(build: Callable[[], tri.Group], inputs: Sequence[Array]) -> list[Array]:
+    """Lower a group in a context of its own and run its kernels; returns the results."""
+    with new_context(), ir.Location.unknown():
+        group = build()
+        module = ir.Module.create()
+        kernels = lower_group(group, module)
+        verify(module.operation)
+        outputs = _run(group, kernels, inputs)
+        release()
+    return outputs
+
+
+def _run(group: tri.Group, kernels: Sequence[Kernel], inputs: Sequence[Array]) -> list[Array]:
+    block = group.block
+    terminator = block.operations[len(block.operations) - 1].operation
+    memory: dict[Hashable, Guarded] = {}
+    for argument, array in zip(block.arguments, inputs, strict=True):
+        memory[argument] = _stored(argument, np.asarray(array))
+    for kernel in kernels:
+        for source in kernel.outputs:
+            tensor = source.tensor if isinstance(source, Temporary) else tensor_of(source.type)
+            memory[source] = Guarded.of(tensor.size, tensor.dtype)
+        run_kernel(kernel.op, [memory[s].flat for s in (*kernel.inputs, *kernel.outputs)])
+    for guarded in memory.values():
+        guarded.check()
+    return [_read(value, memory[value].flat) for value in terminator.operands]
+
+
+def _stored(value: ir.Value, array: Array) -> Guarded:
+    tensor, order = tensor_of(value.type), order_of(value.type)
+    guarded = Guarded.of(tensor.size, tensor.dtype)
+    guarded.flat[:] = array.transpose(order or range(array.ndim)).reshape(-1)
+    return guarded
+
+
+def _read(value: ir.Value, flat: Array) -> Array:
+    tensor, order = tensor_of(value.type), order_of(value.type)
+    order = order or tuple(range(tensor.rank))
+    lying = flat.reshape([tensor.shape[dim] for dim in order])
+    return lying.transpose(np.argsort(order)) if order else lying
