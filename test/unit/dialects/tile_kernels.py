@@ -26,9 +26,8 @@ def built(
 ) -> Module:
     """Build a module with one kernel, in the current context, and take it through text."""
     module = Module(ir.Module.create(ir.Location.unknown()))
-    given = {"blocks": (), "group": 0, "warps": 4, "stages": 1} | settings
     with ir.InsertionPoint(module.ir.body), ir.Location.unknown() as unknown:
-        op = tile.Kernel.create([], [], {"sym_name": "kernel", "grid": tuple(grid), **given})
+        op = tile.Kernel.create([], [], {"sym_name": "kernel", "grid": tuple(grid)} | settings)
         types = [mlir_type(each) for each in memories]
         block = ir.Block.create_at_start(op.operation.regions[0], types, [unknown] * len(types))
         with ir.InsertionPoint(block):
@@ -56,6 +55,11 @@ def run(
     with new_context():
         module = built(body, memories, grid, **settings)
         run_kernel(kernel_of(module), arrays)
+
+
+def integers(*shape: int, low: int = -4) -> Array:
+    """Make floats whose sums and products are exact."""
+    return np.random.default_rng(0).integers(low, 5, shape).astype(np.float32)
 
 
 # -- bodies ---------------------------------------------------------------------------------------
@@ -114,7 +118,7 @@ def loop(
     """Build a loop; the body gets the index and the carried values and returns the next ones."""
     bounds = [full(bound) if isinstance(bound, int) else bound for bound in (lower, upper, step)]
     types = [value.type for value in carried]
-    op = tile.For.create([*bounds, list(carried)], types, {"stages": 0})
+    op = tile.For.create([*bounds, list(carried)], types, {})
     places = [ir.Location.unknown()] * (len(types) + 1)
     block = ir.Block.create_at_start(op.operation.regions[0], [bounds[0].type, *types], places)
     with ir.InsertionPoint(block):
