@@ -1,13 +1,17 @@
 """What ops on tiles compute, where it could be something else."""
 
+import re
+from collections.abc import Mapping
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from trivium.dialects import tile
+from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import DTYPES, numpy_dtype
-from trivium.dialects.tile.arithmetic import BITWISE
-from trivium.dialects.tile.contraction import ACCUMULATORS
+from trivium.dialects.tile.arithmetic import BINARY, BITWISE, UNARY
+from trivium.dialects.tile.contraction import ACCUMULATORS, REDUCTIONS, SCANS
 
 
 @given(st.integers(-128, 127), st.integers(-128, 127).filter(bool))
@@ -85,3 +89,12 @@ def test_casts() -> None:
     assert tile.Cast.reference(x, to="i1").tolist() == [True, True, True]
     assert tile.Cast.reference(np.array([257, -1], np.int32), to="ui8").tolist() == [1, 255]
     assert tile.BitCast.reference(np.float32([1.5]), to="i32").tolist() == [0x3FC00000]
+
+
+@pytest.mark.parametrize(
+    ("op", "names"),
+    [(tile.Unary, UNARY), (tile.Binary, BINARY), (tile.Reduce, REDUCTIONS), (tile.Scan, SCANS)],
+)
+def test_functions_are_documented(op: type[Op], names: Mapping[str, object]) -> None:
+    words = set(re.findall(r"\w+", op.__doc__ or ""))
+    assert set(names) <= words
