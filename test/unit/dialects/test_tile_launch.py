@@ -1,5 +1,7 @@
 """Functions that call kernels, run like all others."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -51,6 +53,12 @@ def test_memory_is_seen_in_another_shape() -> None:
     assert np.array_equal(y, x.reshape(6, 4))
 
 
+def lying(shape: Sequence[int], order: list[int]) -> str:
+    """Write the type of a tensor whose dimensions lie in an order in memory."""
+    sizes = "".join(f"{size}x" for size in shape)
+    return f"tensor<{sizes}f32{'' if order == sorted(order) else f', {order}'}>"
+
+
 @given(st.permutations(range(3)), st.permutations(range(3)))
 def test_tensors_lie_in_the_order_of_their_types(source: list[int], target: list[int]) -> None:
     """The same memory, seen in another order, is a transposed tensor."""
@@ -58,8 +66,7 @@ def test_tensors_lie_in_the_order_of_their_types(source: list[int], target: list
     sizes = [0, 0, 0]
     for inner, outer in zip(target, source, strict=True):
         sizes[inner] = x.shape[outer]
-    types = f"tensor<2x3x4xf32, {source}>", f"tensor<{'x'.join(map(str, sizes))}xf32, {target}>"
-    y = copied(*types, x)
+    y = copied(lying(x.shape, source), lying(sizes, target), x)
     assert y.shape == tuple(sizes)
     for at in np.ndindex(*x.shape):
         place = [0, 0, 0]
