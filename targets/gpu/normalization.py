@@ -3,16 +3,17 @@
 from collections.abc import Callable, Sequence
 
 from .buffer import Buffer
-from .coordinates import Axis, Coordinates
 from .folds import Fold
 from .kernel import KernelBuilder
-from .number import Number, compute_dtype
+from .number import Number
 from .row_costs import normalization_plan
 from .rows import Columns, Layout, Rows, fold_parts, merge_parts
 from .sink import Sink
 
+Element = Callable[[Number], Number]
+Prepare = Callable[[list[Number]], list[Number]]
 Change = Callable[[Columns, Number, list[Number]], Number]
-"""Return new elements of a block: from its columns, the elements, and the state of each row."""
+"""Return new elements of a block: from its columns, its elements, and numbers for each row."""
 
 
 def change_rows(
@@ -21,34 +22,34 @@ def change_rows(
     axes: Sequence[int],
     sink: Sink,
     fold: Fold,
-    prepare: Callable[[list[Number]], list[Number]],
     change: Change,
+    element: Element = lambda x: x,
+    prepare: Prepare = lambda state: state,
 ) -> None:
-    """Fold the elements along some dims, then change each of them.
+    """Fold what `element` makes of the elements along some dims, then change each of them.
 
-    A row that fits in registers is read once. A longer one is read twice: by one program where
-    there are many rows, else by many programs and two kernels. `prepare` makes of a row's state
-    what `change` needs.
+    `prepare` makes of the state of each row what `change` needs. A row that fits in registers is
+    read once. A longer one is read twice: by one program where there are many rows, else by many
+    programs, in two kernels.
     """
     if 0 in x.shape:
         return
     layout = Layout.of(x, axes)
     plan = normalization_plan(layout.rows, layout.length, layout.along)
-    pad = fold.identities[0] if len(fold.identities) < _MOMENTS else 0.0
 
     def load(columns: Columns, source: Buffer) -> Number:
-        return columns.load(source, pad).cast(compute_dtype(x.dtype))
+        return columns.load(source, fold.identities[0])
 
-    def store(columns: Columns, state: list[Number]) -> None:
-        sink.store(change(columns, load(columns, x), state), columns.at)
+    def fold_element(columns: Columns, source: Buffer) -> Number:
+        return element(load(columns, source))
 
     if plan.parts == 1:
         rows = Rows(kernel, layout, plan)
-        state = prepare(rows.fold(fold, lambda columns: load(columns, x)))
-        rows.each(lambda columns: store(columns, state))
-        return
-    parts = fold_parts(kernel, x, layout, plan, fold, load)
-    part = kernel.programs(plan.parts).named("part")
-    rows = Rows(kernel, layout, plan, (part * plan.span).named("begin"))
-    state = prepare(merge_parts(kernel, fold, parts, rows.index))
-    rows.each(lambda columns: store(columns, state))
+        state = rows.fold(fold, lambda columns: fold_element(columns, x))
+    else:
+        parts = fold_parts(kernel, x, layout, plan, fold, fold_element)
+        part = kernel.programs(plan.parts).named("part")
+        rows = Rows(kernel, layout, plan, (part * plan.span).named("begin"))
+        state = merge_parts(kernel, fold, parts, rows.index)
+    numbers = [number.expand(1) for number in prepare(state)]
+    rows.each(lambda columns: sink.store(change(columns, load(columns, x), numbers), columns.at))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ...dialects.core.tensor import Shape, Tensor
 from .buffer import Buffer
@@ -174,7 +174,7 @@ def fold_parts(
 ) -> list[Buffer]:
     """Begin a kernel that folds parts of rows; returns what they leave, as [parts, rows]."""
     first = kernel.first("partial")
-    source = replace(x, memory=first.take(x).memory)
+    source = first.take(x)
     with first:
         part = first.programs(plan.parts).named("part")
         rows = Rows(first, layout, plan, (part * plan.span).named("begin"))
