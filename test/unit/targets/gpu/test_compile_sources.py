@@ -20,6 +20,7 @@ from sources import (
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.cache import VARIABLE
 from trivium.targets.gpu import compile as compile_module
+from trivium.targets.gpu.architecture import Architecture
 from trivium.targets.gpu.compile import Job, compile_sources
 from trivium.targets.gpu.compiled import Compiled, Descriptor
 from trivium.targets.gpu.pool import compiler_pool
@@ -140,6 +141,13 @@ def test_what_triton_refuses_is_reported_in_its_words() -> None:
         "AttributeError(\"module 'triton.language' has no attribute 'laod'\")"
     )
     assert "tl.store(y_ptr + offsets, x * tl.laod(x_ptr), mask=inside)" in refused.details
+
+
+@needs_triton
+@pytest.mark.parametrize("architecture", [AMPERE, CDNA], ids=lambda a: a.name)
+def test_descriptors_are_refused_where_there_are_none(architecture: Architecture) -> None:
+    refused = failure(Job(matmul_descriptors()), architecture=architecture)
+    assert refused.message == f"it moves blocks by descriptors, which {architecture.name} does not"
 
 
 @needs_triton
