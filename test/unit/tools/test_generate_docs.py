@@ -25,18 +25,15 @@ def test_all_ops_and_passes_are_listed() -> None:
 
 
 def test_the_support_table_says_how_each_op_runs() -> None:
-    cells = [row.strip("| ").split(" | ") for row in PAGES["support.md"].splitlines()]
-    header = next(row for row in cells if row[0] == "op")
-    ops = [row for row in cells if row[0].startswith("`tri.")]
-    rows = {row[0].strip("`"): dict(zip(header, row, strict=True)) for row in ops}
-    assert {name for name in OPS if name.startswith("tri.")} - set(rows) == {
+    rows = [row.strip("| ").split(" | ") for row in PAGES["support.md"].splitlines()]
+    ways = {row[0].strip("`"): row[1:] for row in rows if row[0].startswith("`tri.")}
+    assert {name for name in OPS if name.startswith("tri.")} - set(ways) == {
         "tri.group",
         "tri.yield",
     }
-    ways = {name: (row["cpu"], row["host"]) for name, row in rows.items()}
-    assert ways["tri.exp"] == ("elementwise", "numpy")
-    assert ways["tri.conv"] == ("template", "numpy")
-    assert ways["tri.reshape"] == ("free", "free")
+    assert (ways["tri.exp"][0], ways["tri.exp"][-1]) == ("elementwise", "numpy")
+    assert (ways["tri.conv"][0], ways["tri.conv"][-1]) == ("template", "numpy")
+    assert set(ways["tri.reshape"]) == {"free"}
 
 
 def test_onnx_operators_are_listed_with_their_versions() -> None:
