@@ -126,7 +126,7 @@ def test_results_outlive_the_session(stand_in: StandIn, layer: Package):
 def test_the_stream_of_a_producer_is_waited_for(session: Session, stand_in: StandIn, producer: Any):
     """The session's stream waits for an event in the stream that the interface names."""
     array = producer(x)
-    for stream, waits in ((1, -1), (2, -2), (array._stream.value.value, None), (None, 0)):
+    for stream, waits in ((1, -1), (2, -2), (array.stream.value.value, None), (None, 0)):
         before = len(stand_in.records())
         session.run({"x": OnlyInterface(array, stream=stream)})
         calls = stand_in.records()[before:]
