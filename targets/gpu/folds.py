@@ -194,7 +194,7 @@ class Extreme(Fold):
 
     def lift(self, x: Number, columns: "Columns") -> list[Number]:
         missing = int(self.identities[1])
-        return [x, columns.only(columns.index, missing).broadcast_to(x.shape)]
+        return [x, columns.only(columns.index, missing)]
 
     def combine(self, a: State, b: State) -> list[Number]:
         (x, i), (y, j) = a, b

@@ -51,11 +51,16 @@ def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
     """Plan what reads each row, and then changes it: in registers where that is possible."""
     least = 1 if along else _LANES
     if next_power(length) * least <= WHOLE_ROW:
-        columns = next_power(length)
-        height = _height(rows, columns, _BLOCK, along)
-        return RowPlan(height, columns, length, warps=warps_for(height * columns))
+        return whole_plan(rows, length, along)
     columns = _BLOCK // least
     return _split(rows, length, RowPlan(least, columns, length))
+
+
+def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan what holds whole rows in registers."""
+    columns = next_power(length)
+    height = min(_height(rows, columns, _BLOCK, along), max(WHOLE_ROW // columns, 1))
+    return RowPlan(height, columns, length, warps=warps_for(height * columns))
 
 
 def scan_plan(rows: int, length: int, along: bool) -> RowPlan:

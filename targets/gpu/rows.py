@@ -11,7 +11,7 @@ from .costs import next_power
 from .folds import Fold
 from .kernel import KernelBuilder
 from .loop import loop
-from .number import Number, full, scalar
+from .number import Number, compute_dtype, full, scalar
 from .row_costs import RowPlan, row_candidates
 from .sink import Sink
 
@@ -76,7 +76,7 @@ class Rows:
             return fold.reduce(element(columns), columns)
 
         def step(first: Number, *state: Number) -> list[Number]:
-            columns = self._columns(first)
+            columns = self.columns(first)
             return fold.combine(state, fold.lift(element(columns), columns))
 
         last = self.first + self.plan.span
@@ -91,7 +91,7 @@ class Rows:
             return
 
         def step(first: Number) -> list[Number]:
-            body(self._columns(first))
+            body(self.columns(first))
             return []
 
         loop(self.first, self.first + self.plan.span, self.plan.columns, [], step, "first")
@@ -102,10 +102,11 @@ class Rows:
 
     def _whole(self) -> "Columns":
         if self._known is None:
-            self._known = self._columns(self.first)
+            self._known = self.columns(self.first)
         return self._known
 
-    def _columns(self, first: Number | int) -> "Columns":
+    def columns(self, first: Number | int) -> "Columns":
+        """Return a block of columns, from some column on."""
         index = self._kernel.indices(first, COLUMNS, "columns")
         return Columns(self, index.expand(0))
 
@@ -128,7 +129,8 @@ class Columns:
     def load(self, buffer: Buffer, pad: float = 0.0) -> Number:
         """Load the elements of a buffer, once; `pad` stands for those out of bounds."""
         if (buffer, pad) not in self._loaded:
-            number = buffer.load(self.at, float(pad) if _is_exact(pad) else 0.0)
+            found = buffer.load_raw(self.at, float(pad) if _is_exact(pad) else 0.0, whole=True)
+            number = found.cast(compute_dtype(buffer.dtype))
             while len(number.shape) < 2:  # one row, or rows of one element
                 number = number.expand(0)
             self._loaded[buffer, pad] = number if _is_exact(pad) else self.only(number, pad)
@@ -138,6 +140,10 @@ class Columns:
         """Replace what is behind the end of a row."""
         end = self._end
         return number if end is None else self.index.less(end).select(number, otherwise)
+
+    def moved(self, offset: int) -> "Columns":
+        """Return the columns at some distance."""
+        return Columns(self.rows, self.index + offset)
 
     def count(self, dtype: str) -> Number:
         """Return how many elements of a row are there, when the plan has all that is read."""
