@@ -22,9 +22,8 @@ def opened(package: Package, stand_in: StandIn) -> Session:
         buffers = [parameter.buffer for parameter in run.kernel.parameters]
         flat = {b: _flat(array) for b, array in zip(buffers, run.arrays, strict=True)}
         arrays = [flat[buffer] for buffer in sorted(flat)]
-        for array, made in zip(
-            arrays, run_source(_source(package, run.kernel), arrays), strict=True
-        ):
+        computed = run_source(_source(package, run.kernel), arrays)
+        for array, made in zip(arrays, computed, strict=True):
             array[...] = made
 
     stand_in.execute(package, execute)

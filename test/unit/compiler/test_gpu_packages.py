@@ -13,17 +13,17 @@ from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
 pytest.importorskip("triton")
 
+WEIGHTS = ", ".join(str(0.25 * i - 4) for i in range(40))
 MODEL = onnx.parser.parse_model(
-    """<ir_version: 10, opset_import: ["" : 21]>
+    f"""<ir_version: 10, opset_import: ["" : 21]>
     net (float[3, 40] x) => (float[3, 40] y, float[3, 40] z, float[40] w)
-        <float[40] w = {%s}> {
+        <float[40] w = {{{WEIGHTS}}}> {{
         [scale] a = Mul (x, w)
         [clip] b = Relu (a)
         [back] y = Add (b, x)
         [hot] c = Hardmax <axis = 1> (y)
         [grow] z = Exp (c)
-    }"""
-    % ", ".join(str(0.25 * i - 4) for i in range(40))
+    }}"""
 )
 X = np.random.default_rng(0).standard_normal((3, 40)).astype(np.float32)
 
@@ -31,13 +31,11 @@ X = np.random.default_rng(0).standard_normal((3, 40)).astype(np.float32)
 def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     w = 0.25 * np.arange(40) - 4
     y = np.maximum(x * w, 0) + x
-    return y, np.exp(y == y.max(1, keepdims=True)), w
+    return y, np.exp((y == y.max(1, keepdims=True)).astype(np.float64)), w
 
 
-def package(
-    model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90", **choices: object
-) -> Package:
-    return build(model, target, **choices)  # pyright: ignore[reportArgumentType]
+def package(model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90") -> Package:
+    return build(model, target)
 
 
 def test_an_elementwise_network_with_an_op_on_the_host(stand_in: StandIn) -> None:
