@@ -15,7 +15,7 @@ from ...passes.pipeline import Pipeline
 from ...runtime import manifest as m
 from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
-from ..options import Options
+from ..options import TF32, Options
 from ..orders import channels_last, row_major
 from .architecture import Architecture
 from .compile import Failure, Job, compile_sources
@@ -24,6 +24,7 @@ from .pipeline import kernel_passes, lowering_passes
 from .print_kernel import print_kernel
 from .resources import misfit, resources
 from .source import Parameter, Source
+from .use_tf32 import UseTf32
 
 REGISTER_BYTES = 4
 
@@ -44,7 +45,8 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    Pipeline(lowering_passes()).run(module)
+    products = (UseTf32(),) if options.precision == TF32 else ()
+    Pipeline((*lowering_passes(), *products)).run(module)
     codes = {each: _compile(module, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
 

@@ -66,8 +66,8 @@ class GpuTarget(Target):
 
 def _architectures(options: Options) -> tuple[Architecture, ...]:
     """Return the architectures that code is made for; CompileError for those there is none for."""
-    names = ",".join(options.architectures) or _architecture_here()
-    found = find_architectures(f"{TARGET}:{names}")
+    names = options.architectures or (_architecture_here(),)
+    found = find_architectures(f"{TARGET}:{','.join(names)}")
     for architecture in found:
         if architecture.backend != "cuda":
             raise CompileError(
