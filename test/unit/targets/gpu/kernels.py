@@ -8,9 +8,11 @@ from groups import release
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import order_of, tensor_of
 from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel
+from trivium.passes.core import Pass
 from trivium.targets.gpu.kernel import Kernel, Temporary
 from trivium.targets.gpu.lower_group import lower_group
 
@@ -36,12 +38,19 @@ class Guarded:
         assert (self.raw[len(self.raw) - GUARD :] == 0xA5).all(), "wrote behind a buffer"
 
 
-def run_group(build: Callable[[], tri.Group], inputs: Sequence[Array]) -> list[Array]:
-    """Lower a group in a context of its own and run its kernels; returns the results."""
+def run_group(
+    build: Callable[[], tri.Group], inputs: Sequence[Array], passes: Sequence[Pass] = ()
+) -> list[Array]:
+    """Lower a group in a context of its own and run its kernels; returns the results.
+
+    The kernels go through `passes` before they run.
+    """
     with new_context(), ir.Location.unknown():
         group = build()
         module = ir.Module.create()
         kernels = lower_group(group, module)
+        for each in passes:
+            each.run(Module(module))
         verify(module.operation)
         outputs = _run(group, kernels, inputs)
         release()
