@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ...dialects.core.tensor import Tensor
 from ...dialects.tile.contraction import ACCUMULATORS
+from .candidates import product_settings, vector_settings
 from .coordinates import Axis, Coordinates
-from .costs import Blocks, matmul_blocks, split_count, vector_blocks
+from .costs import Blocks, block_choices, split_count, vector_blocks
 from .depth import SINGLE, Depth, Part
 from .factor import Factor, Read
 from .kernel import KernelBuilder
@@ -92,13 +93,14 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     if sums.rows > FEW >= sums.columns:
         sums = sums.swapped
     few = sums.rows <= FEW
-    blocks = _blocks(kernel, sums)
+    choices = _choices(kernel, sums)
+    blocks = choices[0]
     emit = _emit_vectors if few else _emit_blocks
     width = sums.depth.width
     steps = sums.depth.size // width * -(-width // blocks.depth)
     parts = split_count(_programs(sums, blocks), steps)
     if parts == 1:
-        emit(kernel, sums, blocks, Part(), lambda y, at: _finish(sums, y, at))
+        emit(kernel, sums, choices, Part(), lambda y, at: _finish(sums, y, at))
         return
     first = kernel.first("partial")
     with first:
@@ -109,7 +111,7 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
         emit(
             first,
             sums.taken(first),
-            blocks,
+            choices,
             Part(index, parts),
             lambda y, at: partial.store(y, _in_part(index, at, parts)),
         )
@@ -122,12 +124,11 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     sums.sink.fill(read)
 
 
-def _blocks(kernel: KernelBuilder, sums: Contraction) -> Blocks:
+def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
     if sums.rows <= FEW:
-        return vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)
-    return matmul_blocks(
-        sums.batch, sums.rows, sums.columns, sums.depth.width, sums.left.dtype, kernel.precision
-    )
+        return [vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)]
+    sizes = sums.batch, sums.rows, sums.columns, sums.depth.width
+    return block_choices(*sizes, sums.left.dtype, kernel.precision)
 
 
 def _programs(sums: Contraction, blocks: Blocks) -> int:
@@ -147,9 +148,11 @@ def _in_part(part: Number, at: Coordinates, parts: int) -> Coordinates:
 
 
 def _emit_blocks(
-    kernel: KernelBuilder, sums: Contraction, blocks: Blocks, part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], part: Part, store: Store
 ) -> None:
     """Sum a block of rows and columns in each program, by `tile.dot` where it can."""
+    blocks = choices[0]
+    kernel.candidates = product_settings(choices, sums.left.dtype)
     exact = sums.left.dtype not in DOT
     rows = kernel.axis(sums.rows, "BM", blocks.rows, name="rows")
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
@@ -178,9 +181,11 @@ BAND = 8
 
 
 def _emit_vectors(
-    kernel: KernelBuilder, sums: Contraction, blocks: Blocks, part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], part: Part, store: Store
 ) -> None:
     """Multiply each row, a vector, by a block of the matrix; sum along the depth at the end."""
+    blocks = choices[0]
+    kernel.candidates = vector_settings(blocks)
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
     batch = _batch(kernel, sums)
     kernel.block_of("BK", blocks.depth)

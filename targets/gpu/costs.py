@@ -121,13 +121,6 @@ _MANY_WAVES = 8
 _TF32_BLOCKS = tuple(replace(blocks, depth=blocks.depth // 2) for blocks in HALF_BLOCKS[2:])
 
 
-def matmul_blocks(
-    batch: int, rows: int, columns: int, depth: int, dtype: str, precision: str = "ieee"
-) -> Blocks:
-    """Return the blocks that a product begins with: large ones, but enough for a whole GPU."""
-    return block_choices(batch, rows, columns, depth, dtype, precision)[0]
-
-
 def split_count(programs: int, steps: int) -> int:
     """Return in how many parts to split a depth of some steps, so that a GPU is busy; 1 is none."""
     if 2 * programs > MULTIPROCESSORS:
