@@ -23,11 +23,11 @@ from ..targets.core import Target
 from ..targets.cpu.compile import CpuCode, compile_segment, compile_threads, object_entries
 from ..targets.cpu.layouts import describe_layouts
 from ..targets.cpu.segment import KernelCall
-from ..targets.cpu.tuning_file import PACKAGED
 from ..targets.cpu.variants import merge_scratch, own_pieces
 from ..targets.options import Options
 from ..targets.program import Call, Program
 from ..targets.registry import find_target
+from ..targets.tuning_file import PACKAGED
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""

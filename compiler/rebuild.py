@@ -11,8 +11,8 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
-from ..targets.cpu.tuning_file import PACKAGED
 from ..targets.options import Options
+from ..targets.tuning_file import PACKAGED
 from .assemble import BYTECODE, OFFSET
 from .build import Progress, build_module
 

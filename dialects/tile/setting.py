@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..core.errors import Invalid
 
-_WORD = re.compile(r"([A-Za-z_]\w*)=(\d+)")
+_WORD = re.compile(r"([A-Za-z_]\w*)=(\d{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True)
