@@ -51,13 +51,24 @@ class Buffer:
             return None
         return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
 
+    def split(self, shape: Shape) -> "Buffer":
+        """View the same elements under a shape that splits dimensions, or adds some of size 1."""
+        view = self.restride(shape)
+        assert view is not None, f"{self.shape} does not split to {shape}"
+        return view
+
     def load(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
         """Load elements to compute with; `pad` stands for those out of bounds."""
         return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
 
-    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
-        """Load elements in the type that they are stored in."""
-        memory, indices = self._located(at)
+    def load_raw(
+        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
+    ) -> Number:
+        """Load elements in the type that they are stored in.
+
+        With `whole`, indices along dimensions of size 1 are checked too, not taken for 0.
+        """
+        memory, indices = self._located(at, whole)
         checked = tuple(range(len(indices)))
         values = [index.value for index in indices]
         return made(tile.Load.build(memory, values, low=checked, high=checked, pad=pad))

@@ -34,12 +34,18 @@ class Kernel:
 
 
 class KernelBuilder:
-    """Build one kernel at the insertion point of a module, with `with builder:` for its body."""
+    """Build one kernel at the insertion point of a module, with `with builder:` for its body.
 
-    def __init__(self, module: ir.Module, name: str, location: ir.Location) -> None:
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
+
+    def __init__(
+        self, module: ir.Module, name: str, location: ir.Location, precision: str = "ieee"
+    ) -> None:
         self.module = module
         self.name = name
         self.location = location
+        self.precision = precision
         self.warps = 4
         self.stages = 1
         self.group = 0
@@ -102,14 +108,14 @@ class KernelBuilder:
 
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
-        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location)
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 
-    def temporary(self, tensor: Tensor, name: str = "partial") -> Buffer:
-        """Add an output that a later kernel takes."""
+    def temporary(self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()) -> Buffer:
+        """Add an output that a later kernel takes; dims lie in memory in an order."""
         source = Temporary(id(self) + len(self._buffers), tensor)
-        return self.argument(source, tensor, name=name, output=True)
+        return self.argument(source, tensor, order, name, output=True)
 
     # -- building -----------------------------------------------------------------------------
 
