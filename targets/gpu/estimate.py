@@ -27,6 +27,9 @@ _LOAD_RATE = 64
 _LATENCY = 0.6
 """Microseconds from a load to its use, from memory."""
 
+_IN_TURN = 0.25
+"""The part of short work that does not overlap with waiting."""
+
 _START = 2.0
 """Microseconds that starting a kernel takes."""
 
@@ -39,32 +42,48 @@ _SPILL_COST = 4.0
 _FEW_ROWS = 64
 """With fewer rows, warps do not multiply together."""
 
+_ALONE_RATE = 0.6
+"""The part of the rate of products that single warps reach where groups of warps reach all."""
+
 
 def misfit(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> str | None:
     """Say why a kernel is not expected to run with a setting; None when it is."""
     work = work_of(kernel, setting)
     threads = setting.warps * architecture.warp_size
+    needed = _shared_bytes(work, setting, architecture)
     if setting.warps & (setting.warps - 1) or setting.warps > MOST_WARPS:
         return f"warps is {setting.warps}, must be a power of two up to {MOST_WARPS}"
     if threads > 1024:
         return f"a program has {threads} threads, must have 1024 at most"
     if work.largest > MOST_ELEMENTS:
         return f"a tile has {work.largest} elements, must have {MOST_ELEMENTS} at most"
-    if work.shared_bytes > architecture.shared_bytes:
+    if needed > architecture.shared_bytes:
         return (
-            f"a program needs about {work.shared_bytes} bytes of shared memory, "
+            f"a program needs about {needed} bytes of shared memory, "
             f"{architecture.name} has {architecture.shared_bytes}"
         )
     return None
 
 
-def shared_bytes(kernel: tile.Kernel, setting: Setting) -> int:
+def shared_bytes(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> int:
     """Return the shared memory that a program of a kernel is expected to take with a setting.
 
-    Those are the factors of products, once for each stage of the loop that loads them, and what is
-    moved by descriptors; or the products, which are rearranged before they are stored.
+    That is for the factors of products, once for each stage of the loop that loads them, and for
+    what descriptors store. Of a factor that goes by way of registers, one stage is there.
     """
-    return work_of(kernel, setting).shared_bytes
+    return _shared_bytes(work_of(kernel, setting), setting, architecture)
+
+
+def _shared_bytes(work: Work, setting: Setting, architecture: Architecture) -> int:
+    through_registers = not _warps_multiply_together(work, setting, architecture)
+    staged = sum(size * max(1, stages - through_registers) for size, stages in work.staged)
+    return staged + work.moved
+
+
+def _warps_multiply_together(work: Work, setting: Setting, architecture: Architecture) -> bool:
+    """Say whether products are of whole groups of warps, with factors in shared memory."""
+    suited = all(dtype in architecture.products for dtype in work.products)
+    return architecture.warp_groups and suited and work.rows >= _FEW_ROWS and setting.warps >= 4
 
 
 def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> float:
@@ -76,10 +95,7 @@ def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architectur
     resident = min(_resident(work, setting, architecture), -(-work.programs // busy))
     clocks = max(_arithmetic(work, setting, architecture), _loads(work))
     alone = clocks / (architecture.gigahertz * 1e3)
-    hidden = max(1, setting.stages - 1) if work.turns else 1
-    single = max(alone, _LATENCY * (1 + work.turns / hidden))
-    if work.turns and setting.stages < 2:
-        single = alone + _LATENCY * (1 + work.turns)
+    single = _overlapped(alone, work.turns, setting.stages) + _LATENCY
     # What is left of the last wave does not fill the GPU.
     waves = -(-work.programs // (architecture.multiprocessors * resident))
     moved = min(work.programs * (work.loaded_bytes + work.stored_bytes), work.buffer_bytes)
@@ -87,16 +103,30 @@ def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architectur
     return _START + max(waves * max(single, resident * alone), memory)
 
 
+def _overlapped(alone: float, turns: float, stages: int) -> float:
+    """Return how long a program takes by itself: its work, and what it waits for.
+
+    Loads are started `stages - 1` turns ahead; short work does not overlap with waiting wholly.
+    """
+    if stages < 2:
+        return alone + turns * _LATENCY
+    waiting = turns * _LATENCY / (stages - 1)
+    return alone if alone >= waiting else waiting + alone * _IN_TURN
+
+
 def _arithmetic(work: Work, setting: Setting, architecture: Architecture) -> float:
     """Return the clocks that a multiprocessor takes for the arithmetic of one program."""
     vector_rate = 2 * architecture.lanes
     clocks = work.operations / architecture.lanes
+    together = _warps_multiply_together(work, setting, architecture)
+    share = _ALONE_RATE if architecture.warp_groups and not together else 1.0
+    share *= min(1.0, setting.warps / 4)
     for dtype, count in work.products.items():
         if dtype not in architecture.products:
             clocks += count / (vector_rate / (2 if dtype == "f64" else 1))
             continue
         rate = architecture.product_rate * _RATES[dtype]
-        clocks += count / (rate * min(1.0, setting.warps / 4))
+        clocks += count / (rate * share)
     return clocks * (_SPILL_COST if _registers(work, setting, architecture) > REGISTERS else 1)
 
 
@@ -114,7 +144,7 @@ def _resident(work: Work, setting: Setting, architecture: Architecture) -> int:
     """Return how many programs a multiprocessor is expected to run at once."""
     threads = setting.warps * architecture.warp_size
     registers = min(REGISTERS, _registers(work, setting, architecture))
-    memory = work.shared_bytes + architecture.reserved_bytes
+    memory = _shared_bytes(work, setting, architecture) + architecture.reserved_bytes
     return max(
         1,
         min(

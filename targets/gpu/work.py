@@ -22,9 +22,10 @@ class Work:
     """Count what one program does; `programs` is how many there are.
 
     `products` are multiplications and additions in dots, by the type of their factors, "tf32"
-    among them. `operations` are those of all other ops, element by element. `turns` counts those of
-    loops. `shared_bytes` is the shared memory that it is expected to take, `carried` the bytes that
-    its loops carry, `largest` the elements of its largest tile. `buffer_bytes` is the size of all
+    among them; `rows` is the least that a dot has. `operations` are those of all other ops, element
+    by element. `turns` counts those of loops. `staged` are bytes that are loaded for products, each
+    with the stages of its loop, and `moved` those that descriptors store. `carried` are the bytes
+    that loops carry, `largest` the elements of the largest tile. `buffer_bytes` is the size of all
     buffers of the kernel together.
     """
 
@@ -34,7 +35,9 @@ class Work:
     products: Counter[str] = field(default_factory=Counter[str])
     operations: float = 0
     turns: float = 0
-    shared_bytes: int = 0
+    rows: int = 0
+    staged: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    moved: int = 0
     carried: int = 0
     largest: int = 0
     buffer_bytes: int = 0
@@ -54,10 +57,7 @@ class _Counter:
         self.work = Work(programs)
         self.work.buffer_bytes = sum(_memory_bytes(memory) for memory in kernel.memories)
         self._factors: set[ir.Value] = set()
-        self._staged = self._left = 0
         self._visit(kernel.block, 1, 1)
-        # What is left by products is rearranged behind the loops, in memory that they are done with.
-        self.work.shared_bytes = max(self._staged, self._left)
 
     def _visit(self, block: ir.Block, times: float, stages: int) -> None:
         self._note_factors(block)
@@ -94,12 +94,12 @@ class _Counter:
             size = self._bytes(op.y)
             work.loaded_bytes += times * size
             if op.y in self._factors or isinstance(op, tile.LoadBlock):
-                self._staged += size * max(stages, 1)
+                work.staged.append((size, stages))
         elif isinstance(op, (tile.Store, tile.StoreBlock)):
             size = self._bytes(op.value)
             work.stored_bytes += times * size
             if isinstance(op, tile.StoreBlock):
-                self._staged += size
+                work.moved += size
         elif isinstance(op, tile.Dot):
             self._count_dot(op, times)
         elif isinstance(op, (tile.Reduce, tile.Scan)):
@@ -112,8 +112,7 @@ class _Counter:
         dtype = _tile(op.a).dtype
         name = "tf32" if dtype == "f32" and op.precision == "tf32" else dtype
         self.work.products[name] += int(times * 2 * self._elements(op.y) * depth)
-        self._left = max(self._left, self._elements(op.y) * DTYPES[dtype].bits // 8)
-        assert rows
+        self.work.rows = min(rows, self.work.rows or rows)
 
     def _shape(self, value: ir.Value) -> tuple[int, ...]:
         sizes = _tile(value).shape
