@@ -22,6 +22,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from .. import __version__
@@ -101,6 +102,18 @@ class TuningFormat(Generic[Choice]):
         rows = [f"    {json.dumps(key)}: {_spell(entries[key])}" for key in sorted(entries)]
         body = "{\n" + ",\n".join(rows) + "\n  }" if rows else "{}"
         return "\n".join(["{", *lines, f'  "entries": {body}', "}", ""])
+
+
+def gpu_tuning_format(
+    parse_choice: Callable[[str], Choice],
+    architecture: str,
+    notes: Mapping[str, object] = MappingProxyType({}),
+) -> TuningFormat[Choice]:
+    """Return how tuning files for an architecture of GPUs look.
+
+    Settings are read by `parse_choice`, which is `str` where nobody looks into them.
+    """
+    return TuningFormat(parse_choice, {"architecture": architecture}, notes)
 
 
 def _spell(entry: Entry[Any]) -> str:

@@ -1,7 +1,8 @@
 """Measure the kernels of a package with all the settings that it holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from ..errors import Fault, RunError
 from ..manifest import GpuCode, GpuKernel, Manifest
@@ -39,9 +40,15 @@ def tunable_code(manifest: Manifest, device: Device) -> GpuCode:
 
 
 def measure_kernels(
-    package: Package, device: Device, report: Report, take: Callable[[Measured], None]
+    package: Package,
+    device: Device,
+    report: Report,
+    take: Callable[[Measured], None],
+    known: Mapping[str, Collection[str]] = MappingProxyType({}),
 ) -> None:
     """Measure each kernel of a package that has candidates, and give what was found to `take`.
+
+    Kernels all of whose settings are `known` are left out.
 
     A candidate whose results are not those of the kernel it could stand for, within the tolerance
     of their types, is refused, and so is one that cannot be launched. Raises RunError where a
@@ -51,7 +58,13 @@ def measure_kernels(
     launches = {
         launch.kernel: launch for step in package.manifest.steps for launch in step.launches
     }
-    listed = [k for k in code.kernels if k.symbol in launches and _candidates(code, k)]
+    listed = [
+        kernel
+        for kernel in code.kernels
+        if kernel.symbol in launches
+        and not settings_of(code, kernel) <= set(known.get(kernel.symbol, ()))
+        and _candidates(code, kernel)
+    ]
     with device:
         stream = Stream(device)
         for number, kernel in enumerate(listed):
@@ -64,6 +77,11 @@ def measure_kernels(
 def describe_device(device: Device) -> dict[str, object]:
     """Describe a GPU for tuning files."""
     return {"device": device.name, "driver": spell_version(device.driver.version)}
+
+
+def settings_of(code: GpuCode, kernel: GpuKernel) -> set[str]:
+    """Return the setting of a kernel and those of its candidates."""
+    return {kernel.setting, *(c.setting for c in _candidates(code, kernel))}
 
 
 def _candidates(code: GpuCode, kernel: GpuKernel) -> list[GpuKernel]:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 
 from ...dialects.core.errors import CompileError
 from ...dialects.tile.setting import Setting
-from ..tuning_file import Entry, Tuning, TuningFormat
+from ..tuning_file import Entry, Tuning, TuningFormat, gpu_tuning_format
 
 Entries = Mapping[str, Entry[Setting]]
 
 
 def tuning_format(architecture: str) -> TuningFormat[Setting]:
     """Return how tuning files for an architecture look."""
-    return TuningFormat(Setting.parse, {"architecture": architecture})
+    return gpu_tuning_format(Setting.parse, architecture)
 
 
 def read_entries(file: str, architecture: str) -> Entries:
