@@ -24,7 +24,7 @@ GROUP, OUTPUT = 1, 2
 
 @dataclass(frozen=True)
 class Convolution:
-    """Hold what is convolved: windows by kernels, and a bias [O]; results [N, O, …] go to a sink."""
+    """Hold what is convolved, windows by kernels, a bias [O], and where results [N, O, …] go."""
 
     windows: Windows
     kernels: Kernels

@@ -29,7 +29,8 @@ class Run(NamedTuple):
 class Coordinates:
     """Say for each dimension of a tensor of some shape where the elements of a tile are.
 
-    The axes together walk each dimension once; dimensions of size 1 may be left out.
+    The axes together walk each dimension once; those of size 1, or of which elements are
+    repeated, may be left out.
     """
 
     shape: Shape
@@ -67,6 +68,15 @@ class Coordinates:
                 runs.append(run)
                 indices.append(_part(axis.index, run.size, run.inner, outermost=position == 0))
         return tuple(r.size for r in runs), tuple(r.stride for r in runs), indices
+
+    def inside(self) -> Number | None:
+        """Say which elements are inside of the tensor; None for a tensor without dimensions."""
+        found: Number | None = None
+        for axis in self.axes:
+            size = math.prod(self.shape[dim] for dim in axis.dims)
+            within = axis.index.greater_equal(0).logical_and(axis.index.less(size))
+            found = within if found is None else found.logical_and(within)
+        return found
 
     def _runs(self, axis: Axis, strides: Shape) -> list[Run]:
         """Merge the dimensions of an axis that are walked as one; the outermost run first."""

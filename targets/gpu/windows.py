@@ -7,7 +7,7 @@ from typing import Protocol
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer
 from .coordinates import Axis, Coordinates
-from .factor import Read, taken
+from .factor import Read
 from .kernel import KernelBuilder
 from .number import Number
 
@@ -103,7 +103,7 @@ class Windows:
         return Coordinates(self.outputs, (Axis(dims, outer),)).indices()
 
     def taken(self, kernel: KernelBuilder) -> "Windows":
-        return replace(self, images=taken(self.images, kernel))
+        return replace(self, images=kernel.take(self.images))
 
 
 @dataclass(frozen=True)
@@ -124,4 +124,4 @@ class Kernels:
         return lambda depth: self.weights.load_raw([batch, outer, *depth], whole=True)
 
     def taken(self, kernel: KernelBuilder) -> "Kernels":
-        return replace(self, weights=taken(self.weights, kernel))
+        return replace(self, weights=kernel.take(self.weights))
