@@ -210,10 +210,12 @@ class Math:
     """Record what code may do to numbers: `mode` is fast or strict.
 
     `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
     """
 
     mode: str = "fast"
     winograd_error: float = 0.0
+    precision: str = "f32"
 
 
 @dataclass(frozen=True)

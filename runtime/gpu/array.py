@@ -89,8 +89,8 @@ class DeviceArray:
         if stream != _NO_SYNCHRONIZATION:
             with self._stream.device:
                 self._stream.hold_up(_LEGACY_STREAM if stream is None else stream)
-        ordinal = self._stream.device.ordinal
-        return dlpack.give(self, self.address, self.shape, self.dtype.name, ordinal)
+        place = self.__dlpack_device__()
+        return dlpack.give(self, self.address, self.shape, self.dtype.name, place)
 
     def __repr__(self) -> str:
         return f"DeviceArray({self.dtype}{list(self.shape)} on GPU {self._stream.device.ordinal})"

@@ -121,14 +121,16 @@ def _imported(address: int, managed: Any) -> Imported:
     return made
 
 
-def give(owner: object, address: int, shape: Sequence[int], dtype: str, ordinal: int) -> object:
-    """Return a capsule for memory of a GPU, which keeps `owner` until it is no longer needed."""
+def give(
+    owner: object, address: int, shape: Sequence[int], dtype: str, device: tuple[int, int]
+) -> object:
+    """Return a capsule for an array without gaps; `owner` is kept until it is not needed."""
     if dtype not in _CODES:
         raise BufferError(f"DLPack has no element type '{dtype}'")
     sizes = (ctypes.c_int64 * max(1, len(shape)))(*shape)
     strides = (ctypes.c_int64 * max(1, len(shape)))(*contiguous_strides(shape))
     code, bits = _CODES[dtype]
-    tensor = _Tensor(address, CUDA, ordinal, len(shape), code, bits, 1, sizes, strides, 0)
+    tensor = _Tensor(address, *device, len(shape), code, bits, 1, sizes, strides, 0)
     managed = _Managed(tensor, None, ctypes.cast(_forget, ctypes.c_void_p))
     at = ctypes.addressof(managed)
     _given[at] = (owner, managed, sizes, strides)

@@ -13,6 +13,7 @@ LIBRARY = "libcuda.so.1"
 OUT_OF_MEMORY = 2
 _NO_DEVICE = 100
 _FOR_OTHERS = (209, 222, 223)  # no binary for GPU, unsupported PTX version, no PTX compiler
+_LASTING = (700, 702, 710, *range(714, 720))  # illegal address, timeout, assertion and so on
 
 _Handle, _Address, _Stream = c_void_p, c_uint64, c_void_p
 _NewHandle, _Number = POINTER(c_void_p), POINTER(c_int)
@@ -71,6 +72,7 @@ class DriverError(RunError):
     def __init__(self, function: str, code: int, name: str, words: str) -> None:
         self.code = code
         self.name = name
+        self.lasting = code in _LASTING
         super().__init__(f"{function.partition('_v')[0]} gave {name}: {words}")
 
 
@@ -123,6 +125,8 @@ class Driver:
         name, words = self._spell("cuGetErrorName", code), self._spell("cuGetErrorString", code)
         if code in _FOR_OTHERS:
             words += "; update the driver, or compile the model again for this GPU"
+        if code in _LASTING:
+            words += "; what the process has on the GPU is lost: start it again"
         return DriverError(function, code, name or f"error {code}", words or "nobody knows why")
 
     def _find(self, name: str) -> Any:

@@ -61,5 +61,5 @@ class Replay:
 
     def synchronize(self) -> None:
         """Wait until what was launched in the session's stream is done; raise what went wrong."""
-        with self._workspace.device:
+        with self._workspace:
             self._workspace.synchronize()

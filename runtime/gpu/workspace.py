@@ -53,6 +53,9 @@ class Workspace:
             with suppress(DriverError):
                 self.stream.synchronize()
         self.device.__exit__(kind, error, traceback)
+        # Whatever call comes next reports that a kernel has failed.
+        if isinstance(error, DriverError) and error.lasting:
+            raise RunError(f"a kernel of the package failed: {error}") from None
 
     def copy(self, target: Place, source: Place, size: int) -> None:
         """Copy bytes from either memory to either, in the order of the stream."""
@@ -100,14 +103,8 @@ class Workspace:
             self.recording = False
 
     def synchronize(self) -> None:
-        """Wait until all is done; raise RunError for what went wrong meanwhile."""
-        try:
-            self.stream.synchronize()
-        except DriverError as error:
-            raise RunError(
-                f"a kernel of the package failed on the GPU: {error}; what the process has on the "
-                "GPU is lost: start it again"
-            ) from None
+        """Wait until all is done; raise what went wrong meanwhile."""
+        self.stream.synchronize()
 
     def close(self) -> None:
         """Free the arena and the graphs; the stream stays as long as arrays use it."""
@@ -139,7 +136,4 @@ class _Launches:
             try:
                 stream.synchronize()
             except DriverError as error:
-                raise RunError(
-                    f"{describe(launch.launch)} failed: {error}; what the process has on the GPU "
-                    "is lost: start it again"
-                ) from None
+                raise RunError(f"{describe(launch.launch)} failed: {error}") from None

@@ -1,15 +1,16 @@
 """`Tuner`: measures the schedules of a model that a tuning file does not know yet."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.machine import Machine
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...passes.pipeline import Hook, Stage
+from ...passes.pipeline import Stage
+from ..core import Watch
 from ..options import Options
-from ..tuning_file import Entry, Tuning
+from ..tuning_file import PACKAGED, Entry, Tuning
 from .apply_tuning import ApplyTuning, key_of, tunable
 from .candidates import candidates
 from .measure import measure
@@ -22,7 +23,7 @@ Measure = Callable[[Op, Sequence[Schedule], Machine, Options], list[float]]
 """Returns the microseconds that an op takes with each schedule."""
 
 
-class Tuner(Hook):
+class Tuner(Watch):
     """Watch for the pass that takes schedules from a file; before it runs, see to the file.
 
     With `options.tune`, ops of which the file lacks candidates are measured, each kind once, and
@@ -50,9 +51,9 @@ class Tuner(Hook):
             self._measure(ops, entries)
         self.used = {key: entries[key] for key in ops if key in entries}
 
-    def packaged(self) -> str:
+    def entries(self) -> Mapping[str, bytes]:
         """Return the tuning file of this model alone, or nothing when no schedule came of one."""
-        return self.format.spell(self.used) if self.used else ""
+        return {PACKAGED: self.format.spell(self.used).encode()} if self.used else {}
 
     def _read(self) -> Tuning[Schedule]:
         file = self.options.tuning_file

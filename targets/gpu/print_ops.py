@@ -306,8 +306,10 @@ def default_name(printer: Printer, op: Op) -> str:
         return printer.hint(op.memory)
     if isinstance(op, (tile.Unary, tile.Binary)):
         return op.function
-    if isinstance(op, (tile.Reduce, tile.Scan)):
+    if isinstance(op, tile.Reduce):
         return op.kind
+    if isinstance(op, tile.Scan):
+        return f"cum{op.kind}"
     if isinstance(op, tile.Cast) and printer.word(op.x).isidentifier():
         return f"{printer.word(op.x)}_{op.to}"
     if isinstance(op, tile.Arange):

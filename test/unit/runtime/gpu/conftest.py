@@ -1,6 +1,6 @@
 """Small packages for a GPU, and what their kernels do."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,5 +104,6 @@ def layer(stand_in: StandIn) -> Package:
 
 
 @pytest.fixture
-def session(stand_in: StandIn, layer: Package) -> Session:
-    return Session(layer, device=stand_in.device())
+def session(stand_in: StandIn, layer: Package) -> Iterator[Session]:
+    with Session(layer, device=stand_in.device()) as session:
+        yield session

@@ -293,7 +293,7 @@ static Result run_node(Node *node) {
     snprintf(name, sizeof name, "kernel.%s", node->function->name);
     record("{\"run\": \"%s\"}", node->function->name);
     Object *module = node->function->module;
-    /* What fails shows when somebody waits. */
+    /* What fails shows when somebody waits; what nobody described is not executed. */
     if (!failing(name) && callback && node->described)
       callback(module->image, module->size, node->function->name, node->arguments, node->grid);
     return OK;

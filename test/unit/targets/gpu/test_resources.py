@@ -20,11 +20,8 @@ from trivium.targets.gpu.resources import instructions, misfit, programs_at_once
 from trivium.targets.gpu.source import Source
 
 SPILLING = """def spilling(x_ptr, BLOCK: tl.constexpr):
-    offsets = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
-    a = tl.load(x_ptr + offsets)
-    b = tl.dot(a, a, input_precision="ieee")
-    c = tl.dot(b, a, input_precision="ieee")
-    tl.store(x_ptr + offsets, a + b + c)
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), x - tl.sum(x, 0))
 """
 
 
@@ -75,7 +72,7 @@ def test_too_much_shared_memory_is_a_misfit() -> None:
 @needs_triton
 def test_spilled_registers_are_a_misfit() -> None:
     source = Source(
-        HEAD + SPILLING, "spilling", pointers("fp32", (64, 64), "x_ptr"), (("BLOCK", 64),)
+        HEAD + SPILLING, "spilling", pointers("fp32", (16384,), "x_ptr"), (("BLOCK", 16384),)
     )
     made = compiled(Job(source, warps=1))
     spilled = resources(made, HOPPER).local_bytes
