@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..core.errors import Invalid
 from .types import NAME, is_power_of_two
 
-_WORD = re.compile(rf"({NAME.pattern})=(0|[1-9][0-9]*)")
+_WORD = re.compile(rf"({NAME.pattern})=(0|[1-9][0-9]{{0,8}})")
 
 
 @dataclass(frozen=True)
