@@ -61,7 +61,8 @@ def plain_type(type_: ir.Type) -> Tile | Memory:
         strides, offset = type_.get_strides_and_offset()
         if offset:
             raise Invalid(f"{type_} has an offset, must have none")
-        return Memory(tuple(type_.shape), tuple(strides), _dtype(type_))
+        shape = tuple(type_.shape)  # MLIR knows no strides of what has no elements
+        return Memory(shape, row_major(shape) if 0 in shape else tuple(strides), _dtype(type_))
     raise Invalid(f"operand or result has type {type_}, must be a ranked tensor or a memref")
 
 

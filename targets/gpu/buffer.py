@@ -7,7 +7,7 @@ from ...dialects import tile
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Shape, Tensor
 from ..strides import reshaped_strides
-from .coordinates import Coordinates
+from .coordinates import Coordinates, Window
 from .number import Number, compute_dtype, made
 
 
@@ -16,12 +16,14 @@ class Buffer:
     """View an argument of a kernel as a tensor with strides; a stride of 0 repeats an element.
 
     `source` is what the argument stands for outside of the kernel: a value, or a temporary.
+    `windows`, if there are any, say for each dimension which part of memory it shows.
     """
 
     memory: ir.Value
     tensor: Tensor
     strides: Shape
     source: Hashable
+    windows: tuple[Window, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -33,6 +35,7 @@ class Buffer:
 
     def broadcast_to(self, shape: Shape) -> "Buffer":
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        assert not self.windows, "a part of a tensor does not repeat"
         lead = (0,) * (len(shape) - len(self.shape))
         pairs = zip(self.shape, self.strides, strict=True)
         strides = lead + tuple(0 if size == 1 else stride for size, stride in pairs)
@@ -42,10 +45,18 @@ class Buffer:
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         shape = tuple(self.shape[axis] for axis in permutation)
         strides = tuple(self.strides[axis] for axis in permutation)
-        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
+        windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
+        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides, windows=windows)
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
+        """View some elements along each dimension; a negative step goes backwards."""
+        assert not self.windows, "a part of a tensor has no parts"
+        windows = tuple(map(Window, starts, steps, self.shape))
+        return replace(self, tensor=Tensor(sizes, self.dtype), windows=windows)
 
     def restride(self, shape: Shape) -> "Buffer | None":
         """View the same elements under another shape, or None when that needs a copy."""
+        assert not self.windows, "a part of a tensor has one shape"
         strides = reshaped_strides(self.shape, self.strides, shape)
         if strides is None:
             return None
@@ -78,7 +89,7 @@ class Buffer:
         if not isinstance(at, Coordinates):
             at = Coordinates.of(self.shape, at)
         assert at.shape == self.shape, f"coordinates are of {at.shape}, memory of {self.shape}"
-        shape, strides, indices = at.locate(self.strides, whole)
+        shape, strides, indices = at.locate(self.strides, self.windows, whole)
         view = tile.View.build(self.memory, shape=shape, strides=strides)
         same = view.y.type == self.memory.type
         if not same:

@@ -220,6 +220,12 @@ def zeros(dtype: str, *shape: Size) -> Number:
     return full(0, dtype, shape)
 
 
+def aligned(*numbers: Number) -> list[Number]:
+    """Repeat numbers to the shape that they have together."""
+    shape = broadcast(*(number.tile for number in numbers))
+    return [number.broadcast_to(shape) for number in numbers]
+
+
 def scalar(value: int) -> Number:
     """Emit an index that is known."""
     return full(value, "i32")

@@ -28,6 +28,8 @@ class GpuTarget(Target):
         first, *rest = work
         if any(lowering_of(op).road != "elementwise" for op in rest):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
+        if rest and len(first.results) != 1:
+            return f"{self.name} takes no ops behind {first.op_name} in a kernel"
         shape = tensor_of(first.results[0].type).shape
         fixed = lowering_of(first).road != "elementwise"
         if fixed and any(tensor_of(op.results[0].type).shape != shape for op in rest):
@@ -45,8 +47,9 @@ class Lowering:
     """How one op becomes a kernel: the road it takes and the function that knows the way.
 
     - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel.
-    - `indexed`: `f(op, *buffers)` returns, for each result, a function from the index along each
-      dimension to a `Number`; the framework makes the grid.
+    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that shows the elements in
+      the result's shape, or a function from the index along each dimension to a `Number`; the
+      framework makes the grid.
     - `template`: `f(op, kernel, *buffers, *sinks)` makes its own grid and hands tiles of its
       results to one `Sink` per result.
     """
