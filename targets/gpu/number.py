@@ -221,7 +221,7 @@ def zeros(dtype: str, *shape: Size) -> Number:
 
 
 def aligned(*numbers: Number) -> list[Number]:
-    """Repeat numbers to the shape that they have together."""
+    """Repeat numbers, of any types, to the shape that they have together."""
     shape = broadcast(*(number.tile for number in numbers))
     return [number.broadcast_to(shape) for number in numbers]
 

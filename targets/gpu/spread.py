@@ -70,10 +70,10 @@ def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> 
 
 def _rectangle(rows: int, columns: int) -> tuple[int, int]:
     """Choose the height and the width of rectangles, powers of two."""
-    width = min(RECTANGLE // min(ROWS, _power(rows)), _power(columns))
-    return min(RECTANGLE // width, _power(rows)), width
+    width = min(RECTANGLE // min(ROWS, power_from(rows)), power_from(columns))
+    return min(RECTANGLE // width, power_from(rows)), width
 
 
-def _power(number: int) -> int:
+def power_from(number: int) -> int:
     """Return the least power of two that is not below a number."""
     return 1 << (number - 1).bit_length()
