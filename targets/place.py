@@ -123,8 +123,9 @@ def enclose(op: Op) -> tri.Group:
     return group
 
 
-def dissolve(group: tri.Group) -> None:
-    """Put the ops of a group back in its place."""
+def dissolve(group: tri.Group) -> list[Op]:
+    """Put the ops of a group back in its place, and return them in order."""
+    members: list[Op] = []
     inside: dict[ir.Value, ir.Value] = dict(
         zip(group.block.arguments, group.operation.operands, strict=True)
     )
@@ -138,4 +139,6 @@ def dissolve(group: tri.Group) -> None:
         for index, value in enumerate(op.operation.operands):
             copy.operands[index] = inside[value]
         inside.update(zip(op.results, copy.results, strict=True))
+        members.append(type(op)(copy))
     group.operation.erase()
+    return members

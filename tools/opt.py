@@ -82,7 +82,7 @@ def _run(
             verify(module.operation, allow_unregistered=allow)
             each = flags.verify_each == "true"
             pipeline.run(module, *hooks, verify_each=each, allow_unregistered=allow)
-            text = _show(flags, module.operation)
+            text = _written(flags, module.operation)
         except CompileError as error:
             return None, listener.heard + messages(error)
         for hook in hooks:
@@ -109,6 +109,15 @@ def _hooks(flags: argparse.Namespace) -> list[Hook]:
     if flags.mlir_timing:
         hooks.append(Timing())
     return hooks
+
+
+def _written(flags: argparse.Namespace, operation: ir.Operation) -> str:
+    """Return the IR, or the source of the kernels in it."""
+    if not flags.emit:
+        return _show(flags, operation)
+    from ..targets.gpu.print_kernel import print_kernels  # targets are slow to import
+
+    return "\n\n".join(source.file for source in print_kernels(operation))
 
 
 def _show(flags: argparse.Namespace, operation: ir.Operation) -> str:

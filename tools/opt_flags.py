@@ -75,6 +75,9 @@ def parser(version: str) -> argparse.ArgumentParser:
     made.add_argument(
         "--verify-each", choices=("true", "false"), default="true", help="check the IR after passes"
     )
+    made.add_argument(
+        "--emit", choices=("triton",), help="print the source of the kernels instead of the IR"
+    )
     made.add_argument("--version", action="version", version=f"trivium-opt {version}")
     return made
 
@@ -122,7 +125,12 @@ def _pass_flag(argument: str) -> str:
     if found is None:
         raise CompileError(f"'{argument}' is neither a flag nor a pass")
     name, options = found.groups()
-    known = [*SWITCHES, *(f.partition("=")[0] for f in VALUE_FLAGS | LISTED), "--verify-each"]
+    known = [
+        *SWITCHES,
+        *(f.partition("=")[0] for f in VALUE_FLAGS | LISTED),
+        "--verify-each",
+        "--emit",
+    ]
     if name not in PASSES and (close := difflib.get_close_matches(argument, known, 1, 0.85)):
         raise CompileError(f"no flag or pass is called '{argument}', did you mean '{close[0]}'")
     return f"{name}{{{options}}}" if options else name

@@ -55,11 +55,11 @@ class Interpreter:
 
 
 def compute(op: Op, groups: Sequence[Any], weights: Mapping[str, Array]) -> tuple[Array, ...]:
-    """Apply the op's `reference` to operand groups and give the results their declared types."""
+    """Evaluate an op on operand groups and give the results their declared types."""
     if op.op_name == "tri.weight":
         return (weights[op.attributes["name"]],)
     with np.errstate(all="ignore"):
-        got = op.reference(*groups, **op.attributes)
+        got = op.evaluate(groups)
     results = cast("tuple[Any, ...]", got) if isinstance(got, tuple) else (got,)
     return tuple(
         np.asarray(r, numpy_dtype(tensor_of(v.type).dtype))

@@ -159,6 +159,8 @@ class ir:
     class MemRefType(Type):
         shape: Sequence[int]
         element_type: "ir.Type"
+        has_static_shape: bool
+        memory_space: "ir.Attribute | None"
         @staticmethod
         def get(
             shape: Sequence[int],
@@ -173,9 +175,16 @@ class ir:
         @staticmethod
         def get(offset: int, strides: Sequence[int]) -> "ir.StridedLayoutAttr": ...
 
+    class SymbolTable:
+        def __init__(self, operation: "ir.Operation") -> None: ...
+        def __contains__(self, name: str) -> bool: ...
+        def __getitem__(self, name: str) -> "ir.Operation": ...
+
     class ShapedType(Type):
         @staticmethod
         def get_dynamic_size() -> int: ...
+        @staticmethod
+        def get_dynamic_stride_or_offset() -> int: ...
 
     class IndexType(Type):
         @staticmethod

@@ -98,6 +98,13 @@ class Op:
     def reference(*operands: Any, **attributes: Any) -> Any:
         raise NotImplementedError
 
+    def evaluate(self, groups: Sequence[Any]) -> Any:
+        """Compute the results from the arrays of each operand field: for most ops, `reference`.
+
+        Ops that mean what other IR says, which they name, find it here.
+        """
+        return self.reference(*groups, **self.attributes)
+
     # -- reading ------------------------------------------------------------------------------
 
     @property

@@ -5,6 +5,7 @@ from .arithmetic import *
 from .contraction import *
 from .dialect import TILE as TILE
 from .kernel import *
+from .launch import *
 from .loop import *
 from .memory import *
 from .setting import Setting as Setting

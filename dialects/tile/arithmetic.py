@@ -1,6 +1,7 @@
 """Elementwise ops of tiles: constants, functions of one and two numbers, choice, casts.
 
-Each function has a name, and is what numpy computes, in the type of its operands.
+Each function has a name, and is what numpy computes, in the type of its operands. Integers wrap
+around.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +13,7 @@ from ..core.fields import Operand, Result
 from ..core.functions import erf
 from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
-from .types import Memory, Tile, broadcast, need_tile, size_of
+from .types import Tile, broadcast, size_of
 
 UNARY: Mapping[str, Callable[[Array], Array]] = {
     "abs": np.abs,
@@ -32,12 +33,12 @@ UNARY: Mapping[str, Callable[[Array], Array]] = {
 }
 """Functions of one number."""
 
-FLOAT_ONLY = frozenset(UNARY) - {"abs", "neg", "not"}
-"""Functions of one number that only floats have."""
+FLOAT_ONLY = (frozenset(UNARY) - {"abs", "neg", "not"}) | {"div"}
+"""Functions that only floats have."""
 
 
 def _quotient(a: Array, b: Array) -> Array:
-    return (a - np.fmod(a, b)) // b
+    return (a - np.fmod(a, b)) // b  # exact, so that rounding down is no matter
 
 
 BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
@@ -63,15 +64,24 @@ BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
 }
 """Functions of two numbers: quotients are rounded toward zero, remainders have the dividend's sign.
 
-`max` and `min` return NaN where either is NaN.
+`max` and `min` return NaN where either is NaN. Quotients by 0 are any number, and so is what a
+shift by less than 0, or by as many bits as there are, gives. Signed numbers keep their sign when
+they are shifted to the right.
 """
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-INTEGER_ONLY = frozenset({"quotient", "and", "or", "xor", "shift_left", "shift_right"})
+BITWISE = frozenset({"not", "and", "or", "xor"})
+INTEGER_ONLY = BITWISE | {"quotient", "shift_left", "shift_right"}
+BOOL_TOO = BITWISE | {"eq", "ne"}
+"""Functions that i1 has, too."""
 
 
 class Full(TileOp):
-    """Return a tile full of one number; `value` has one element, `shape` is like `BM` or `4`."""
+    """Return a tile full of one number.
+
+    `value` has one element and no dimensions; a size of `shape` is a power of two like `4`, or the
+    name of a block size like `BM`.
+    """
 
     value: Array
     shape: tuple[str, ...] = ()
@@ -81,7 +91,7 @@ class Full(TileOp):
     def infer(*, value: Array, shape: tuple[str, ...] = ()) -> Tile:
         tensor = Tensor.of(value)
         if tensor.shape:
-            raise Invalid(f"value is {tensor}, must have one element and no dimensions")
+            raise Invalid(f"value is {tensor}, must have no dimensions")
         return Tile(tuple(map(size_of, shape)), tensor.dtype)
 
 
@@ -93,14 +103,9 @@ class Unary(TileOp):
     y: Result
 
     @staticmethod
-    def infer(x: Tile | Memory, *, function: str) -> Tile:
-        tile = need_tile("operand 0", x)
-        _need_function(function, UNARY)
-        if function in FLOAT_ONLY and not is_float(tile.dtype):
-            raise Invalid(f"function {function} takes floats, not {tile.dtype}")
-        if function == "not" and is_float(tile.dtype):
-            raise Invalid(f"function {function} takes integers, not {tile.dtype}")
-        return tile
+    def infer(x: Tile, *, function: str) -> Tile:
+        _check_function(function, UNARY, x.dtype)
+        return x
 
     @staticmethod
     def reference(x: Array, *, function: str) -> Array:
@@ -116,16 +121,10 @@ class Binary(TileOp):
     y: Result
 
     @staticmethod
-    def infer(a: Tile | Memory, b: Tile | Memory, *, function: str) -> Tile:
-        left, right = need_tile("operand 0", a), need_tile("operand 1", b)
-        _need_function(function, BINARY)
-        if left.dtype != right.dtype:
-            raise Invalid(f"operands are of {left.dtype} and {right.dtype}, must be the same")
-        if function in INTEGER_ONLY and is_float(left.dtype):
-            raise Invalid(f"function {function} takes integers, not {left.dtype}")
-        if function == "div" and not is_float(left.dtype):
-            raise Invalid(f"function {function} takes floats, not {left.dtype}")
-        return Tile(broadcast(left, right), "i1" if function in COMPARISONS else left.dtype)
+    def infer(a: Tile, b: Tile, *, function: str) -> Tile:
+        _check_function(function, BINARY, a.dtype)
+        _check_same_dtype(a, b)
+        return Tile(broadcast(a, b), "i1" if function in COMPARISONS else a.dtype)
 
     @staticmethod
     def reference(a: Array, b: Array, *, function: str) -> Array:
@@ -144,8 +143,7 @@ class Where(TileOp):
     def infer(condition: Tile, a: Tile, b: Tile) -> Tile:
         if condition.dtype != "i1":
             raise Invalid(f"condition is {condition}, must be of i1")
-        if a.dtype != b.dtype:
-            raise Invalid(f"operands are of {a.dtype} and {b.dtype}, must be the same")
+        _check_same_dtype(a, b)
         return Tile(broadcast(condition, a, b), a.dtype)
 
     @staticmethod
@@ -156,7 +154,8 @@ class Where(TileOp):
 class Cast(TileOp):
     """Convert elements to another type: floats to integers toward zero, to floats to the nearest.
 
-    Numbers that an integer type cannot hold give any number.
+    Floats that an integer type cannot hold give any number; integers keep their low bits. To i1, it
+    says whether a number is not 0.
     """
 
     x: Operand
@@ -165,7 +164,7 @@ class Cast(TileOp):
 
     @staticmethod
     def infer(x: Tile, *, to: str) -> Tile:
-        _need_dtype(to)
+        _check_dtype(to)
         return Tile(x.shape, to)
 
     @staticmethod
@@ -182,9 +181,9 @@ class BitCast(TileOp):
 
     @staticmethod
     def infer(x: Tile, *, to: str) -> Tile:
-        _need_dtype(to)
-        if DTYPES[to].bits != DTYPES[x.dtype].bits:
-            raise Invalid(f"sees {x.dtype} as {to}, must be of the same size")
+        _check_dtype(to)
+        if DTYPES[to].bits != DTYPES[x.dtype].bits or "i1" in (to, x.dtype):
+            raise Invalid(f"sees {x.dtype} as {to}, must be of the same size, and not i1")
         return Tile(x.shape, to)
 
     @staticmethod
@@ -192,11 +191,23 @@ class BitCast(TileOp):
         return x.view(numpy_dtype(to))
 
 
-def _need_function(name: str, table: Mapping[str, object]) -> None:
+def _check_function(name: str, table: Mapping[str, object], dtype: str) -> None:
+    """Raise Invalid unless a table has a function, and elements of a type have it, too."""
     if name not in table:
         raise Invalid(f"function is '{name}', must be one of {', '.join(table)}")
+    if name in FLOAT_ONLY and not is_float(dtype):
+        raise Invalid(f"function {name} takes floats, not {dtype}")
+    if name in INTEGER_ONLY and is_float(dtype):
+        raise Invalid(f"function {name} takes integers, not {dtype}")
+    if name not in BOOL_TOO and dtype == "i1":
+        raise Invalid(f"function {name} takes numbers, not {dtype}")
 
 
-def _need_dtype(dtype: str) -> None:
+def _check_same_dtype(a: Tile, b: Tile) -> None:
+    if a.dtype != b.dtype:
+        raise Invalid(f"operands are of {a.dtype} and {b.dtype}, must be the same")
+
+
+def _check_dtype(dtype: str) -> None:
     if dtype not in DTYPES:
         raise Invalid(f"casts to '{dtype}', must be one of {', '.join(DTYPES)}")

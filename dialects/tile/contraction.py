@@ -16,22 +16,32 @@ ACCUMULATORS = {"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "
 """What products are added up in, by the type of their factors."""
 
 REDUCTIONS: Mapping[str, Callable[..., Array]] = {
-    "sum": np.sum,
-    "prod": np.prod,
+    "sum": np.add.reduce,
+    "prod": np.multiply.reduce,
     "max": np.fmax.reduce,
     "min": np.fmin.reduce,
     "argmax": np.argmax,
     "argmin": np.argmin,
 }
-"""Kinds of reduction; `max` and `min` skip NaN, the places of extremes are the first ones."""
+"""Kinds of reduction: `max` and `min` skip NaN.
 
-SCANS: Mapping[str, Callable[..., Array]] = {"sum": np.cumsum, "prod": np.cumprod}
+`argmax` and `argmin` return the first place of the extreme, and with NaN any place.
+"""
+
+PLACES = frozenset({"argmax", "argmin"})
+
+SCANS: Mapping[str, Callable[..., Array]] = {
+    "sum": np.add.accumulate,
+    "prod": np.multiply.accumulate,
+}
 
 
 class Dot(TileOp):
-    """Multiply matrices and add them to `acc`; `precision` says what f32 factors are rounded to.
+    """Multiply two matrices and add the product to `acc`, which has the type of the result.
 
-    It is `ieee` (not at all) or `tf32` (to 10 bits of fraction), and matters for f32 only.
+    That is f32 for factors of f16 and bf16, and i32, which wraps around, for bytes. `precision`
+    says what factors of f32 are rounded to, and nothing for others: `ieee` leaves them as they are,
+    `tf32` keeps 10 bits of fraction.
     """
 
     a: Operand
@@ -45,12 +55,13 @@ class Dot(TileOp):
         if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
             raise Invalid(f"multiplies {a} by {b}, must be matrices with one size in common")
         if a.dtype != b.dtype or a.dtype not in ACCUMULATORS:
-            raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be {', '.join(ACCUMULATORS)}")
+            known = ", ".join(ACCUMULATORS)
+            raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be two of one type: {known}")
+        if precision not in PRECISIONS:
+            raise Invalid(f"precision is '{precision}', must be one of {', '.join(PRECISIONS)}")
         want = Tile((a.shape[0], b.shape[1]), ACCUMULATORS[a.dtype])
         if acc != want:
             raise Invalid(f"adds to {acc}, must be {want}")
-        if precision not in PRECISIONS:
-            raise Invalid(f"precision is '{precision}', must be one of {', '.join(PRECISIONS)}")
         return want
 
     @staticmethod
@@ -61,13 +72,18 @@ class Dot(TileOp):
 
 
 def _round_to_tf32(x: Array) -> Array:
+    """Round to the nearest number with 10 bits of fraction, to the even one of two."""
     bits = np.ascontiguousarray(x).view(np.uint32)
     rounded = (bits + 0xFFF + ((bits >> 13) & 1)) & np.uint32(0xFFFFE000)
     return np.where(np.isfinite(x), rounded.view(np.float32), x)
 
 
 class Reduce(TileOp):
-    """Combine the elements along one dimension, which vanishes."""
+    """Combine the elements along one dimension, which vanishes.
+
+    The result is of the type of `x`, and places are of i32; integers wrap around. In which order
+    elements are combined is open.
+    """
 
     x: Operand
     kind: str
@@ -78,13 +94,16 @@ class Reduce(TileOp):
     def infer(x: Tile, *, kind: str, axis: int) -> Tile:
         if kind not in REDUCTIONS:
             raise Invalid(f"kind is '{kind}', must be one of {', '.join(REDUCTIONS)}")
-        _need_axis(axis, len(x.shape))
-        dtype = "i32" if kind.startswith("arg") else x.dtype
+        _check_axis(axis, len(x.shape))
+        _check_numbers(kind, x)
+        dtype = "i32" if kind in PLACES else x.dtype
         return Tile(x.shape[:axis] + x.shape[axis + 1 :], dtype)
 
     @staticmethod
     def reference(x: Array, *, kind: str, axis: int) -> Array:
-        return REDUCTIONS[kind](x, axis=axis)
+        if kind in PLACES:
+            return np.asarray(REDUCTIONS[kind](x, axis=axis), np.int32)
+        return REDUCTIONS[kind](x, axis=axis, dtype=x.dtype)
 
 
 class Scan(TileOp):
@@ -100,14 +119,15 @@ class Scan(TileOp):
     def infer(x: Tile, *, kind: str, axis: int, reverse: bool = False) -> Tile:
         if kind not in SCANS:
             raise Invalid(f"kind is '{kind}', must be one of {', '.join(SCANS)}")
-        _need_axis(axis, len(x.shape))
+        _check_axis(axis, len(x.shape))
+        _check_numbers(kind, x)
         return x
 
     @staticmethod
     def reference(x: Array, *, kind: str, axis: int, reverse: bool = False) -> Array:
         if reverse:
-            return np.flip(SCANS[kind](np.flip(x, axis), axis=axis), axis)
-        return SCANS[kind](x, axis=axis)
+            return np.flip(Scan.reference(np.flip(x, axis), kind=kind, axis=axis), axis)
+        return SCANS[kind](x, axis=axis, dtype=x.dtype)
 
 
 class Expand(TileOp):
@@ -119,7 +139,7 @@ class Expand(TileOp):
 
     @staticmethod
     def infer(x: Tile, *, axis: int) -> Tile:
-        _need_axis(axis, len(x.shape) + 1)
+        _check_axis(axis, len(x.shape) + 1)
         return Tile((*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
 
     @staticmethod
@@ -144,6 +164,11 @@ class Transpose(TileOp):
         return x.T
 
 
-def _need_axis(axis: int, rank: int) -> None:
+def _check_axis(axis: int, rank: int) -> None:
     if not 0 <= axis < rank:
         raise Invalid(f"axis is {axis}, must be in [0, {rank})")
+
+
+def _check_numbers(kind: str, x: Tile) -> None:
+    if x.dtype == "i1":
+        raise Invalid(f"kind {kind} takes numbers, not {x.dtype}")

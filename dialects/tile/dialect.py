@@ -1,21 +1,67 @@
-"""The `tile` dialect object and the base class of its ops."""
+"""The `tile` dialect object and the base classes of its ops."""
 
-from typing import Any
+from typing import Any, ClassVar
 
+from ..core.errors import Invalid
+from ..core.fields import Region
 from ..core.mlir import ir
-from ..core.op import Dialect, Op
-from .types import mlir_type, plain_type
+from ..core.op import OPS, Dialect, Op
+from .types import mlir_type, need_tile, plain_type
 
 TILE = Dialect("tile")
 
 
 class TileOp(Op, dialect=TILE, abstract=True):
-    """Base of all `tile` ops: they work on tiles, whose sizes may have names, and on memory."""
+    """Base of all `tile` ops: their operands and results are tiles."""
+
+    @staticmethod
+    def plain_type(type_: ir.Type) -> Any:
+        return need_tile("operand or result", plain_type(type_))
+
+    @staticmethod
+    def mlir_type(plain: Any) -> ir.Type:
+        return mlir_type(plain)
+
+
+class MemoryOp(TileOp, abstract=True):
+    """Base of ops with an operand in memory."""
 
     @staticmethod
     def plain_type(type_: ir.Type) -> Any:
         return plain_type(type_)
 
-    @staticmethod
-    def mlir_type(plain: Any) -> ir.Type:
-        return mlir_type(plain)
+
+class BodyOp(TileOp, abstract=True):
+    """Base of ops with a body of one block, which ends in an op called `last`."""
+
+    body: Region
+
+    last: ClassVar[str]
+
+    pure = False  # the body may store
+
+    @property
+    def block(self) -> ir.Block:
+        """Return the block of the body."""
+        return self.operation.regions[0].blocks[0]
+
+    @property
+    def end(self) -> ir.Operation:
+        """Return the terminator of the body."""
+        return self.block.operations[len(self.block.operations) - 1].operation
+
+    def check_form(self) -> None:
+        """Raise Invalid unless there are the fields of the class, and a body that ends as said."""
+        self.check_attributes()
+        self.operand_groups()
+        self.result_groups()
+        blocks = self.operation.regions[0].blocks
+        if len(blocks) != 1:
+            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
+        names = [operation.operation.name for operation in self.block.operations]
+        if names[-1:] != [self.last]:
+            end = f"'{names[-1]}'" if names else "nothing"
+            raise Invalid(f"body ends in {end}, must end in '{self.last}'")
+        for name in names[:-1]:
+            if name in OPS and OPS[name].terminator:
+                raise Invalid(f"body goes on after '{name}'")

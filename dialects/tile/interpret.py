@@ -9,6 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..core.errors import Invalid
 from ..core.interpret import lookup
+from ..core.location import node_names
 from ..core.mlir import ir
 from ..core.op import Op, view
 from ..core.tensor import Array, numpy_dtype
@@ -22,12 +23,23 @@ from .types import Memory, plain_type, size_of
 def run_kernel(kernel: Kernel, memories: Sequence[Array]) -> None:
     """Run all programs of a kernel on flat arrays, one for each argument; outputs are written.
 
-    Raises Invalid when a program reads or writes outside of a tensor without a check.
+    Raises Invalid when an array is not flat, too short or of another element type, when a program
+    reads or writes outside of a tensor without a check, and for a loop whose step is not positive.
     """
+    for index, (memory, flat) in enumerate(zip(kernel.memories, memories, strict=True)):
+        _check_flat(index, memory, flat)
     blocks = kernel.block_sizes
     counts = [axis.count(blocks) for axis in kernel.axes]
     for program in itertools.product(*map(range, counts)):
         _Program(blocks, program).run(kernel, memories)
+
+
+def _check_flat(index: int, memory: Memory, flat: Array) -> None:
+    dtype = numpy_dtype(memory.dtype)
+    if flat.ndim != 1 or not flat.flags.c_contiguous or flat.dtype != dtype:
+        raise Invalid(f"argument {index} must be a flat array of {dtype}")
+    if flat.size < memory.extent:
+        raise Invalid(f"argument {index} has {flat.size} elements, must have {memory.extent}")
 
 
 class _Program:
@@ -42,7 +54,11 @@ class _Program:
         arguments = zip(kernel.block.arguments, kernel.memories, memories, strict=True)
         for argument, memory, flat in arguments:
             self.values[argument] = _seen_as(flat, memory)
-        self._run_block(kernel.block)
+        try:
+            self._run_block(kernel.block)
+        except Invalid as error:
+            where = f"program {self.program} of '{kernel.sym_name}'"
+            raise Invalid(f"{where}: {error}") from None
 
     def _run_block(self, block: ir.Block) -> list[Array]:
         """Run the ops of a block; return the operands of its terminator."""
@@ -52,18 +68,25 @@ class _Program:
                 raise Invalid(f"no reference semantics for '{operation.operation.name}'")
             if op.terminator:
                 return [self.values[v] for v in operation.operation.operands]
-            self.values.update(zip(op.results, self._run_op(op), strict=True))
+            results = self._run_loop(op) if isinstance(op, For) else self._run_named(op)
+            self.values.update(zip(op.results, results, strict=True))
         raise Invalid("block has no terminator")
 
+    def _run_named(self, op: Op) -> Sequence[Array]:
+        """Run an op; say which one it was when it fails."""
+        try:
+            return self._run_op(op)
+        except Invalid as error:
+            names = " ".join(node_names(op.location))
+            raise Invalid(f"'{op.op_name}' op {names + ' ' if names else ''}{error}") from None
+
     def _run_op(self, op: Op) -> Sequence[Array]:
-        if isinstance(op, For):
-            return self._run_loop(op)
         groups = [lookup(group, self.values) for group in op.operand_groups()]
         with np.errstate(all="ignore"):
             if special := _SPECIAL.get(type(op)):
                 got = special(self, op, *groups)
             else:
-                got = op.reference(*groups, **op.attributes)
+                got = op.evaluate(groups)
         if not len(op.results) or isinstance(op, View):
             return () if got is None else (got,)
         return (np.asarray(got, numpy_dtype(plain_type(op.results[0].type).dtype)),)
@@ -71,6 +94,8 @@ class _Program:
     def _run_loop(self, op: For) -> Sequence[Array]:
         lower, upper, step = (int(self.values[v]) for v in list(op.operation.operands)[:3])
         carried = [self.values[v] for v in op.carried]
+        if step < 1:
+            raise Invalid(f"'{op.op_name}' op has a step of {step}, must be positive")
         index, *arguments = op.block.arguments
         for turn in range(lower, upper, step):
             self.values[index] = np.array(turn, np.int32)
@@ -101,18 +126,17 @@ class _Program:
 
     def load(self, op: Load, memory: Array, indices: list[Array]) -> Array:
         places, inside = _places(op, memory, indices)
-        pad = np.asarray(op.pad).astype(memory.dtype)
-        return np.where(inside, memory[places], pad)
+        result = np.full(inside.shape, np.asarray(op.pad).astype(memory.dtype))
+        result[inside] = memory[places]
+        return result
 
     def store(self, op: Store, value: Array, memory: Array, indices: list[Array]) -> None:
         places, inside = _places(op, memory, indices)
-        shape = inside.shape
-        chosen = tuple(np.broadcast_to(place, shape)[inside] for place in places)
-        values = np.broadcast_to(value, shape)[inside]
+        values = np.broadcast_to(value, inside.shape)[inside]
         if op.accumulate:
-            np.add.at(memory, chosen, values)
+            np.add.at(memory, places, values)
         else:
-            memory[chosen] = values
+            memory[places] = values
 
     def load_block(self, op: LoadBlock, memory: Array, offsets: list[Array]) -> Array:
         sizes = [self.size(text) for text in op.block]
@@ -147,20 +171,18 @@ def _seen_as(memory: Array, type_: Memory) -> Array:
 
 
 def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any, Array]:
-    """Return indices that are all inside, and where those of the op are."""
-    shape = np.broadcast_shapes(*(index.shape for index in indices)) if indices else ()
-    inside = np.ones(shape, bool)
-    places: list[Array] = []
-    for dim, (index, size) in enumerate(zip(indices, memory.shape, strict=True)):
-        low = index >= 0 if dim in op.low else True
-        high = index < size if dim in op.high else True
-        inside = inside & low & high
-        places.append(np.clip(index, 0, max(size - 1, 0)))
-    for dim, (index, size) in enumerate(zip(indices, memory.shape, strict=True)):
-        wrong = inside & ((index < 0) | (index >= size))
-        if wrong.any():
-            raise Invalid(f"'{op.op_name}' op goes outside of dimension {dim} of size {size}")
-    return tuple(places), inside
+    """Return where in memory the elements are that are inside, and which of the tile these are."""
+    tile = np.broadcast_arrays(*indices) if indices else ()
+    inside = np.ones(tile[0].shape if tile else (), bool)
+    for dim, (index, size) in enumerate(zip(tile, memory.shape, strict=True)):
+        inside &= (index >= 0) | (dim not in op.low)
+        inside &= (index < size) | (dim not in op.high)
+    places = tuple(index[inside] for index in tile)
+    for dim, (place, size) in enumerate(zip(places, memory.shape, strict=True)):
+        if place.size and not 0 <= place.min() <= place.max() < size:
+            wrong = place.min() if place.min() < 0 else place.max()
+            raise Invalid(f"is at {wrong} of dimension {dim}, which has size {size}")
+    return places, inside
 
 
 def _overlap(memory: Array, offsets: list[Array], sizes: Sequence[int]) -> tuple[Any, Any]:

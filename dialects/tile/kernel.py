@@ -1,20 +1,21 @@
-"""Kernels, what programs of a kernel know of themselves, and calls of kernels."""
+"""Kernels, and what programs of a kernel know of themselves."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ..core.errors import Invalid
-from ..core.fields import Operand, Region, Result
+from ..core.fields import Result
 from ..core.mlir import ir
-from ..core.module import ops
-from ..core.op import Op
-from .dialect import TileOp
+from ..core.op import view
+from .dialect import BodyOp, TileOp
 from .setting import Setting
-from .types import Memory, Tile, need_memory, plain_type
+from .types import NAME, Memory, Tile, is_power_of_two, need_memory, plain_type, size_of
 
-_AXIS = re.compile(r"(\d+)(?:/([A-Za-z_]\w*))?")
-_BLOCK = re.compile(r"([A-Za-z_]\w*)=(\d+)")
+_NUMBER = r"(0|[1-9][0-9]*)"
+_AXIS = re.compile(rf"{_NUMBER}(?:/({NAME.pattern}))?")
+_BLOCK = re.compile(rf"({NAME.pattern})={_NUMBER}")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class GridAxis:
             raise Invalid(f"grid has '{text}', must be like 128/BM or 8")
         return GridAxis(int(match[1]), match[2] or "")
 
-    def count(self, blocks: dict[str, int]) -> int:
+    def count(self, blocks: Mapping[str, int]) -> int:
         """Count the programs along the axis for given block sizes."""
         return -(-self.extent // blocks[self.block]) if self.block else self.extent
 
@@ -43,14 +44,15 @@ class GridAxis:
         return f"{self.extent}/{self.block}" if self.block else str(self.extent)
 
 
-class Kernel(TileOp):
+class Kernel(BodyOp):
     """Run `body` once for each point of a grid; its arguments are the inputs, then the outputs.
 
-    `grid` has an entry for each axis, as `GridAxis` reads it; `blocks` gives each named block size
-    a value, as in `BM=128`, a power of two. With `group`, programs walk the first two axes in bands
-    of that many steps of the first one, so that those that run together share what they read.
-    `warps` and `stages` say how a program runs on a GPU; they do not change what it computes.
-    `candidates` are other settings to try, as `Setting` reads them.
+    It stands in a module. `grid` has an entry for each axis, as `GridAxis` reads it; `blocks` gives
+    each named block size a value, as in `BM=128`, a power of two. With `group`, programs walk the
+    first two axes in bands of that many steps of the first one, so that those that run together
+    share what they read. `warps`, a power of two, and `stages` say how a program runs on a GPU;
+    they do not change what it computes, and neither does `group`. `candidates` are other settings
+    to try, as `Setting` reads them.
     """
 
     sym_name: str
@@ -60,12 +62,8 @@ class Kernel(TileOp):
     warps: int = 4
     stages: int = 1
     candidates: tuple[str, ...] = ()
-    body: Region
 
-    @property
-    def block(self) -> ir.Block:
-        """Return the block of the body."""
-        return self.operation.regions[0].blocks[0]
+    last = "tile.return"
 
     @property
     def axes(self) -> tuple[GridAxis, ...]:
@@ -94,45 +92,84 @@ class Kernel(TileOp):
         return tuple(need_memory(f"argument {i}", type_) for i, type_ in enumerate(types))
 
     def verify(self) -> None:
-        self.check_attributes()
-        blocks = self.operation.regions[0].blocks
-        if len(blocks) != 1:
-            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
-        last = blocks[0].operations[len(blocks[0].operations) - 1].operation
-        if last.name != Return.op_name:
-            raise Invalid(f"body ends in '{last.name}', must end in '{Return.op_name}'")
+        self.check_form()
+        parent = self.operation.parent
+        if parent is not None and parent.name != "builtin.module":
+            raise Invalid(f"stands in '{parent.name}', must stand in a module")
+        if not NAME.fullmatch(self.sym_name):
+            raise Invalid(f"is called '{self.sym_name}', must be an identifier")
+        self._check_settings()
+        _ = self.memories
+        _check_closed(self.block, frozenset())
+        self._check_names()
+
+    def _check_settings(self) -> None:
         sizes = self.block_sizes
         for axis in self.axes:
-            _need_block(axis.block, sizes, "grid")
-        for which, count in (("warps", self.warps), ("stages", self.stages)):
-            if count < 1:
-                raise Invalid(f"{which} is {count}, must be at least 1")
+            _check_named(axis.block, sizes, "grid")
+        if not is_power_of_two(self.warps):
+            raise Invalid(f"warps is {self.warps}, must be a power of two")
+        if self.stages < 1:
+            raise Invalid(f"stages is {self.stages}, must be at least 1")
         if self.group < 0 or (self.group and len(self.grid) < 2):
             raise Invalid(f"group is {self.group}, must be 0, or positive for two axes or more")
         for text in self.candidates:
             names = [name for name, _ in Setting.parse(text).blocks]
             if set(names) != set(sizes):
                 raise Invalid(f"candidate '{text}' must set {', '.join(sizes) or 'no block sizes'}")
-        self._check_values(sizes)
 
-    def _check_values(self, sizes: dict[str, int]) -> None:
-        _ = self.memories
-        for op in ops(self.block):
-            for value in op.results:
-                for size in _named_sizes(value):
-                    _need_block(size, sizes, f"'{op.op_name}'")
+    def _check_names(self) -> None:
+        """Raise Invalid when the body names what the kernel does not have."""
+        sizes = self.block_sizes
+        for operation in nested(self.block):
+            op = view(operation)
+            if not isinstance(op, TileOp):
+                raise Invalid(f"body has '{operation.name}', must have ops on tiles")
+            for name in _named_sizes(op):
+                _check_named(name, sizes, f"'{op.op_name}'")
             if isinstance(op, ProgramId) and op.axis >= len(self.grid):
                 raise Invalid(f"grid has {len(self.grid)} axes, '{op.op_name}' asks for {op.axis}")
 
 
-def _named_sizes(value: ir.Value) -> list[str]:
-    """List the names of block sizes in the type of a value."""
-    type_ = plain_type(value.type)
-    shape = type_.shape if isinstance(type_, Tile) else ()
-    return [size for size in shape if isinstance(size, str)]
+def nested(block: ir.Block) -> Iterator[ir.Operation]:
+    """Yield all operations of a block, each before those in its regions."""
+    for operation in block.operations:
+        yield operation.operation
+        for region in operation.operation.regions:
+            for inner in region.blocks:
+                yield from nested(inner)
 
 
-def _need_block(name: str, sizes: dict[str, int], where: str) -> None:
+def _check_closed(block: ir.Block, outer: AbstractSet[ir.Value]) -> None:
+    """Raise Invalid when an op uses a value from outside of the kernel or from further down."""
+    known = {*outer, *block.arguments}
+    for operation in block.operations:
+        for index, value in enumerate(operation.operation.operands):
+            if value not in known:
+                name = operation.operation.name
+                raise Invalid(f"body does not define what '{name}' uses: operand {index}")
+        for region in operation.operation.regions:
+            for inner in region.blocks:
+                _check_closed(inner, known)
+        known.update(operation.operation.results)
+
+
+def _named_sizes(op: TileOp) -> list[str]:
+    """List the block sizes that an op names; types that are none are for its own verifier."""
+    if isinstance(op, BlockSize):
+        return [op.block]
+    names: list[str] = []
+    for value in op.results:
+        try:
+            type_ = plain_type(value.type)
+        except Invalid:
+            continue
+        shape = type_.shape if isinstance(type_, Tile) else ()
+        names += [size for size in shape if isinstance(size, str)]
+    return names
+
+
+def _check_named(name: str, sizes: Mapping[str, int], where: str) -> None:
     if name and name not in sizes:
         known = ", ".join(sizes) or "none"
         raise Invalid(f"{where} names block size '{name}', the kernel has: {known}")
@@ -145,7 +182,7 @@ def _block_sizes(texts: Sequence[str]) -> dict[str, int]:
         if match is None or match[1] in sizes:
             raise Invalid(f"blocks has '{text}', must be like BM=128, each name once")
         size = int(match[2])
-        if size < 1 or size & (size - 1):
+        if not is_power_of_two(size):
             raise Invalid(f"block size {match[1]} is {size}, must be a power of two")
         sizes[match[1]] = size
     return sizes
@@ -175,7 +212,7 @@ class ProgramId(TileOp):
 
 
 class BlockSize(TileOp):
-    """Return the value of a block size."""
+    """Return the value of the block size called `block`."""
 
     block: str
     y: Result
@@ -186,57 +223,23 @@ class BlockSize(TileOp):
 
 
 class Arange(TileOp):
-    """Return 0, 1, 2, … as many as a block size says."""
+    """Return 0, 1, 2, … as many as `block` says: a power of two, or the name of a block size."""
 
     block: str
     y: Result
 
     @staticmethod
     def infer(*, block: str) -> Tile:
-        return Tile((block,), "i32")
+        return Tile((size_of(block),), "i32")
 
 
-class Launch(TileOp):
-    """Call a kernel: its inputs are the operands, what it writes to its outputs are the results.
-
-    Operands and results are tensors. The kernel sees the memory of each in its own shape.
-    """
-
-    inputs: Sequence[Operand]
-    kernel: str
-    outputs: Sequence[Result]
-
-    def verify(self) -> None:
-        self.check_attributes()
-        kernel = find_kernel(self.operation, self.kernel)
-        if kernel is None:
-            raise Invalid(f"there is no kernel '{self.kernel}'")
-        values = [*self.operation.operands, *self.results]
-        memories = kernel.memories
-        if len(values) != len(memories):
-            raise Invalid(
-                f"has {len(values)} operands and results, '{self.kernel}' has {len(memories)} "
-                "arguments"
-            )
-        for index, (value, memory) in enumerate(zip(values, memories, strict=True)):
-            tensor = Op.plain_type(value.type)
-            if tensor.dtype != memory.dtype:
-                raise Invalid(f"argument {index} is of {tensor.dtype}, must be of {memory.dtype}")
-            if memory.extent > tensor.size:
-                raise Invalid(
-                    f"argument {index} has {tensor.size} elements, '{self.kernel}' reaches "
-                    f"{memory.extent}"
-                )
-
-
-def find_kernel(operation: ir.Operation, name: str) -> Kernel | None:
-    """Find a kernel by name in the module that an operation is in."""
+def find_kernel(operation: ir.Operation, name: str) -> Kernel:
+    """Find a kernel by name in the module that an operation is in; raise Invalid without one."""
     top = operation
     while top.parent is not None:
         top = top.parent.operation
-    for nested in top.regions[0].blocks[0].operations:
-        if nested.operation.name == Kernel.op_name:
-            kernel = Kernel(nested.operation)
-            if kernel.sym_name == name:
-                return kernel
-    return None
+    symbols = ir.SymbolTable(top)
+    found = view(symbols[name]) if name in symbols else None
+    if not isinstance(found, Kernel):
+        raise Invalid(f"there is no kernel '{name}'")
+    return found

@@ -3,18 +3,20 @@
 from collections.abc import Sequence
 
 from ..core.errors import Invalid
-from ..core.fields import Operand, Region, Result
+from ..core.fields import Operand, Result
 from ..core.mlir import ir
-from .dialect import TileOp
-from .types import need_index
+from .dialect import BodyOp, TileOp
+from .types import Tile, need_index
+
+BOUNDS = ("lower", "upper", "step")
 
 
-class For(TileOp):
+class For(BodyOp):
     """Run `body` for lower, lower + step, … below `upper`, and carry values from turn to turn.
 
-    The body's arguments are the index, an i32, and the carried values; it ends in `tile.yield`
-    with those of the next turn. `stages` says how many turns ahead loads may be started; 0 is
-    what the kernel says.
+    `step` is positive. The body's arguments are the index, an i32, and the carried values; it ends
+    in `tile.yield` with those of the next turn, and the last ones are the results. `stages` says
+    how many turns ahead loads may be started; 0 is what the kernel says.
     """
 
     lower: Operand
@@ -23,35 +25,31 @@ class For(TileOp):
     carried: Sequence[Operand]
     stages: int = 0
     outputs: Sequence[Result]
-    body: Region
 
-    @property
-    def block(self) -> ir.Block:
-        """Return the block of the body."""
-        return self.operation.regions[0].blocks[0]
+    last = "tile.yield"
 
     def verify(self) -> None:
-        self.check_attributes()
-        for which, value in zip(("lower", "upper", "step"), self.operation.operands, strict=False):
-            if need_index(which, self.plain_type(value.type)).shape:
-                raise Invalid(f"{which} is {value.type}, must be a scalar")
-        blocks = self.operation.regions[0].blocks
-        if len(blocks) != 1:
-            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
-        carried = [str(value.type) for value in self.carried]
-        arguments = [str(argument.type) for argument in blocks[0].arguments]
-        if arguments != ["tensor<i32>", *carried]:
-            raise Invalid(f"body takes {', '.join(arguments)}; carries {', '.join(carried)}")
-        last = blocks[0].operations[len(blocks[0].operations) - 1].operation
-        if last.name != Yield.op_name:
-            raise Invalid(f"body ends in '{last.name}', must end in '{Yield.op_name}'")
-        yields = [str(value.type) for value in last.operands]
-        results = [str(value.type) for value in self.results]
-        if yields != carried or results != carried:
-            raise Invalid(
-                f"carries ({', '.join(carried)}), yields ({', '.join(yields)}), "
-                f"results are ({', '.join(results)})"
-            )
+        self.check_form()
+        if self.stages < 0:
+            raise Invalid(f"stages is {self.stages}, must not be negative")
+        for which, value in zip(BOUNDS, self.operation.operands, strict=False):
+            bound = need_index(which, self.plain_type(value.type))
+            if bound.shape:
+                raise Invalid(f"{which} is {bound}, must be a scalar")
+        carried = self._tiles(self.carried)
+        takes, want = self._tiles(self.block.arguments), [Tile((), "i32"), *carried]
+        if takes != want:
+            raise Invalid(f"body takes {_listed(takes)}, must take {_listed(want)}")
+        for which, values in (("yields", self.end.operands), ("returns", self.results)):
+            if (tiles := self._tiles(values)) != carried:
+                raise Invalid(f"{which} {_listed(tiles)}, carries {_listed(carried)}")
+
+    def _tiles(self, values: Sequence[ir.Value]) -> list[Tile]:
+        return [self.plain_type(value.type) for value in values]
+
+
+def _listed(tiles: Sequence[Tile]) -> str:
+    return f"({', '.join(map(str, tiles))})"
 
 
 class Yield(TileOp):
@@ -62,5 +60,5 @@ class Yield(TileOp):
     terminator = True
 
     @staticmethod
-    def infer(values: Sequence[object]) -> tuple[()]:
+    def infer(values: Sequence[Tile]) -> tuple[()]:
         return ()

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.tensor import is_float
-from .dialect import TileOp
+from ..core.tensor import is_float, numpy_dtype
+from .dialect import MemoryOp
 from .types import (
     Memory,
     Tile,
@@ -18,11 +20,11 @@ from .types import (
 )
 
 
-class Load(TileOp):
+class Load(MemoryOp):
     """Load the elements at some indices: one tile of i32 for each dimension, broadcast together.
 
     An index below 0 in one of the dimensions `low`, or beyond the last one in one of `high`, gives
-    `pad` instead; in all other dimensions indices must be inside.
+    `pad` instead; all other indices must be inside.
     """
 
     memory: Operand
@@ -35,23 +37,24 @@ class Load(TileOp):
     @staticmethod
     def infer(
         memory: Memory | Tile,
-        indices: Sequence[Tile],
+        indices: Sequence[Memory | Tile],
         *,
         low: tuple[int, ...] = (),
         high: tuple[int, ...] = (),
         pad: float = 0.0,
     ) -> Tile:
         source = need_memory("operand 0", memory)
-        if not is_float(source.dtype) and not pad.is_integer():
-            raise Invalid(f"pads {source.dtype} with {pad}, must be a whole number")
+        if not _holds(source.dtype, pad):
+            raise Invalid(f"pads with {pad}, which {source.dtype} does not hold")
         return Tile(_index_shape(source, indices, (*low, *high)), source.dtype)
 
 
-class Store(TileOp):
+class Store(MemoryOp):
     """Store a tile at some indices, as `load` has them; elements out of bounds are left out.
 
-    With `accumulate` elements are added to what is there; programs may do so at the same time, and
-    the order of the additions is open.
+    The value broadcasts to the indices. Where two elements go to one place, either stays. With
+    `accumulate` each is added to what is there; programs may do so at the same time, and the order
+    of the additions is open.
     """
 
     value: Operand
@@ -65,29 +68,28 @@ class Store(TileOp):
 
     @staticmethod
     def infer(
-        value: Tile,
+        value: Memory | Tile,
         memory: Memory | Tile,
-        indices: Sequence[Tile],
+        indices: Sequence[Memory | Tile],
         *,
         low: tuple[int, ...] = (),
         high: tuple[int, ...] = (),
         accumulate: bool = False,
     ) -> tuple[()]:
-        target = need_memory("operand 1", memory)
+        tile, target = _need_target(value, memory)
+        if accumulate and target.dtype == "i1":
+            raise Invalid("adds up elements of i1, must be numbers")
         shape = _index_shape(target, indices, (*low, *high))
-        tile = need_tile("operand 0", value)
-        if tile.dtype != target.dtype:
-            raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
         if broadcast(tile, Tile(shape, "i32")) != shape:
-            raise Invalid(f"stores {tile} at indices of {Tile(shape, 'i32')}")
+            raise Invalid(f"stores {tile}, which does not broadcast to {Tile(shape, 'i32')}")
         return ()
 
 
-class LoadBlock(TileOp):
+class LoadBlock(MemoryOp):
     """Load a block of neighbouring elements, from some offsets on, through a tensor descriptor.
 
-    `offsets` are scalars, one for each dimension; the block has sizes `block`. What is out of
-    bounds is 0. The last stride must be 1.
+    There is an offset, a scalar, and a size in `block` for each dimension. What is out of bounds is
+    0. The last stride must be 1.
     """
 
     memory: Operand
@@ -96,14 +98,19 @@ class LoadBlock(TileOp):
     y: Result
 
     @staticmethod
-    def infer(memory: Memory | Tile, offsets: Sequence[Tile], *, block: tuple[str, ...]) -> Tile:
+    def infer(
+        memory: Memory | Tile, offsets: Sequence[Memory | Tile], *, block: tuple[str, ...]
+    ) -> Tile:
         source = need_memory("operand 0", memory)
-        _check_block(source, offsets, block)
+        _check_block(source, offsets, len(block))
         return Tile(tuple(map(size_of, block)), source.dtype)
 
 
-class StoreBlock(TileOp):
-    """Store a block of neighbouring elements, as `load_block` loads one; cut at the bounds."""
+class StoreBlock(MemoryOp):
+    """Store a block of neighbouring elements, as `load_block` loads one; cut at the bounds.
+
+    The sizes of the block are those of the value.
+    """
 
     value: Operand
     memory: Operand
@@ -112,19 +119,19 @@ class StoreBlock(TileOp):
     pure = False
 
     @staticmethod
-    def infer(value: Tile, memory: Memory | Tile, offsets: Sequence[Tile]) -> tuple[()]:
-        target = need_memory("operand 1", memory)
-        tile = need_tile("operand 0", value)
-        _check_block(target, offsets, tuple(map(str, tile.shape)))
-        if tile.dtype != target.dtype:
-            raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
+    def infer(
+        value: Memory | Tile, memory: Memory | Tile, offsets: Sequence[Memory | Tile]
+    ) -> tuple[()]:
+        tile, target = _need_target(value, memory)
+        _check_block(target, offsets, len(tile.shape))
         return ()
 
 
-class View(TileOp):
+class View(MemoryOp):
     """See the same memory under another shape and other strides, from its first element on.
 
-    `strides` are those of the shape in row-major order when there are none.
+    `strides` are those of the shape in row-major order when there are none. Elements may be seen
+    several times, by strides of 0, and can then be loaded only.
     """
 
     memory: Operand
@@ -139,6 +146,8 @@ class View(TileOp):
         source = need_memory("operand 0", memory)
         if strides and len(strides) != len(shape):
             raise Invalid(f"has {len(strides)} strides for {len(shape)} dimensions")
+        if min((*shape, *strides), default=0) < 0:
+            raise Invalid(f"has shape {shape} and strides {strides}, must not be negative")
         view = Memory(shape, strides or row_major(shape), source.dtype)
         if view.extent > source.extent:
             raise Invalid(f"reaches {view.extent} elements of {source.extent}")
@@ -146,24 +155,45 @@ class View(TileOp):
 
 
 def _index_shape(
-    memory: Memory, indices: Sequence[Tile], checked: tuple[int, ...]
+    memory: Memory, indices: Sequence[Memory | Tile], checked: tuple[int, ...]
 ) -> tuple[int | str, ...]:
     """Return the shape of what indices select."""
     if len(indices) != len(memory.shape):
         raise Invalid(f"has {len(indices)} indices for {len(memory.shape)} dimensions")
     for dim in checked:
         if not 0 <= dim < len(memory.shape):
-            raise Invalid(f"checks dimension {dim} of {len(memory.shape)}")
+            raise Invalid(f"checks dimension {dim}, must be in [0, {len(memory.shape)})")
     tiles = [need_index(f"index {i}", tile) for i, tile in enumerate(indices)]
     return broadcast(*tiles) if tiles else ()
 
 
-def _check_block(memory: Memory, offsets: Sequence[Tile], block: tuple[str, ...]) -> None:
+def _check_block(memory: Memory, offsets: Sequence[Memory | Tile], sizes: int) -> None:
     rank = len(memory.shape)
-    if len(offsets) != rank or len(block) != rank:
-        raise Invalid(f"has {len(offsets)} offsets and {len(block)} sizes for {rank} dimensions")
-    for index, offset in enumerate(offsets):
-        if need_index(f"offset {index}", offset).shape:
+    if len(offsets) != rank or sizes != rank:
+        raise Invalid(f"has {len(offsets)} offsets and {sizes} sizes for {rank} dimensions")
+    for index, value in enumerate(offsets):
+        offset = need_index(f"offset {index}", value)
+        if offset.shape:
             raise Invalid(f"offset {index} is {offset}, must be a scalar")
     if not rank or memory.strides[-1] != 1:
         raise Invalid(f"{memory} must have a last stride of 1")
+
+
+def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Memory]:
+    """Return what is stored and where to; raise Invalid when it cannot be stored there."""
+    tile, target = need_tile("operand 0", value), need_memory("operand 1", memory)
+    if tile.dtype != target.dtype:
+        raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
+    if target.overlaps:
+        raise Invalid(f"stores to {target}, whose elements overlap")
+    return tile, target
+
+
+def _holds(dtype: str, number: float) -> bool:
+    """Say whether an element type has a number, or one near it."""
+    if is_float(dtype):
+        return True
+    if dtype == "i1":
+        return number in (0, 1)
+    limits = np.iinfo(numpy_dtype(dtype))
+    return number.is_integer() and limits.min <= number <= limits.max

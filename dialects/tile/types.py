@@ -5,6 +5,7 @@ block size, which the kernel gives a value. Memory prints as a memref with its s
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,11 @@ from ..core.tensor import DTYPES, Shape
 
 Size = int | str
 """The size of a tile along one dimension: a number, or the name of a block size."""
+
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""The names that kernels and block sizes may have: those of Python, since source shows them."""
+
+_NUMBER = re.compile(r"[1-9][0-9]*")
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,21 @@ class Memory:
         steps = zip(self.shape, self.strides, strict=True)
         return 1 + sum((size - 1) * stride for size, stride in steps)
 
+    @property
+    def overlaps(self) -> bool:
+        """Say whether two elements may lie at the same place."""
+        if 0 in self.shape:
+            return False
+        reach = 0
+        for stride, size in sorted(zip(self.strides, self.shape, strict=True)):
+            if size > 1 and stride <= reach:
+                return True
+            reach += (size - 1) * stride
+        return False
+
     def __str__(self) -> str:
-        return f"memory<{'x'.join(map(str, self.shape))}x{self.dtype}, strides {self.strides}>"
+        sizes = "x".join([*map(str, self.shape), self.dtype])
+        return f"memory<{sizes}, strides {self.strides}>"
 
 
 def row_major(shape: Shape) -> Shape:
@@ -58,11 +77,7 @@ def plain_type(type_: ir.Type) -> Tile | Memory:
     if isinstance(type_, ir.RankedTensorType):
         return Tile(_sizes(type_), _dtype(type_))
     if isinstance(type_, ir.MemRefType):
-        strides, offset = type_.get_strides_and_offset()
-        if offset:
-            raise Invalid(f"{type_} has an offset, must have none")
-        shape = tuple(type_.shape)  # MLIR knows no strides of what has no elements
-        return Memory(shape, row_major(shape) if 0 in shape else tuple(strides), _dtype(type_))
+        return Memory(tuple(type_.shape), _strides(type_), _dtype(type_))
     raise Invalid(f"operand or result has type {type_}, must be a ranked tensor or a memref")
 
 
@@ -119,8 +134,34 @@ def need_index(what: str, value: Tile | Memory) -> Tile:
 
 
 def size_of(text: str) -> Size:
-    """Read a size as attributes spell it: `64` or `BM`."""
-    return int(text) if text.isdecimal() else text
+    """Read a size as attributes spell it: `64` or `BM`; raise Invalid for anything else."""
+    if NAME.fullmatch(text):
+        return text
+    if not _NUMBER.fullmatch(text) or not is_power_of_two(int(text)):
+        raise Invalid(f"size is '{text}', must be a power of two or the name of a block size")
+    return int(text)
+
+
+def is_power_of_two(number: int) -> bool:
+    return number > 0 and number & (number - 1) == 0
+
+
+def _strides(type_: ir.MemRefType) -> Shape:
+    """Return the strides of a memref; raise Invalid unless all is known and nothing is reversed."""
+    if not type_.has_static_shape:
+        raise Invalid(f"{type_} has dynamic sizes, must have none")
+    if type_.memory_space is not None:
+        raise Invalid(f"{type_} has a memory space, must have none")
+    if 0 in type_.shape:  # MLIR knows no strides of what has no elements
+        return row_major(tuple(type_.shape))
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except RuntimeError:
+        raise Invalid(f"{type_} has a layout without strides") from None
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    if offset or dynamic in strides or min(strides, default=0) < 0:
+        raise Invalid(f"{type_} must have strides that are known, not negative, and no offset")
+    return tuple(strides)
 
 
 def _dtype(type_: ir.RankedTensorType | ir.MemRefType) -> str:
@@ -132,9 +173,11 @@ def _dtype(type_: ir.RankedTensorType | ir.MemRefType) -> str:
 
 def _sizes(type_: ir.RankedTensorType) -> tuple[Size, ...]:
     shape: Sequence[int] = type_.shape
-    if type_.has_static_shape:
-        return tuple(shape)
     names = type_.encoding
+    if type_.has_static_shape and names is None:
+        return tuple(shape)
+    if type_.has_static_shape:
+        raise Invalid(f"{type_} has an encoding, must have none: no size has a name")
     if not isinstance(names, ir.ArrayAttr) or len(names) != len(shape):
         raise Invalid(f"{type_} has dynamic sizes, must name a block size for each")
     dynamic = ir.ShapedType.get_dynamic_size()
@@ -142,5 +185,7 @@ def _sizes(type_: ir.RankedTensorType) -> tuple[Size, ...]:
     for size, name in zip(shape, names, strict=True):
         if not isinstance(name, ir.StringAttr) or (size == dynamic) != bool(name.value):
             raise Invalid(f"{type_} must name a block size where a size is dynamic, and only there")
+        if name.value and not NAME.fullmatch(name.value):
+            raise Invalid(f"{type_} names block size '{name.value}', must be an identifier")
         sizes.append(name.value or size)
     return tuple(sizes)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from ...dialects import tri
 from ...dialects.core.machine import LEVELS, Machine
 from ...dialects.core.mlir import code_context, ir
+from ..cache import cached
 from ..options import DEFAULT, Options
-from .cache import cached
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment

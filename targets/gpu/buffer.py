@@ -1,29 +1,27 @@
-"""`Buffer`: a tensor in memory as a kernel sees it; converts between memory and numbers."""
+"""`Buffer`: a tensor as a kernel sees it, in memory or computed; gives numbers at coordinates."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 from ...dialects import tile
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Shape, Tensor
 from ..strides import reshaped_strides
 from .coordinates import Coordinates, Window
-from .number import Number, compute_dtype, made
+from .number import Number, compute_dtype, full, made
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """View an argument of a kernel as a tensor with strides; a stride of 0 repeats an element.
+    """View a tensor with strides, in elements; a stride of 0 repeats an element.
 
-    `source` is what the argument stands for outside of the kernel: a value, or a temporary.
     `windows`, if there are any, say for each dimension which part of memory it shows.
     """
 
-    memory: ir.Value
     tensor: Tensor
     strides: Shape
-    source: Hashable
-    windows: tuple[Window, ...] = ()
+    windows: tuple[Window, ...] = field(default=(), kw_only=True)
 
     @property
     def shape(self) -> Shape:
@@ -33,38 +31,57 @@ class Buffer:
     def dtype(self) -> str:
         return self.tensor.dtype
 
-    def broadcast_to(self, shape: Shape) -> "Buffer":
+    def seen(self, shape: Shape, strides: Shape) -> Self:
+        """View the same elements with other strides."""
+        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
+
+    def broadcast_to(self, shape: Shape) -> Self:
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
         assert not self.windows, "a part of a tensor does not repeat"
         lead = (0,) * (len(shape) - len(self.shape))
         pairs = zip(self.shape, self.strides, strict=True)
-        strides = lead + tuple(0 if size == 1 else stride for size, stride in pairs)
-        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
+        return self.seen(shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs))
 
-    def transpose(self, permutation: Sequence[int]) -> "Buffer":
+    def transpose(self, permutation: Sequence[int]) -> Self:
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         shape = tuple(self.shape[axis] for axis in permutation)
-        strides = tuple(self.strides[axis] for axis in permutation)
         windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
-        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides, windows=windows)
+        seen = self.seen(shape, tuple(self.strides[axis] for axis in permutation))
+        return replace(seen, windows=windows)
 
-    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
         """View some elements along each dimension; a negative step goes backwards."""
         assert not self.windows, "a part of a tensor has no parts"
         windows = tuple(map(Window, starts, steps, self.shape))
-        return replace(self, tensor=Tensor(sizes, self.dtype), windows=windows)
+        return replace(self.seen(sizes, self.strides), windows=windows)
 
-    def restride(self, shape: Shape) -> "Buffer | None":
+    def restride(self, shape: Shape) -> Self | None:
         """View the same elements under another shape, or None when that needs a copy."""
         assert not self.windows, "a part of a tensor has one shape"
         strides = reshaped_strides(self.shape, self.strides, shape)
-        if strides is None:
-            return None
-        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
+        return None if strides is None else self.seen(shape, strides)
 
     def load(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
-        """Load elements to compute with; `pad` stands for those out of bounds."""
+        """Give elements to compute with; `pad` stands for those out of bounds."""
         return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
+
+    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
+        """Give elements in their own type."""
+        raise NotImplementedError
+
+    def _coordinates(self, at: Coordinates | Sequence[Number]) -> Coordinates:
+        if not isinstance(at, Coordinates):
+            at = Coordinates.of(self.shape, at)
+        assert at.shape == self.shape, f"coordinates are of {at.shape}, the tensor of {self.shape}"
+        return at
+
+
+@dataclass(frozen=True)
+class Argument(Buffer):
+    """View an argument of a kernel; `source` is what it stands for outside of it."""
+
+    memory: ir.Value
+    source: Hashable
 
     def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
         """Load elements in the type that they are stored in."""
@@ -86,13 +103,66 @@ class Buffer:
     def _located(
         self, at: Coordinates | Sequence[Number], whole: bool = False
     ) -> tuple[ir.Value, list[Number]]:
-        if not isinstance(at, Coordinates):
-            at = Coordinates.of(self.shape, at)
-        assert at.shape == self.shape, f"coordinates are of {at.shape}, memory of {self.shape}"
-        shape, strides, indices = at.locate(self.strides, self.windows, whole)
+        shape, strides, indices = self._coordinates(at).locate(self.strides, self.windows, whole)
         view = tile.View.build(self.memory, shape=shape, strides=strides)
-        same = view.y.type == self.memory.type
-        if not same:
+        if view.y.type != self.memory.type:
             return view.y, indices
         view.operation.erase()
         return self.memory, indices
+
+
+@dataclass(frozen=True)
+class Computed(Buffer):
+    """View a tensor that nobody stores: each element is computed from those at its place.
+
+    `leaves` are what it is computed from, each in the shape of the tensor.
+    """
+
+    leaves: tuple[Buffer, ...]
+    compute: Callable[[Sequence[Number]], Number]
+
+    @staticmethod
+    def of(
+        tensor: Tensor, leaves: Sequence[Buffer], compute: Callable[[Sequence[Number]], Number]
+    ) -> "Computed":
+        """Compute a tensor from others that broadcast to its shape."""
+        seen = tuple(leaf.broadcast_to(tensor.shape) for leaf in leaves)
+        largest = max(leaves, key=lambda leaf: leaf.tensor.size, default=None)
+        strides = (0,) * tensor.rank if largest is None else seen[leaves.index(largest)].strides
+        return Computed(tensor, strides, seen, compute)
+
+    def broadcast_to(self, shape: Shape) -> "Computed":
+        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        seen = super().broadcast_to(shape)
+        return replace(seen, leaves=tuple(leaf.broadcast_to(shape) for leaf in self.leaves))
+
+    def transpose(self, permutation: Sequence[int]) -> "Computed":
+        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
+        seen = super().transpose(permutation)
+        return replace(seen, leaves=tuple(leaf.transpose(permutation) for leaf in self.leaves))
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Computed":
+        """View some elements along each dimension; a negative step goes backwards."""
+        seen = super().slice(starts, sizes, steps)
+        return replace(seen, leaves=tuple(leaf.slice(starts, sizes, steps) for leaf in self.leaves))
+
+    def restride(self, shape: Shape) -> "Computed | None":
+        """View the same elements under another shape, or None when that needs a copy."""
+        leaves = [leaf.restride(shape) for leaf in self.leaves]
+        seen = super().restride(shape)
+        found = [leaf for leaf in leaves if leaf is not None]
+        if seen is None or len(found) < len(leaves):
+            return None
+        return replace(seen, leaves=tuple(found))
+
+    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
+        """Compute elements, and round them to the type of the tensor."""
+        at = self._coordinates(at)
+        number = self.compute([leaf.load(at) for leaf in self.leaves]).cast(self.dtype)
+        inside = at.inside()
+        return number if inside is None else inside.select(number, pad)
+
+
+def constant_buffer(tensor: Tensor, value: float) -> Computed:
+    """View one number as a tensor."""
+    return Computed.of(tensor, (), lambda _: full(value, compute_dtype(tensor.dtype)))

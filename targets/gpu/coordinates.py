@@ -98,6 +98,15 @@ class Coordinates:
                 indices.append(run.place(axis.index, outermost=position == 0))
         return tuple(r.window.size for r in runs), tuple(r.stride for r in runs), indices
 
+    def inside(self) -> Number | None:
+        """Say which elements are inside of the tensor; None for a tensor without dimensions."""
+        found: Number | None = None
+        for axis in self.axes:
+            size = math.prod(self.shape[dim] for dim in axis.dims)
+            within = axis.index.greater_equal(0).logical_and(axis.index.less(size))
+            found = within if found is None else found.logical_and(within)
+        return found
+
     def _runs(self, axis: Axis, strides: Shape, windows: Sequence[Window]) -> list[Run]:
         """Merge the dimensions of an axis that are walked as one; the outermost run first."""
         runs: list[Run] = []

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 from ...dialects.tile.setting import Setting
 from ...dialects.tile.types import Memory, mlir_type, row_major
-from .buffer import Buffer
+from .buffer import Argument, Buffer, Computed
 from .number import Number, arange, block_size, made
 from .tidy import tidy
 
@@ -62,7 +62,7 @@ class KernelBuilder:
         self.before: list[KernelBuilder] = []
         self._grid: list[tile.GridAxis] = []
         self._blocks: dict[str, int] = {}
-        self._buffers: dict[Hashable, tuple[Buffer, bool]] = {}
+        self._buffers: dict[Hashable, tuple[Argument, bool]] = {}
         attributes = {"sym_name": name, "grid": (), "blocks": (), "group": 0, "candidates": ()}
         with ir.InsertionPoint(module.body), location:
             self.op = tile.Kernel.create([], [], {**attributes, "warps": 4, "stages": 1})
@@ -100,20 +100,25 @@ class KernelBuilder:
         order: Sequence[int] = (),
         name: str = "x",
         output: bool = False,
-    ) -> Buffer:
+    ) -> Argument:
         """Return the argument that stands for a source; dims lie in memory in an order."""
         if source not in self._buffers:
             strides = ordered_strides(tensor, order)
             type_ = mlir_type(Memory(tensor.shape, strides, tensor.dtype))
             memory = self.block.add_argument(type_, ir.Location.name(name, context=type_.context))
-            self._buffers[source] = Buffer(memory, tensor, strides, source), output
+            self._buffers[source] = Argument(tensor, strides, memory, source), output
         return self._buffers[source][0]
 
-    def take(self, buffer: Buffer, name: str = "x") -> Buffer:
-        """Return another kernel's buffer as an argument of this one, to read."""
-        memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)
-        taken = Buffer(memory, buffer.tensor, buffer.strides, buffer.source)
-        return self._buffers.setdefault(buffer.source, (taken, False))[0]
+    def take(self, buffer: Buffer) -> Buffer:
+        """Return another kernel's buffer as one of this kernel, to read."""
+        if isinstance(buffer, Computed):
+            leaves = tuple(self.take(leaf) for leaf in buffer.leaves)
+            return replace(buffer, leaves=leaves)
+        assert isinstance(buffer, Argument), "buffers are arguments or computed"
+        if buffer.source not in self._buffers:
+            memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)
+            self._buffers[buffer.source] = replace(buffer, memory=memory), False
+        return replace(buffer, memory=self._buffers[buffer.source][0].memory)
 
     def table(self, array: Array, name: str = "table") -> Buffer:
         """Bring numbers along, as an argument to read."""
@@ -126,7 +131,7 @@ class KernelBuilder:
         self.before.append(builder)
         return builder
 
-    def temporary(self, tensor: Tensor, name: str = "partial") -> Buffer:
+    def temporary(self, tensor: Tensor, name: str = "partial") -> Argument:
         """Add an output that a later kernel takes."""
         source = Temporary(id(self) + len(self._buffers), tensor)
         return self.argument(source, tensor, name=name, output=True)
@@ -167,7 +172,7 @@ class KernelBuilder:
         kernel.set_attributes({"sym_name": name})
         return [*earlier, Kernel(kernel, tuple(inputs), tuple(outputs))]
 
-    def _order_arguments(self, buffers: Sequence[Buffer]) -> None:
+    def _order_arguments(self, buffers: Sequence[Argument]) -> None:
         """Give the body the arguments of these buffers, in order, and no others."""
         for buffer in buffers:
             memory = buffer.memory
@@ -191,5 +196,5 @@ def content_hash(operation: ir.Operation) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def _is_used(buffer: Buffer) -> bool:
+def _is_used(buffer: Argument) -> bool:
     return next(iter(buffer.memory.uses), None) is not None

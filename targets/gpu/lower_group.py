@@ -1,4 +1,8 @@
-"""Lower one `tri.group` to kernels: its first op by its own road, the rest as epilogue."""
+"""Lower one `tri.group` to kernels.
+
+Its anchor goes by its own road. Elementwise ops before it are computed where it reads, those behind
+it where it writes.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -8,9 +12,10 @@ from ...dialects.core.attributes import order_of, tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
 from ...dialects.core.op import Op
-from .buffer import Buffer
+from .buffer import Argument, Buffer, Computed, constant_buffer
 from .fill import Reader, fill
 from .kernel import Kernel, KernelBuilder
+from .number import Number
 from .sink import Sink
 from .target import lowering_of
 
@@ -35,22 +40,26 @@ class _Body:
     ) -> None:
         self.kernel = kernel
         self.inputs: Mapping[ir.Value, Buffer] = {v: self._argument(v, "x") for v in inputs}
-        self.outputs: Mapping[ir.Value, Buffer] = {
+        self.outputs: Mapping[ir.Value, Argument] = {
             v: self._argument(v, "y", output=True) for v in outputs
         }
         self.constants: dict[ir.Value, tri.Constant] = {}
+        self.prologue: Sequence[Op] = ()
 
-    def _argument(self, value: ir.Value, name: str, output: bool = False) -> Buffer:
+    def _argument(self, value: ir.Value, name: str, output: bool = False) -> Argument:
         tensor, order = tensor_of(value.type), order_of(value.type)
         return self.kernel.argument(value, tensor, order, name, output)
 
     def lower(self, body: Sequence[Op]) -> None:
         self.constants = {op.y: op for op in body if isinstance(op, tri.Constant)}
-        first, *rest = [op for op in body if not isinstance(op, tri.Constant)]
-        if lowering_of(first).road == "elementwise":
-            self._sink(None, [first, *rest]).compute()
+        work = [op for op in body if not isinstance(op, tri.Constant)]
+        roads = [lowering_of(op).road for op in work]
+        anchor = next((i for i, road in enumerate(roads) if road != "elementwise"), None)
+        if anchor is None:
+            self._sink(None, work).compute()
             return
-        self._anchored(first, rest)
+        self.prologue = work[:anchor]
+        self._anchored(work[anchor], work[anchor + 1 :])
 
     def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
         sinks = [self._sink(value, epilogue) for value in anchor.results]
@@ -80,4 +89,35 @@ class _Body:
         return self._buffer(group)
 
     def _buffer(self, value: ir.Value) -> Buffer:
-        return self.inputs[value]
+        if value in self.inputs:
+            return self.inputs[value]
+        tensor = tensor_of(value.type)
+        if value in self.constants:
+            return constant_buffer(tensor, self.constants[value].value.reshape(-1)[0].item())
+        leaves = self._leaves(value)
+        buffers = [self._buffer(leaf) for leaf in leaves]
+        return Computed.of(tensor, buffers, lambda numbers: self._compute(value, leaves, numbers))
+
+    def _needed(self, value: ir.Value) -> list[Op]:
+        """Return the ops of the prologue that a value is computed by, in order."""
+        wanted = {value}
+        needed: list[Op] = []
+        for op in reversed(self.prologue):
+            if op.results[0] in wanted:
+                wanted.update(op.operation.operands)
+                needed.append(op)
+        return needed[::-1]
+
+    def _leaves(self, value: ir.Value) -> list[ir.Value]:
+        needed = self._needed(value)
+        made = {op.results[0] for op in needed}
+        return list(dict.fromkeys(v for o in needed for v in o.operation.operands if v not in made))
+
+    def _compute(
+        self, value: ir.Value, leaves: Sequence[ir.Value], numbers: Sequence[Number]
+    ) -> Number:
+        known = dict(zip(leaves, numbers, strict=True))
+        for op in self._needed(value):
+            operands = [known[v] for v in op.operation.operands]
+            known[op.results[0]] = lowering_of(op).function(op, *operands)
+        return known[value]

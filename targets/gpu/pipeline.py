@@ -2,13 +2,14 @@
 
 from ...passes.core import Pass
 from .drop_bounds import DropBounds
+from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
 from .simplify_indices import SimplifyIndices
 
 
 def lowering_passes() -> tuple[Pass, ...]:
-    """Return the passes that make kernels of groups, for any architecture."""
-    return (LowerToTile(),)
+    """Return the passes that make kernels of placed groups, for any architecture."""
+    return (FusePrologues(), LowerToTile())
 
 
 def kernel_passes() -> tuple[Pass, ...]:

@@ -8,7 +8,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape, Tensor
-from .buffer import Buffer
+from .buffer import Argument, Buffer
 from .coordinates import Coordinates
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, full
@@ -31,7 +31,7 @@ class Sink:
     epilogue: Sequence[Op]
     constants: Mapping[ir.Value, tri.Constant]
     leaves: Mapping[ir.Value, Buffer]
-    outputs: Mapping[ir.Value, Buffer]
+    outputs: Mapping[ir.Value, Argument]
 
     @property
     def order(self) -> tuple[int, ...]:

@@ -25,15 +25,19 @@ class GpuTarget(Target):
         work = [op for op in members if not isinstance(op, tri.Constant)]
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
-        first, *rest = work
-        if any(lowering_of(op).road != "elementwise" for op in rest):
-            return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        if rest and len(first.results) != 1:
-            return f"{self.name} takes no ops behind {first.op_name} in a kernel"
-        shape = tensor_of(first.results[0].type).shape
-        fixed = lowering_of(first).road != "elementwise"
-        if fixed and any(tensor_of(op.results[0].type).shape != shape for op in rest):
-            return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
+        roads = [lowering_of(op).road for op in work]
+        anchors = [op for op, road in zip(work, roads, strict=True) if road != "elementwise"]
+        if not anchors:
+            return None
+        anchor, *others = anchors
+        if others:
+            return f"{self.name} takes only elementwise ops beside {anchor.op_name} in a kernel"
+        behind = work[work.index(anchor) + 1 :]
+        if behind and len(anchor.results) != 1:
+            return f"{self.name} takes no ops behind {anchor.op_name} in a kernel"
+        shape = tensor_of(anchor.results[0].type).shape
+        if any(tensor_of(op.results[0].type).shape != shape for op in behind):
+            return f"{self.name} takes only ops of one shape behind {anchor.op_name} in a kernel"
         return None
 
 

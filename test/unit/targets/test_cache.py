@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from trivium.targets.cpu.cache import VARIABLE, cache_folder, cached
+from trivium.targets.cache import VARIABLE, cache_folder, cached
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Compiled objects on disk, named by what they were compiled from."""
+"""Compiled code on disk, named by what it was compiled from."""
 
 import hashlib
 import os
@@ -20,30 +20,44 @@ def cache_folder() -> Path | None:
     return Path(base).expanduser() / "trivium"
 
 
-def cached(source: str, compile_source: Callable[[], bytes]) -> bytes:
+def cached(source: str, compile_source: Callable[[], bytes], suffix: str = ".o") -> bytes:
     """Return what `compile_source` makes of `source`, from the cache when it is there.
 
     `source` must hold everything that the result depends on. A cache that cannot be read or
     written is as good as none.
     """
-    folder = cache_folder()
-    if folder is None:
-        return compile_source()
-    digest = hashlib.sha256(source.encode()).hexdigest()
-    path = folder / digest[:2] / f"{digest}.o"
-    with suppress(OSError):
-        return _unseal(path.read_bytes()) or _compile_into(path, compile_source)
-    return _compile_into(path, compile_source)
-
-
-def _compile_into(path: Path, compile_source: Callable[[], bytes]) -> bytes:
+    if (found := recall(source, suffix)) is not None:
+        return found
     made = compile_source()
+    remember(source, made, suffix)
+    return made
+
+
+def recall(source: str, suffix: str) -> bytes | None:
+    """Return what was remembered for `source`; None when nothing was, or when it was damaged."""
+    if (path := _path(source, suffix)) is None:
+        return None
+    with suppress(OSError):
+        return _unseal(path.read_bytes())
+    return None
+
+
+def remember(source: str, made: bytes, suffix: str) -> None:
+    """Keep what was made from `source`, where a cache can be written."""
+    if (path := _path(source, suffix)) is None:
+        return
     draft = path.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         draft.write_bytes(hashlib.sha256(made).digest() + made)
         draft.replace(path)
-    return made
+
+
+def _path(source: str, suffix: str) -> Path | None:
+    if (folder := cache_folder()) is None:
+        return None
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    return folder / digest[:2] / f"{digest}{suffix}"
 
 
 def _unseal(data: bytes) -> bytes | None:

@@ -1,0 +1,110 @@
+"""Calls of kernels, from functions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.attributes import order_of, tensor_of
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.mlir import ir
+from ..core.op import Op, view
+from ..core.tensor import Array, Tensor, is_float, numpy_dtype
+from .dialect import TILE
+from .interpret import run_kernel
+from .kernel import Kernel, find_kernel, nested
+from .memory import Store, StoreBlock, View
+from .types import Memory
+
+
+class Launch(Op, dialect=TILE):
+    """Call a kernel: the operands are its inputs, and what it writes to its outputs the results.
+
+    Operands and results are tensors, each in memory in the order of dimensions that its type says.
+    The kernel may see that memory in any shape. What a kernel leaves of an output is undefined.
+    """
+
+    inputs: Sequence[Operand]
+    kernel: str
+    outputs: Sequence[Result]
+
+    def verify(self) -> None:
+        self.check_attributes()
+        kernel = find_kernel(self.operation, self.kernel)
+        values, memories = self._values, kernel.memories
+        if len(values) != len(memories):
+            raise Invalid(
+                f"has {len(values)} operands and results, "
+                f"'{self.kernel}' has {len(memories)} arguments"
+            )
+        for index, (value, memory) in enumerate(zip(values, memories, strict=True)):
+            _check_argument(index, value.type, memory)
+        written, inputs = stored(kernel), len(self.inputs)
+        for index in range(len(values)):
+            if (index in written) != (index >= inputs):
+                does = "stores to input" if index in written else "stores nothing to output"
+                raise Invalid(f"'{self.kernel}' {does} {index}")
+
+    @property
+    def _values(self) -> list[ir.Value]:
+        return [*self.operation.operands, *self.results]
+
+    def evaluate(self, groups: Sequence[Any]) -> tuple[Array, ...]:
+        """Run the kernel on the memory of all operands and results, and read the results there."""
+        kernel = find_kernel(self.operation, self.kernel)
+        types = [value.type for value in self._values]
+        inputs = [laid_out(x, order_of(t)) for x, t in zip(groups[0], types, strict=False)]
+        results = types[len(inputs) :]
+        outputs = [_undefined(tensor_of(type_)) for type_ in results]
+        run_kernel(kernel, [*inputs, *outputs])
+        pairs = zip(outputs, results, strict=True)
+        return tuple(_read(flat, tensor_of(type_), order_of(type_)) for flat, type_ in pairs)
+
+
+def stored(kernel: Kernel) -> set[int]:
+    """Return which arguments of a kernel it stores to."""
+    numbers: dict[ir.Value, int] = {a: i for i, a in enumerate(kernel.block.arguments)}
+    return {
+        numbers[_seen(op.memory)]
+        for op in map(view, nested(kernel.block))
+        if isinstance(op, Store | StoreBlock)
+    }
+
+
+def _seen(memory: ir.Value) -> ir.Value:
+    """Return the argument of a kernel that a view is of."""
+    while isinstance(memory, ir.OpResult):
+        memory = View(memory.owner.operation).memory
+    return memory
+
+
+def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
+    """Raise Invalid unless the memory of a tensor is as large as a kernel takes it to be."""
+    tensor, order = tensor_of(type_), order_of(type_)
+    if order and sorted(order) != list(range(tensor.rank)):
+        raise Invalid(f"argument {index} lies in order {order}, must name each dimension once")
+    if tensor.dtype != memory.dtype:
+        raise Invalid(f"argument {index} is of {tensor.dtype}, must be of {memory.dtype}")
+    if memory.extent > tensor.size:
+        raise Invalid(f"argument {index} has {tensor.size} elements, is seen as {memory.extent}")
+
+
+def laid_out(array: Array, order: Sequence[int]) -> Array:
+    """Return the elements of an array as they lie in memory, its dimensions in an order."""
+    return np.array(array.transpose(order) if order else array).reshape(-1)
+
+
+def _read(flat: Array, tensor: Tensor, order: Sequence[int]) -> Array:
+    """Return the tensor whose elements lie in memory, its dimensions in an order."""
+    order = order or range(tensor.rank)
+    lying = flat.reshape([tensor.shape[dim] for dim in order])
+    return lying.transpose(np.argsort(np.array(order, int)))
+
+
+def _undefined(tensor: Tensor) -> Array:
+    """Return memory that a kernel has not written to: it should show when that is read."""
+    dtype = numpy_dtype(tensor.dtype)
+    if is_float(tensor.dtype):
+        return np.full(tensor.size, np.nan, dtype)
+    return np.full(tensor.size, True if tensor.dtype == "i1" else np.iinfo(dtype).max, dtype)

@@ -1,0 +1,98 @@
+"""Compute elementwise ops where the kernel behind them reads."""
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import Module, ops
+from ...dialects.core.op import Op, view
+from ...passes.core import Pass
+from ...passes.grouping import build_group
+from ...passes.rewriting import users
+from ..place import dissolve
+from .target import lowering_of
+
+READ_ONCE = (
+    *(tri.Softmax, tri.LogSoftmax, tri.LayerNorm, tri.RmsNorm),
+    *(tri.ReduceSum, tri.ReduceMean, tri.ReduceMax, tri.ReduceMin, tri.ReduceProd),
+    *(tri.ReduceL1, tri.ReduceL2, tri.ReduceSumSquare, tri.ReduceLogSum, tri.ReduceLogSumExp),
+    *(tri.Transpose, tri.Slice, tri.Gather),
+)
+"""Anchors whose kernels read each element about once: any ops may be computed there."""
+
+READ_OFTEN = (tri.MatMul, tri.Gemm)
+"""Anchors whose kernels read elements once for each block of results: only cheap ops may be."""
+
+CHEAP = (tri.Cast, tri.Add, tri.Sub, tri.Mul, tri.Relu, tri.Clip, tri.Neg, tri.Abs, tri.Maximum)
+"""Ops that cost less than the load they stand behind."""
+
+MOST = 4
+"""How many cheap ops may be computed more than once."""
+
+
+class FusePrologues(Pass):
+    """Move elementwise kernels into the one kernel that reads their result.
+
+    The kernel must not read more than it did: ops of two full tensors stay where each element
+    would be read more than once.
+
+    %a = tri.group %x, %s { mul }; %y = tri.group %a { reduce_sum }
+        =>   %y = tri.group %x, %s { mul; reduce_sum }
+    """
+
+    def run(self, module: Module) -> None:
+        with module.operation.context:
+            for op in ops(module.main):
+                if isinstance(op, tri.Group) and op.target == "gpu":
+                    _fuse_into(op)
+
+
+def _fuse_into(group: tri.Group) -> None:
+    """Move the kernels that make a group's operands into it, as long as there are any."""
+    while (producer := _producer(group)) is not None:
+        before, behind = dissolve(producer), dissolve(group)
+        location = behind[-1].location
+        with location:
+            group = build_group([op for op in (*before, *behind) if not _is_constant(op)])
+        group.set_attributes({"target": "gpu"})
+        for op in filter(_is_constant, (*behind, *before)):
+            if not users(op.results[0]):
+                op.operation.erase()
+
+
+def _producer(group: tri.Group) -> tri.Group | None:
+    """Return an elementwise kernel that only the anchor of a group reads, if it may go there."""
+    anchor = next((op for op in _work(group) if not _is_elementwise(op)), None)
+    if anchor is None or len(group.results) != 1 or len(anchor.results) != 1:
+        return None
+    for argument, value in zip(group.block.arguments, group.operation.operands, strict=True):
+        owner = view(value.owner) if isinstance(value, ir.OpResult) else None
+        if not isinstance(owner, tri.Group) or owner.target != "gpu" or len(owner.results) != 1:
+            continue
+        read = [op for op in _work(group) if argument in list(op.operation.operands)]
+        alone = len(users(value)) == 1 and read == [anchor]
+        if alone and all(map(_is_elementwise, _work(owner))) and _may_move(owner, anchor):
+            return owner
+    return None
+
+
+def _may_move(producer: tri.Group, anchor: Op) -> bool:
+    if isinstance(anchor, READ_ONCE):
+        return True
+    work = _work(producer)
+    if not isinstance(anchor, READ_OFTEN) or len(work) > MOST:
+        return False
+    made = tensor_of(producer.results[0].type).size_bytes
+    large = [v for v in producer.operation.operands if 8 * tensor_of(v.type).size_bytes > made]
+    return all(isinstance(op, CHEAP) for op in work) and len(large) <= 1
+
+
+def _work(group: tri.Group) -> list[Op]:
+    return [op for op in ops(group.block) if not op.terminator and not _is_constant(op)]
+
+
+def _is_constant(op: Op) -> bool:
+    return isinstance(op, tri.Constant)
+
+
+def _is_elementwise(op: Op) -> bool:
+    return lowering_of(op).road == "elementwise"

@@ -1,0 +1,31 @@
+"""Names for the values of a kernel in its source: those they were given, made unique."""
+
+import builtins
+import keyword
+import re
+from collections.abc import Iterable
+
+RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), "tl", "triton"})
+"""Names that mean something to Python or to Triton's kernels."""
+
+
+class Names:
+    """Give out names, each one once."""
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self.taken = {*RESERVED, *taken}
+
+    def take(self, names: Iterable[str]) -> None:
+        """Give these names to nobody."""
+        self.taken.update(names)
+
+    def unique(self, wish: str) -> str:
+        """Return a name like the one wished for: `x`, `x_1`, `x_2`, …"""
+        plain = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_") or "value"
+        plain = f"_{plain}" if plain[0].isdigit() else plain
+        name, count = plain, 0
+        while name in self.taken:
+            count += 1
+            name = f"{plain}_{count}"
+        self.taken.add(name)
+        return name
