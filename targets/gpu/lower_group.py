@@ -13,6 +13,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
 from ...dialects.core.op import Op
 from .buffer import Argument, Buffer, Computed, constant_buffer
+from .fill import Reader, fill
 from .kernel import Kernel, KernelBuilder
 from .number import Number
 from .sink import Sink
@@ -71,9 +72,8 @@ class _Body:
             lowering.function(anchor, self.kernel, *operands, *sinks)
             return
         made = lowering.function(anchor, *operands)
-        readers = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
-        for sink, reader in zip(sinks, readers, strict=True):
-            sink.fill(lambda at, read=reader: read(at.indices()))
+        readers = cast("tuple[Reader, ...]", made) if isinstance(made, tuple) else (made,)
+        fill(self.kernel, sinks, readers)
 
     def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
         made = [v for op in epilogue for v in op.results] + ([value] if value else [])
