@@ -58,12 +58,16 @@ class Device:
                 found = _open[key] = Device(device, library)
             return found
 
-    def __enter__(self) -> "Device":
+    def check_process(self) -> None:
+        """Raise RunError in a process that was forked from the one that opened the GPU."""
         if os.getpid() != self.process:
             raise RunError(
                 "this process was forked from one that uses the GPU: open the package in each "
                 "process, or start processes by 'spawn'"
             )
+
+    def __enter__(self) -> "Device":
+        self.check_process()
         self.driver.call("cuCtxPushCurrent_v2", self.context)
         return self
 
