@@ -104,9 +104,10 @@ def _memory(manifest: Manifest) -> list[str]:
 
 
 def _math(math: Math) -> str:
+    mode = math.mode if math.precision == "f32" else f"{math.mode}, in {math.precision}"
     if not math.winograd_error:
-        return math.mode
-    return f"{math.mode}; by Winograd's method a layer may lose {math.winograd_error:g}"
+        return mode
+    return f"{mode}; by Winograd's method a layer may lose {math.winograd_error:g}"
 
 
 def _sizes(manifest: Manifest) -> list[str]:

@@ -61,13 +61,28 @@ class Buffer:
         strides = reshaped_strides(self.shape, self.strides, shape)
         return None if strides is None else self.seen(shape, strides)
 
+    def split(self, shape: Shape) -> Self:
+        """View the same elements under a shape that splits dimensions, or adds some of size 1."""
+        view = self.restride(shape)
+        assert view is not None, f"{self.shape} does not split to {shape}"
+        return view
+
     def load(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
         """Give elements to compute with; `pad` stands for those out of bounds."""
         return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
 
-    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
-        """Give elements in their own type."""
+    def load_raw(
+        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
+    ) -> Number:
+        """Give elements in their own type.
+
+        With `whole`, indices along dimensions of size 1 are checked too, not taken for 0.
+        """
         raise NotImplementedError
+
+    def varies(self, dim: int) -> bool:
+        """Say whether elements may differ along a dimension."""
+        return self.strides[dim] != 0
 
     def _coordinates(self, at: Coordinates | Sequence[Number]) -> Coordinates:
         if not isinstance(at, Coordinates):
@@ -83,9 +98,11 @@ class Argument(Buffer):
     memory: ir.Value
     source: Hashable
 
-    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
+    def load_raw(
+        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
+    ) -> Number:
         """Load elements in the type that they are stored in."""
-        memory, indices = self._located(at)
+        memory, indices = self._located(at, whole)
         checked = tuple(range(len(indices)))
         values = [index.value for index in indices]
         return made(tile.Load.build(memory, values, low=checked, high=checked, pad=pad))
@@ -155,7 +172,13 @@ class Computed(Buffer):
             return None
         return replace(seen, leaves=tuple(found))
 
-    def load_raw(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
+    def varies(self, dim: int) -> bool:
+        """Say whether elements may differ along a dimension."""
+        return any(leaf.varies(dim) for leaf in self.leaves)
+
+    def load_raw(
+        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
+    ) -> Number:
         """Compute elements, and round them to the type of the tensor."""
         at = self._coordinates(at)
         number = self.compute([leaf.load(at) for leaf in self.leaves]).cast(self.dtype)

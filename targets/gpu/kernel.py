@@ -49,12 +49,18 @@ class Kernel:
 
 
 class KernelBuilder:
-    """Build one kernel at the insertion point of a module, with `with builder:` for its body."""
+    """Build one kernel at the insertion point of a module, with `with builder:` for its body.
 
-    def __init__(self, module: ir.Module, name: str, location: ir.Location) -> None:
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
+
+    def __init__(
+        self, module: ir.Module, name: str, location: ir.Location, precision: str = "ieee"
+    ) -> None:
         self.module = module
         self.name = name
         self.location = location
+        self.precision = precision
         self.warps = 4
         self.stages = 1
         self.group = 0
@@ -84,7 +90,8 @@ class KernelBuilder:
         """Add an axis to the grid; return the indices of the elements in a program's block."""
         self.block_of(block, size)
         program = self.programs(extent, block).named(f"{name or block.lower()}_program")
-        return self.indices(program * block_size(block), block, name)
+        start = (program * block_size(block)).named(f"{name or block.lower()}_start")
+        return self.indices(start, block, name)
 
     def indices(self, first: Number | int, block: str, name: str = "") -> Number:
         """Return as many indices as a block size says, from `first` on."""
@@ -127,14 +134,16 @@ class KernelBuilder:
 
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
-        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location)
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 
-    def temporary(self, tensor: Tensor, name: str = "partial") -> Argument:
-        """Add an output that a later kernel takes."""
+    def temporary(
+        self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
+    ) -> Argument:
+        """Add an output that a later kernel takes; dims lie in memory in an order."""
         source = Temporary(id(self) + len(self._buffers), tensor)
-        return self.argument(source, tensor, name=name, output=True)
+        return self.argument(source, tensor, order, name, output=True)
 
     # -- building -----------------------------------------------------------------------------
 

@@ -23,12 +23,15 @@ WORDS = 4
 """How many ops of a group its kernel is named after."""
 
 
-def lower_group(group: tri.Group, module: ir.Module) -> list[Kernel]:
-    """Generate the kernels of a group at the end of a module, in the order in which they run."""
+def lower_group(group: tri.Group, module: ir.Module, precision: str = "ieee") -> list[Kernel]:
+    """Generate the kernels of a group at the end of a module, in the order in which they run.
+
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
     body = [op for op in ops(group.block) if not op.terminator]
     terminator = group.block.operations[len(group.block.operations) - 1].operation
     names = [op.op_name.partition(".")[2] for op in body if not isinstance(op, tri.Constant)]
-    kernel = KernelBuilder(module, "_".join(names[:WORDS]), group.location)
+    kernel = KernelBuilder(module, "_".join(names[:WORDS]), group.location, precision)
     with kernel:
         _Body(kernel, list(group.block.arguments), list(terminator.operands)).lower(body)
     return kernel.finish()

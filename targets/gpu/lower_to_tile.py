@@ -15,18 +15,21 @@ from .lower_group import lower_group
 class LowerToTile(Pass):
     """Make kernels of the groups on the GPU, and launch them where the groups were.
 
-    Equal kernels are made once.
+    Equal kernels are made once. `precision` says what factors of f32 are rounded to: `ieee`, not at
+    all, or `tf32`.
 
     %y = tri.group %x { exp } {target = "gpu"}
         =>   tile.kernel @exp_… { … }; %y = tile.launch @exp_…(%x)
     """
+
+    precision: str = "ieee"
 
     def run(self, module: Module) -> None:
         with module.operation.context, ir.Location.unknown():
             known: set[str] = set()
             for op in ops(module.main):
                 if isinstance(op, tri.Group) and op.target == "gpu":
-                    _launch(op, lower_group(op, module.ir), known)
+                    _launch(op, lower_group(op, module.ir, self.precision), known)
 
 
 def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:

@@ -201,6 +201,10 @@ class Number:
         """Combine the elements along a dimension, which vanishes."""
         return made(tile.Reduce.build(self.value, kind=kind, axis=axis))
 
+    def scan(self, kind: str, axis: int, reverse: bool = False) -> "Number":
+        """Combine each element with all before it along a dimension, or with all behind it."""
+        return made(tile.Scan.build(self.value, kind=kind, axis=axis, reverse=reverse))
+
     def broadcast_to(self, shape: Sequence[Size]) -> "Number":
         """Repeat the tile to a larger shape; for what must not broadcast by itself."""
         want = Tile(tuple(shape), self.dtype)

@@ -1,7 +1,7 @@
 """Sinks: where a kernel's results go, through the elementwise ops that follow in its group."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -38,6 +38,12 @@ class Sink:
         """Return the dims of the result from the outermost to the innermost one in memory."""
         strides = next(iter(self.outputs.values())).strides
         return tuple(sorted(range(len(self.shape)), key=lambda dim: -strides[dim]))
+
+    def over(self, shape: Shape) -> "Sink":
+        """Take tiles of the same result under a shape that splits dimensions, or adds some of 1."""
+        leaves = {value: leaf.split(shape) for value, leaf in self.leaves.items()}
+        outputs = {value: out.split(shape) for value, out in self.outputs.items()}
+        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
 
     def store(self, number: Number | None, at: Coordinates | Sequence[Number]) -> None:
         """Finish a tile and write the results; what is out of bounds is left out."""
