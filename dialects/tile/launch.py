@@ -81,9 +81,7 @@ def _seen(memory: ir.Value) -> ir.Value:
 
 def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
     """Raise Invalid unless the memory of a tensor is as large as a kernel takes it to be."""
-    tensor, order = tensor_of(type_), order_of(type_)
-    if order and sorted(order) != list(range(tensor.rank)):
-        raise Invalid(f"argument {index} lies in order {order}, must name each dimension once")
+    tensor = tensor_of(type_)
     if tensor.dtype != memory.dtype:
         raise Invalid(f"argument {index} is of {tensor.dtype}, must be of {memory.dtype}")
     if memory.extent > tensor.size:

@@ -37,7 +37,7 @@ func.func @result_is_small(%x: tensor<8xf32>) {
 
 // In an order of their dimensions.
 func.func @order_names_a_dimension_twice(%x: tensor<2x4xf32, [1, 1]>) {
-  // expected-error @below {{'tile.launch' op argument 0 lies in order (1, 1), must name each dimension once}}
+  // expected-error @below {{'tile.launch' op tensor<2x4xf32, [1, 1]> is in no order: it must name each of 2 axes once}}
   %y = "tile.launch"(%x) {kernel = "copy"} : (tensor<2x4xf32, [1, 1]>) -> tensor<8xf32>
   return
 }
