@@ -22,7 +22,7 @@ from .compile import Failure, Job, compile_sources
 from .compiled import Compiled, Descriptor
 from .pipeline import kernel_passes, lowering_passes
 from .print_kernel import print_kernel
-from .resources import misfit, resources
+from .resources import least_driver, misfit, resources
 from .source import Parameter, Source
 from .use_tf32 import UseTf32
 
@@ -78,11 +78,7 @@ class LaunchCode(Code):
         return made
 
     def parts(self) -> dict[str, Any]:
-        codes = [
-            m.GpuCode(each.name, tuple(_describe(each, s, k) for s, k in kernels.items()))
-            for each, kernels in self.codes.items()
-        ]
-        return {"gpu": tuple(codes)}
+        return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
 
 
 def _compile(
@@ -133,6 +129,12 @@ def _layout(value: ir.Value) -> str:
 
 def _entry(architecture: Architecture, symbol: str, suffix: str) -> str:
     return f"gpu/{architecture.name}/{symbol}.{suffix}"
+
+
+def _code(architecture: Architecture, kernels: Mapping[str, KernelCode]) -> m.GpuCode:
+    described = [_describe(architecture, symbol, kernel) for symbol, kernel in kernels.items()]
+    drivers = [least_driver(kernel.compiled, architecture) for kernel in kernels.values()]
+    return m.GpuCode(architecture.name, tuple(described), max(drivers, default=0))
 
 
 def _describe(architecture: Architecture, symbol: str, kernel: KernelCode) -> m.GpuKernel:
