@@ -12,17 +12,17 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array, Tensor
+from ..runtime.manifest import ARENA, FIRST_PORT, WEIGHTS
 from .memory import ALIGNMENT, Interval, Plan, plan_memory
-
-ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Place:
     """Say where a tensor lives: so many bytes into one of the program's bases.
 
-    The bases are the arena, the weights, then the inputs and the outputs in order. Threads but the
-    first have private memory so many bytes into what is their own.
+    The bases are those of the manifest: the arenas and the weights of host and device, then the
+    inputs and the outputs in order. Threads but the first have private memory so many bytes into
+    what is their own.
     """
 
     base: int

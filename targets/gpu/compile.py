@@ -68,7 +68,9 @@ def compile_sources(
     triton = triton_version()
     made: dict[Job, Compiled | Failure] = {}
     for job in dict.fromkeys(jobs):
-        if (found := recall_compiled(_identity(job, architecture, triton))) is not None:
+        if (refused := _refusal(job, architecture)) is not None:
+            made[job] = refused
+        elif (found := recall_compiled(_identity(job, architecture, triton))) is not None:
             made[job] = found
     lacking = [job for job in dict.fromkeys(jobs) if job not in made]
 
@@ -81,6 +83,14 @@ def compile_sources(
 
     compiler_pool().run([_request(job, architecture) for job in lacking], report, seconds)
     return [made[job] for job in jobs]
+
+
+def _refusal(job: Job, architecture: Architecture) -> Failure | None:
+    """Refuse what Triton would compile to code with other parameters than the source has."""
+    if architecture.descriptors or not any(p.is_descriptor for p in job.source.parameters):
+        return None
+    message = f"it moves blocks by descriptors, which {architecture.name} does not"
+    return Failure(job.source.name, message)
 
 
 def _options(job: Job) -> dict[str, Any]:

@@ -68,7 +68,9 @@ def _unravel(number: str, sizes: list[str], names: list[str]) -> list[str]:
     lines: list[str] = []
     inner: list[str] = []
     for position, (name, size) in enumerate(zip(names, sizes, strict=True)):
-        part = f"{number} // ({' * '.join(inner)})" if inner else number
+        product = " * ".join(inner)
+        divisor = f"({product})" if len(inner) > 1 else product
+        part = f"{number} // {divisor}" if inner else number
         last = position == len(sizes) - 1
         lines.append(f"{name} = {part}" if last else f"{name} = {part} % {size}")
         inner.append(size)

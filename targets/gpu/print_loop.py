@@ -47,13 +47,12 @@ def starts_variable(value: ir.Value, loop: tile.For) -> bool:
 
 def _may_overwrite(argument: ir.Value, value: ir.Value, body: list[ir.Operation]) -> bool:
     """Say whether the variable is free, and stays so, once `value` is computed."""
-    if not isinstance(value, ir.OpResult) or _only_user(value) != body[-1]:
+    user = _only_user(value)
+    if not isinstance(value, ir.OpResult) or user is None or user != body[-1]:
         return False
     maker = value.owner.operation
-    if maker not in body:
+    if maker not in body or maker.name == tile.For.op_name:  # a loop has a variable of its own
         return False
-    if maker.name == tile.For.op_name:
-        return False  # it has a variable of its own
     made = body.index(maker)
     return all(_last_use(use.owner.operation, body) <= made for use in argument.uses)
 

@@ -86,10 +86,16 @@ def _unary(printer: Printer, op: tile.Unary) -> str:
     if op.function == "neg":
         return f"-{x}"
     if op.function == "not":
-        return f"~{x}"
+        return _inverted(x, printer.tile(op.x).dtype)
     if printer.strict and op.function in STRICT and printer.tile(op.x).dtype == "f32":
         return f"{STRICT[op.function]}({x})"
     return f"tl.{op.function}({x})"
+
+
+def _inverted(x: str, dtype: str) -> str:
+    """Print the complement; of unsigned numbers, the interpreter does not know it."""
+    unsigned = DTYPES[dtype].kind == "uint"
+    return f"{x} ^ {2 ** DTYPES[dtype].bits - 1}" if unsigned else f"~{x}"
 
 
 def _binary(printer: Printer, op: tile.Binary) -> str:
@@ -171,7 +177,8 @@ def _load(printer: Printer, op: tile.Load) -> str:
     dtype = printer.memory(op.memory).dtype
     arguments = [_place(printer, op)]
     if inside := _inside(printer, op):
-        arguments += [f"mask={inside}", f"other={literal(op.pad, dtype)}"]
+        pad = literal(op.pad, "i8" if dtype == "i1" else dtype)
+        arguments += [f"mask={inside}", f"other={pad}"]
     text = f"tl.load({', '.join(arguments)})"
     return f"{text} != 0" if dtype == "i1" else text
 
@@ -306,8 +313,10 @@ def default_name(printer: Printer, op: Op) -> str:
         return printer.hint(op.memory)
     if isinstance(op, (tile.Unary, tile.Binary)):
         return op.function
-    if isinstance(op, (tile.Reduce, tile.Scan)):
+    if isinstance(op, tile.Reduce):
         return op.kind
+    if isinstance(op, tile.Scan):
+        return f"cum{op.kind}"
     if isinstance(op, tile.Cast) and printer.word(op.x).isidentifier():
         return f"{printer.word(op.x)}_{op.to}"
     if isinstance(op, tile.Arange):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from groups import release
-from trivium.dialects import tri
+from trivium.dialects import tile, tri
 from trivium.dialects.core.attributes import order_of, tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
@@ -18,6 +18,10 @@ from trivium.targets.gpu.lower_group import lower_group
 
 GUARD = 64
 """Bytes around each buffer that nobody may write."""
+
+
+Execute = Callable[[tile.Kernel, Sequence[Array]], None]
+"""What runs a kernel on flat arrays."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +43,28 @@ class Guarded:
 
 
 def run_group(
-    build: Callable[[], tri.Group], inputs: Sequence[Array], passes: Sequence[Pass] = ()
+    build: Callable[[], tri.Group],
+    inputs: Sequence[Array],
+    passes: Sequence[Pass] = (),
+    execute: Execute = run_kernel,
 ) -> list[Array]:
-    """Lower a group in a context of its own and run its kernels; returns the results.
-
-    The kernels go through `passes` before they run.
-    """
+    """Lower a group in a context of its own, run passes, then its kernels; returns the results."""
     with new_context(), ir.Location.unknown():
         group = build()
         module = ir.Module.create()
         kernels = lower_group(group, module)
+        verify(module.operation)
         for each in passes:
             each.run(Module(module))
         verify(module.operation)
-        outputs = _run(group, kernels, inputs)
+        outputs = _run(group, kernels, inputs, execute)
         release()
     return outputs
 
 
-def _run(group: tri.Group, kernels: Sequence[Kernel], inputs: Sequence[Array]) -> list[Array]:
+def _run(
+    group: tri.Group, kernels: Sequence[Kernel], inputs: Sequence[Array], execute: Execute
+) -> list[Array]:
     block = group.block
     terminator = block.operations[len(block.operations) - 1].operation
     memory: dict[Hashable, Guarded] = {}
@@ -67,7 +74,7 @@ def _run(group: tri.Group, kernels: Sequence[Kernel], inputs: Sequence[Array]) -
         for source in kernel.outputs:
             tensor = source.tensor if isinstance(source, Temporary) else tensor_of(source.type)
             memory[source] = Guarded.of(tensor.size, tensor.dtype)
-        run_kernel(kernel.op, [memory[s].flat for s in (*kernel.inputs, *kernel.outputs)])
+        execute(kernel.op, [memory[s].flat for s in (*kernel.inputs, *kernel.outputs)])
     for guarded in memory.values():
         guarded.check()
     return [_read(value, memory[value].flat) for value in terminator.operands]

@@ -20,6 +20,7 @@ from sources import (
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.cache import VARIABLE
 from trivium.targets.gpu import compile as compile_module
+from trivium.targets.gpu.architecture import Architecture
 from trivium.targets.gpu.compile import Job, compile_sources
 from trivium.targets.gpu.compiled import Compiled, Descriptor
 from trivium.targets.gpu.pool import compiler_pool
@@ -53,7 +54,7 @@ def test_descriptors_say_what_they_move() -> None:
 def test_each_architecture_gets_its_own_code() -> None:
     assert ".target sm_80" in compiled(DOUBLE, AMPERE).assembly
     assert ".target sm_90a" in compiled(DOUBLE, HOPPER).assembly
-    assert "amdgcn-amd-amdhsa--gfx942" in compiled(DOUBLE, CDNA).assembly
+    assert "-gfx942" in compiled(DOUBLE, CDNA).assembly
 
 
 @needs_triton
@@ -140,6 +141,13 @@ def test_what_triton_refuses_is_reported_in_its_words() -> None:
         "AttributeError(\"module 'triton.language' has no attribute 'laod'\")"
     )
     assert "tl.store(y_ptr + offsets, x * tl.laod(x_ptr), mask=inside)" in refused.details
+
+
+@needs_triton
+@pytest.mark.parametrize("architecture", [AMPERE, CDNA], ids=lambda a: a.name)
+def test_descriptors_are_refused_where_there_are_none(architecture: Architecture) -> None:
+    refused = failure(Job(matmul_descriptors()), architecture=architecture)
+    assert refused.message == f"it moves blocks by descriptors, which {architecture.name} does not"
 
 
 @needs_triton
