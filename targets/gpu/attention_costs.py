@@ -63,7 +63,7 @@ def attention_plan(sizes: AttentionSizes) -> AttentionPlan:
     queries = min(queries, max(next_power(rows), LEAST))
     while queries > _FEW_QUERIES and heads * -(-rows // queries) < MULTIPROCESSORS:
         queries //= 2
-    warps = warps if queries > _FEW_QUERIES else 4
+    warps = warps if queries >= _FEW_QUERIES else 4
     keys = min(keys, max(next_power(sizes.keys), LEAST))
     parts, span = _parts(heads * -(-rows // queries), sizes.keys)
     return AttentionPlan(queries, keys, depth, values, warps, stages, packed, parts, span)
@@ -83,7 +83,9 @@ def _blocks(depth: int, sizes: AttentionSizes) -> tuple[int, int, int, int]:
             return 64, 64, 4, 2
         return (64, 32, 4, 2) if depth <= 128 else (32, 32, 4, 2)
     if sizes.dtype == "f32":
-        return (64, 32, 4, 2) if depth <= 64 else (32, 32, 4, 2)
+        if depth <= 64:
+            return 64, 32, 8, 2
+        return (32, 32, 4, 2) if depth <= 128 else (32, 16, 8, 2)
     return (32, 32, 4, 1) if depth <= 64 else (16, 16, 4, 1)
 
 
