@@ -66,6 +66,10 @@ class Buffer:
         """
         raise NotImplementedError
 
+    def varies(self, dim: int) -> bool:
+        """Say whether elements may differ along a dimension."""
+        return self.strides[dim] != 0
+
     def _coordinates(self, at: Coordinates | Sequence[Number]) -> Coordinates:
         if not isinstance(at, Coordinates):
             at = Coordinates.of(self.shape, at)
@@ -148,6 +152,10 @@ class Computed(Buffer):
         if seen is None or len(found) < len(leaves):
             return None
         return replace(seen, leaves=tuple(found))
+
+    def varies(self, dim: int) -> bool:
+        """Say whether elements may differ along a dimension."""
+        return any(leaf.varies(dim) for leaf in self.leaves)
 
     def load_raw(
         self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False

@@ -29,7 +29,8 @@ class Run(NamedTuple):
 class Coordinates:
     """Say for each dimension of a tensor of some shape where the elements of a tile are.
 
-    The axes together walk each dimension once; dimensions of size 1 may be left out.
+    The axes together walk each dimension once; those of size 1, or of which elements are
+    repeated, may be left out.
     """
 
     shape: Shape

@@ -7,7 +7,10 @@ from typing import Protocol
 
 from ...dialects.core.tensor import Shape
 from .loop import loop
-from .number import Number, arange, block_size, scalar
+from .number import Number, arange, block_size, full, scalar
+
+SINGLE = ""
+"""The block of those who take one element of the depth at a time."""
 
 Step = Callable[[Sequence[Number], list[Number]], list[Number]]
 """Take the indices along the depth of one step, and sums; return the sums behind it."""
@@ -17,8 +20,8 @@ Step = Callable[[Sequence[Number], list[Number]], list[Number]]
 class Part:
     """Name a part of a depth: each `count`-th step, from step number `index` on."""
 
-    index: Number | int = 0
-    count: int = 1
+    index: Number
+    count: int
 
 
 class Depth(Protocol):
@@ -29,8 +32,13 @@ class Depth(Protocol):
         """Count the products of a sum."""
         ...
 
+    @property
+    def width(self) -> int:
+        """Count the products that a block takes at most, however large it is."""
+        ...
+
     def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
-        """Emit a loop over a part, in steps of a block size, which is a name or 1."""
+        """Emit a loop over a part, in steps of a block size, or of one element."""
         ...
 
 
@@ -40,13 +48,17 @@ class FlatDepth:
 
     size: int
 
+    @property
+    def width(self) -> int:
+        return self.size
+
     def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
-        size = block_extent(block)
+        size, places = _block(block)
 
         def body(k: Number, *carried: Number) -> list[Number]:
-            return step([(arange(block) + k).named("depth")], list(carried))
+            return step([(places + k).named("depth")], list(carried))
 
-        first = size * part.index if isinstance(part.index, Number) else part.index
+        first = part.index if part.count == 1 else part.index * size
         return loop(first, self.size, size * part.count, sums, body, name="k")
 
 
@@ -65,38 +77,50 @@ class WindowDepth:
         return self.channels * math.prod(self.taps)
 
     @property
+    def width(self) -> int:
+        return self.size if self.is_flat else self.channels
+
+    @property
     def is_flat(self) -> bool:
+        """Say whether one index walks channels and taps."""
         return self.channels < FEW_CHANNELS and math.prod(self.taps) > 1
 
     def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
         if self.is_flat:
             flat = FlatDepth(self.size)
             return flat.walk(block, part, sums, lambda k, carried: step(self._split(*k), carried))
-        size = block_extent(block)
-        steps = (size + (self.channels - 1)) / size
+        size, places = _block(block)
+        steps = ((size + (self.channels - 1)) / size).named("channel_steps")
         count = (steps * math.prod(self.taps)).named("steps")
 
         def body(i: Number, *carried: Number) -> list[Number]:
-            tap = (i / steps).named("tap")
-            first = (i - tap * steps) * size
-            channel = (arange(block) + first).named("channel")
-            return step([channel, *unravel(tap, self.taps)], list(carried))
+            tap = i / steps
+            first = (i.remainder(steps) * size).named("channel_start")
+            channel = (places + first).named("channel")
+            return step([channel, *self._places(tap)], list(carried))
 
         return loop(part.index, count, part.count, sums, body)
 
     def _split(self, depth: Number) -> list[Number]:
         """Return the channel and the tap: beyond the depth, the channel is beyond the last."""
         taps = math.prod(self.taps)
-        return [(depth / taps).named("channel"), *unravel(depth.remainder(taps), self.taps)]
+        return [(depth / taps).named("channel"), *self._places(depth.remainder(taps))]
+
+    def _places(self, tap: Number) -> list[Number]:
+        """Return where a tap is in the window."""
+        places = unravel(tap.named("tap"), self.taps)
+        return [place.named(f"tap_{i}") for i, place in enumerate(places)]
 
 
 FEW_CHANNELS = 16
 """Below so many channels, which is the least depth of `tile.dot`, taps are walked with them."""
 
 
-def block_extent(block: str) -> Number:
-    """Return a block size, which is a name or a number."""
-    return scalar(int(block)) if block.isdecimal() else block_size(block)
+def _block(block: str) -> tuple[Number, Number]:
+    """Return a block size and the indices in a block."""
+    if block == SINGLE:
+        return scalar(1), full(0, "i32", (1,))
+    return block_size(block), arange(block)
 
 
 def unravel(index: Number, shape: Shape) -> list[Number]:
@@ -105,5 +129,7 @@ def unravel(index: Number, shape: Shape) -> list[Number]:
     for axis in range(len(shape)):
         inner = math.prod(shape[axis + 1 :])
         part = index / inner
-        indices.append(part if axis == 0 else part.remainder(shape[axis]))
+        if axis:
+            part = scalar(0) if shape[axis] == 1 else part.remainder(shape[axis])
+        indices.append(part)
     return indices

@@ -63,16 +63,11 @@ class Matrix:
         sides = [Axis(self.batch, batch)] if self.batch else []
 
         def read(depth: Sequence[Number]) -> Number:
-            (index,) = depth
-            axes = (*sides, Axis(self.outer, outer), Axis(self.depth, index))
+            matrix = [Axis(self.outer, outer), Axis(self.depth, *depth)]
+            axes = (*sides, *(matrix if self.along_depth else reversed(matrix)))
             return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
 
         return read
 
     def taken(self, kernel: KernelBuilder) -> "Matrix":
-        return replace(self, buffer=taken(self.buffer, kernel))
-
-
-def taken(buffer: Buffer, kernel: KernelBuilder) -> Buffer:
-    """Return a view of memory, whatever its shape, as an argument of another kernel."""
-    return replace(buffer, memory=kernel.take(buffer).memory)
+        return replace(self, buffer=kernel.take(self.buffer))

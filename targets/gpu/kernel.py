@@ -75,7 +75,8 @@ class KernelBuilder:
         """Add an axis to the grid; return the indices of the elements in a program's block."""
         self.block_of(block, size)
         program = self.programs(extent, block).named(f"{name or block.lower()}_program")
-        return self.indices(program * block_size(block), block, name)
+        start = (program * block_size(block)).named(f"{name or block.lower()}_start")
+        return self.indices(start, block, name)
 
     def indices(self, first: Number | int, block: str, name: str = "") -> Number:
         """Return as many indices as a block size says, from `first` on."""
@@ -113,9 +114,7 @@ class KernelBuilder:
 
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
-        builder = KernelBuilder(
-            self.module, f"{self.name}_{suffix}", self.location, self.precision
-        )
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 

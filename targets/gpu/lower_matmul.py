@@ -1,7 +1,6 @@
 """Lowerings of matrix products."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -82,12 +81,10 @@ def _multiply(
     column = row + 1
     dims = tuple(dim for dim in range(row) if y.shape[dim] > 1)
     batch, rows, columns = dims, (row,), (column,)
-    if not any(right.strides[dim] for dim in dims):
+    if not any(right.varies(dim) for dim in dims):
         batch, rows = (), _as_they_lie(y, (*dims, row))
-        right = _one(right)
-    elif not any(left.strides[dim] for dim in dims):
+    elif not any(left.varies(dim) for dim in dims):
         batch, columns = (), _as_they_lie(y, (*dims, column))
-        left = _one(left)
     contract(
         kernel,
         Contraction(
@@ -106,9 +103,3 @@ def _multiply(
 def _as_they_lie(y: Sink, dims: Sequence[int]) -> tuple[int, ...]:
     """Order dims of the result as they lie in memory, outermost first."""
     return tuple(dim for dim in y.order if dim in dims)
-
-
-def _one(matrices: Buffer) -> Buffer:
-    """Return the matrix that is repeated for a whole batch, alone; ranks stay."""
-    shape = (*(1 for _ in matrices.shape[:-2]), *matrices.shape[-2:])
-    return replace(matrices, tensor=replace(matrices.tensor, shape=shape))

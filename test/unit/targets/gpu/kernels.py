@@ -53,9 +53,9 @@ def run_group(
         group = build()
         module = ir.Module.create()
         kernels = lower_group(group, module)
-        verify(module.operation)
         for each in passes:
             each.run(Module(module))
+        verify(module.operation)
         outputs = _run(group, kernels, inputs, execute)
         release()
     return outputs
