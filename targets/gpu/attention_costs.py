@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from ...dialects.core.tensor import DTYPES
-from ...dialects.tile.setting import Setting
 from .costs import LEAST, MULTIPROCESSORS, next_power
 
 MOST_DEPTH = 256
@@ -97,27 +96,3 @@ def _parts(programs: int, keys: int) -> tuple[int, int]:
     each = -(-keys // parts)
     span = -(-each // KEYS_MULTIPLE) * KEYS_MULTIPLE
     return -(-keys // span), span
-
-
-def attention_candidates(plan: AttentionPlan, dtype: str) -> list[Setting]:
-    """List other settings: blocks of queries and keys whose accumulators fit in registers."""
-    size = DTYPES[dtype].bits // 8
-    found: list[Setting] = []
-    for queries in _around(plan.queries, 128):
-        for keys in _around(plan.keys, KEYS_MULTIPLE):
-            elements = queries * (keys + plan.values)
-            row_bytes = keys * (plan.depth + plan.values) * size
-            for warps in (4, 8):
-                for stages in (1, 2, 3, 4):
-                    fits = elements <= 192 * 32 * warps and stages * row_bytes <= _SHARED_BYTES
-                    if fits:
-                        blocks = (("BM", queries), ("BN", keys), *plan.blocks[2:])
-                        found.append(Setting(blocks, warps, stages))
-    return found
-
-
-_SHARED_BYTES = 160 * 1024
-
-
-def _around(size: int, most: int) -> list[int]:
-    return [s for s in (size // 2, size, size * 2) if LEAST <= s <= most]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from ...dialects.tile.setting import Setting
 from .costs import MULTIPROCESSORS, next_power
 
 WHOLE_ROW = 16384
@@ -89,17 +88,6 @@ def flat_block(count: int) -> int:
     while block > 128 and count < block * MULTIPROCESSORS:
         block //= 2
     return block
-
-
-def row_candidates(plan: RowPlan, names: tuple[str, str] = ("ROWS", "COLUMNS")) -> list[Setting]:
-    """List other settings for a kernel over rows: more and fewer rows at a time, and warps."""
-    heights = sorted({max(plan.rows // 2, 1), plan.rows, plan.rows * 2})
-    return [
-        Setting(((names[0], height), (names[1], plan.columns)), warps, 1)
-        for height in heights
-        for warps in (1, 2, 4, 8, 16)
-        if 4 <= height * plan.columns // (32 * warps) <= 64
-    ]
 
 
 def warps_for(elements: int) -> int:

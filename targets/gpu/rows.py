@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from ...dialects.core.tensor import Shape, Tensor
 from .buffer import Buffer
+from .candidates import row_settings
 from .coordinates import Axis, Coordinates
 from .costs import next_power
 from .folds import Fold
 from .kernel import KernelBuilder
 from .loop import loop
 from .number import Number, compute_dtype, full, scalar
-from .row_costs import RowPlan, row_candidates
+from .row_costs import RowPlan
 
 ROWS, COLUMNS, PARTS = "ROWS", "COLUMNS", "PARTS"
 
@@ -62,7 +63,7 @@ class Rows:
         kernel.warps = plan.warps
         self.index = kernel.axis(max(layout.rows, 1), ROWS, plan.rows, name="rows")
         kernel.block_of(COLUMNS, plan.columns)
-        kernel.candidates = row_candidates(plan)
+        kernel.candidates = row_settings(plan)
         self._kernel = kernel
         self._known: Columns | None = None
 
@@ -110,7 +111,9 @@ class Columns:
 
     rows: Rows
     index: Number
-    _loaded: dict[tuple[Buffer, float], Number] = field(default_factory=dict)
+    _loaded: dict[tuple[Buffer, float], Number] = field(
+        default_factory=dict[tuple[Buffer, float], Number]
+    )
 
     @property
     def at(self) -> Coordinates:
