@@ -1,7 +1,7 @@
 """The passes from placed groups to kernels that are printed, in order."""
 
 from ...passes.core import Pass
-from .choose_blocks import ChooseBlocks
+from .choose_blocks import ChooseBlocks as ChooseBlocks  # registers the pass
 from .drop_bounds import DropBounds
 from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
@@ -13,6 +13,6 @@ def lowering_passes() -> tuple[Pass, ...]:
     return (FusePrologues(), LowerToTile())
 
 
-def kernel_passes(architecture: str = "sm_90", tuning: str = "") -> tuple[Pass, ...]:
-    """Return the passes that make kernels fit for an architecture, with what a file knows of it."""
-    return (ChooseBlocks(architecture, tuning), SimplifyIndices(), DropBounds())
+def kernel_passes() -> tuple[Pass, ...]:
+    """Return the passes that fit kernels to the settings that were chosen for them."""
+    return (SimplifyIndices(), DropBounds())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import arguments
-from ..progress import NOTE, shown_progress
+from ..progress import NOTE, Progress, shown_progress
 
 if TYPE_CHECKING:
     from ...runtime.gpu.tuning import Measured
@@ -40,7 +40,7 @@ def run(flags: argparse.Namespace) -> None:
     _check(flags)
     device = Device.open(flags.device)
     with shown_progress() as progress:
-        package = _package(flags, device.architecture)
+        package = _package(flags, device.architecture, progress)
         code = tunable_code(package.manifest, device)
         form = gpu_tuning_format(str, code.architecture, describe_device(device))
         entries = _entries(form, flags.output)
@@ -74,15 +74,16 @@ def _check(flags: argparse.Namespace) -> None:
         flags.refuse(f"'{flags.output}' must be a file of its own, not a package")
 
 
-def _package(flags: argparse.Namespace, architecture: str) -> "Package":
+def _package(flags: argparse.Namespace, architecture: str, progress: Progress) -> "Package":
     from ...runtime.package import Package
 
     if arguments.is_package(flags.model):
         return Package.open(flags.model)
     from ...compiler.driver import build
 
-    choices = {"target": f"gpu:{architecture}", **arguments.compile_arguments(flags)}
-    return build(flags.model, candidates=True, **choices)
+    choices = arguments.compile_arguments(flags)
+    choices.setdefault("target", f"gpu:{architecture}")
+    return build(flags.model, candidates=True, progress=progress, **choices)
 
 
 def _entries(form: "TuningFormat[str]", path: str) -> "Entries":
