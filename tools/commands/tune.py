@@ -5,7 +5,6 @@ the driver of the GPU; or a model, which is compiled first. A file that is there
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,9 +47,10 @@ def run(flags: argparse.Namespace) -> None:
         lines: list[str] = []
 
         def take(measured: "Measured") -> None:
-            entries[measured.kernel] = entry = Entry[str].of(measured.times)
+            times = {setting: round(time, 2) or 0.01 for setting, time in measured.times.items()}
+            entries[measured.kernel] = entry = Entry[str].of(times)
             form.write(flags.output, entries)
-            lines.append(_spell(measured, entry))
+            lines.append(_spell(measured.kernel, entry))
             for setting, reason in measured.refused.items():
                 progress(f"{NOTE}{measured.kernel} with {setting} is left out: {reason}")
 
@@ -98,10 +98,7 @@ def _entries(form: "TuningFormat[str]", path: str) -> "Entries":
     return dict(tuning.entries)
 
 
-def _spell(measured: "Measured", entry: "Entry[str]") -> str:
-    times: Mapping[str, float] = measured.times
-    default, least = next(iter(times.values())), entry.time_us
-    return (
-        f"{measured.kernel}: {entry.schedule}, {least:.2f} us, {default / least:.2f}x as fast as "
-        f"{next(iter(times))}"
-    )
+def _spell(kernel: str, entry: "Entry[str]") -> str:
+    (default, time), *_ = entry.candidates.items()
+    faster = time / entry.time_us
+    return f"{kernel}: {entry.schedule}, {entry.time_us:.2f} us, {faster:.2f}x as fast as {default}"
