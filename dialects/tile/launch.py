@@ -90,12 +90,11 @@ def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
 
 def laid_out(array: Array, order: Sequence[int]) -> Array:
     """Return the elements of an array as they lie in memory, its dimensions in an order."""
-    return np.array(array.transpose(order) if order else array).reshape(-1)
+    return np.array(array.transpose(order)).reshape(-1)
 
 
 def _read(flat: Array, tensor: Tensor, order: Sequence[int]) -> Array:
     """Return the tensor whose elements lie in memory, its dimensions in an order."""
-    order = order or range(tensor.rank)
     lying = flat.reshape([tensor.shape[dim] for dim in order])
     return lying.transpose(np.argsort(np.array(order, int)))
 

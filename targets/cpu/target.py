@@ -15,13 +15,13 @@ from ...passes.eliminate import Eliminate
 from ..code import Code
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
+from ..tuning_file import PACKAGED
 from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
 from .choose_layouts import ChooseLayouts
 from .choose_winograd import ChooseWinograd
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
-from .tuning_file import PACKAGED
 
 
 class CpuTarget(Target):

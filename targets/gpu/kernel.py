@@ -6,9 +6,11 @@ from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...dialects import tile
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import Tensor
+from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 from ...dialects.tile.setting import Setting
 from ...dialects.tile.types import Memory, mlir_type, row_major
 from .buffer import Argument, Buffer, Computed
@@ -25,6 +27,19 @@ class Temporary:
 
 
 @dataclass(frozen=True)
+class Table:
+    """Stand for numbers that are known when a kernel is made, and that it brings along."""
+
+    tensor: Tensor
+    data: bytes
+
+    @property
+    def array(self) -> Array:
+        numbers = np.frombuffer(self.data, numpy_dtype(self.tensor.dtype))
+        return numbers.reshape(self.tensor.shape)
+
+
+@dataclass(frozen=True)
 class Kernel:
     """Hold a finished kernel, and what its arguments stand for: inputs, then outputs."""
 
@@ -34,12 +49,18 @@ class Kernel:
 
 
 class KernelBuilder:
-    """Build one kernel at the insertion point of a module, with `with builder:` for its body."""
+    """Build one kernel at the insertion point of a module, with `with builder:` for its body.
 
-    def __init__(self, module: ir.Module, name: str, location: ir.Location) -> None:
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
+
+    def __init__(
+        self, module: ir.Module, name: str, location: ir.Location, precision: str = "ieee"
+    ) -> None:
         self.module = module
         self.name = name
         self.location = location
+        self.precision = precision
         self.warps = 4
         self.stages = 1
         self.group = 0
@@ -69,7 +90,8 @@ class KernelBuilder:
         """Add an axis to the grid; return the indices of the elements in a program's block."""
         self.block_of(block, size)
         program = self.programs(extent, block).named(f"{name or block.lower()}_program")
-        return self.indices(program * block_size(block), block, name)
+        start = (program * block_size(block)).named(f"{name or block.lower()}_start")
+        return self.indices(start, block, name)
 
     def indices(self, first: Number | int, block: str, name: str = "") -> Number:
         """Return as many indices as a block size says, from `first` on."""
@@ -105,16 +127,23 @@ class KernelBuilder:
             self._buffers[buffer.source] = replace(buffer, memory=memory), False
         return replace(buffer, memory=self._buffers[buffer.source][0].memory)
 
+    def table(self, array: Array, name: str = "table") -> Buffer:
+        """Bring numbers along, as an argument to read."""
+        table = Table(Tensor.of(array), np.ascontiguousarray(array).tobytes())
+        return self.argument(table, table.tensor, name=name)
+
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
-        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location)
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 
-    def temporary(self, tensor: Tensor, name: str = "partial") -> Argument:
-        """Add an output that a later kernel takes."""
+    def temporary(
+        self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
+    ) -> Argument:
+        """Add an output that a later kernel takes; dims lie in memory in an order."""
         source = Temporary(id(self) + len(self._buffers), tensor)
-        return self.argument(source, tensor, name=name, output=True)
+        return self.argument(source, tensor, order, name, output=True)
 
     # -- building -----------------------------------------------------------------------------
 

@@ -8,25 +8,28 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...passes.core import Pass
-from .kernel import Kernel, Temporary
+from .kernel import Kernel, Table, Temporary
 from .lower_group import lower_group
 
 
 class LowerToTile(Pass):
     """Make kernels of the groups on the GPU, and launch them where the groups were.
 
-    Equal kernels are made once.
+    Equal kernels are made once. `precision` says what factors of f32 are rounded to: `ieee`, not at
+    all, or `tf32`.
 
     %y = tri.group %x { exp } {target = "gpu"}
         =>   tile.kernel @exp_… { … }; %y = tile.launch @exp_…(%x)
     """
+
+    precision: str = "ieee"
 
     def run(self, module: Module) -> None:
         with module.operation.context, ir.Location.unknown():
             known: set[str] = set()
             for op in ops(module.main):
                 if isinstance(op, tri.Group) and op.target == "gpu":
-                    _launch(op, lower_group(op, module.ir), known)
+                    _launch(op, lower_group(op, module.ir, self.precision), known)
 
 
 def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
@@ -51,7 +54,10 @@ def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
         last = kernel is kernels[-1]
         location = group.location if last else inner_location(group.location)
         with ir.InsertionPoint(group.operation):
-            inputs = [values[s] for s in kernel.inputs]
+            inputs = [
+                tri.Constant.build(value=s.array).y if isinstance(s, Table) else values[s]
+                for s in kernel.inputs
+            ]
             launch = tile.Launch.create([inputs], types, {"kernel": name}, loc=location)
         values.update(zip(kernel.outputs, launch.results, strict=True))
     for old, value in zip(group.results, terminator.operands, strict=True):

@@ -1,10 +1,13 @@
 """The passes from placed groups to kernels that are printed, in order."""
 
 from ...passes.core import Pass
+from .architecture import find_architecture
+from .choose_blocks import ChooseBlocks
 from .drop_bounds import DropBounds
 from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
 from .simplify_indices import SimplifyIndices
+from .use_descriptors import UseDescriptors
 
 
 def lowering_passes() -> tuple[Pass, ...]:
@@ -12,6 +15,7 @@ def lowering_passes() -> tuple[Pass, ...]:
     return (FusePrologues(), LowerToTile())
 
 
-def kernel_passes() -> tuple[Pass, ...]:
-    """Return the passes that make kernels fit for an architecture."""
-    return (SimplifyIndices(), DropBounds())
+def kernel_passes(architecture: str = "sm_90", tuning: str = "") -> tuple[Pass, ...]:
+    """Return the passes that make kernels fit for an architecture, with what a file knows of it."""
+    moves = [UseDescriptors()] if find_architecture(architecture).descriptors else []
+    return (ChooseBlocks(architecture, tuning), SimplifyIndices(), *moves, DropBounds())

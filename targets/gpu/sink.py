@@ -1,8 +1,7 @@
 """Sinks: where a kernel's results go, through the elementwise ops that follow in its group."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -10,13 +9,11 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape, Tensor
 from .buffer import Argument, Buffer
-from .coordinates import Axis, Coordinates
+from .coordinates import Coordinates
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, full
+from .spread import spread
 from .target import lowering_of
-
-BLOCK = 1024
-"""Elements that a program computes when each is computed on its own."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +39,12 @@ class Sink:
         strides = next(iter(self.outputs.values())).strides
         return tuple(sorted(range(len(self.shape)), key=lambda dim: -strides[dim]))
 
+    def over(self, shape: Shape) -> "Sink":
+        """Take tiles of the same result under a shape that splits dimensions, or adds some of 1."""
+        leaves = {value: leaf.split(shape) for value, leaf in self.leaves.items()}
+        outputs = {value: out.split(shape) for value, out in self.outputs.items()}
+        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+
     def store(self, number: Number | None, at: Coordinates | Sequence[Number]) -> None:
         """Finish a tile and write the results; what is out of bounds is left out."""
         if not isinstance(at, Coordinates):
@@ -60,11 +63,14 @@ class Sink:
         for value, out in self.outputs.items():
             out.store(known[value], at)
 
-    def fill(self, read: Callable[[Coordinates], Number | None]) -> None:
-        """Compute every element on its own, neighbours in memory together."""
-        count = math.prod(self.shape)
-        index = self.kernel.axis(count, "BLOCK", BLOCK, name="index")
-        at = Coordinates(self.shape, (Axis(self.order, index),))
+    def fill(
+        self, read: Callable[[Coordinates], Number | None], sources: Sequence[Buffer] = ()
+    ) -> None:
+        """Compute every element on its own; `read` loads those of `sources` at its place."""
+        if 0 in self.shape:
+            return
+        around = [*sources, *self.leaves.values(), *self.outputs.values()]
+        at = spread(self.kernel, self.shape, self.order, around)
         self.store(read(at), at)
 
     def compute(self) -> None:

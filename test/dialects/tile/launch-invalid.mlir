@@ -42,6 +42,13 @@ func.func @order_names_a_dimension_twice(%x: tensor<2x4xf32, [1, 1]>) {
   return
 }
 
+// That is said where it is another than usual.
+func.func @order_is_the_usual_one(%x: tensor<2x4xf32, [0, 1]>) {
+  // expected-error @below {{'tile.launch' op tensor<2x4xf32, [0, 1]> is in row-major order, which must be left out}}
+  %y = "tile.launch"(%x) {kernel = "copy"} : (tensor<2x4xf32, [0, 1]>) -> tensor<8xf32>
+  return
+}
+
 // A value stays as it is.
 func.func @changes_its_operand(%x: tensor<8xf32>, %y: tensor<8xf32>) {
   // expected-error @below {{'tile.launch' op 'copy' stores to input 1}}

@@ -55,6 +55,8 @@ struct Object {
   Object *module;         /* of a function */
   char name[256];
   int shared;             /* of a function: how much it may ask for */
+  int timed, reached;     /* of an event */
+  double time;
 };
 
 typedef struct Allocation {
@@ -86,6 +88,7 @@ static FILE *log_file;
 static size_t memory = (size_t)1 << 30, used;
 static int version = 13000, architecture = 90, devices = 1, most_shared = 232448;
 static int objects_live, objects_made, misuses, sticky, configured;
+static double microseconds; /* that kernels have taken so far, as tests say */
 static int retained[16];
 static Object *contexts[16];
 static __thread Object *current[64];
@@ -192,6 +195,9 @@ int stand_in_live(void) {
 }
 int stand_in_misuses(void) { return misuses; }
 void stand_in_set_callback(Callback function) { callback = function; }
+
+/* Let time pass; a kernel that is executed takes what its callback spends. */
+void stand_in_spend(double us) { microseconds += us; }
 
 /* Say what a kernel of a module takes: "p128 t2 p0" is a pointer to so many bytes, a map of so many
    axes, a pointer to nobody knows what. Only such kernels are checked and executed. */
@@ -455,6 +461,7 @@ Result cuStreamSynchronize(Object *stream) {
 Result cuEventCreate(Object **event, unsigned flags) {
   ENTER("cuEventCreate") NEED_CONTEXT("cuEventCreate")
   *event = make(EVENT);
+  (*event)->timed = !(flags & 2);
   return OK;
 }
 Result cuEventDestroy_v2(Object *event) {
@@ -464,8 +471,19 @@ Result cuEventRecord(Object *event, Object *stream) {
   ENTER("cuEventRecord") NEED_CONTEXT("cuEventRecord")
   if (!is(event, EVENT) || !stream_ok(stream))
     return misuse(INVALID_HANDLE, "cuEventRecord", "no event or no stream");
+  event->reached = 1;
+  event->time = microseconds;
   record("{\"call\": \"cuEventRecord\", \"stream\": %d}",
          own(stream) ? stream->number : -(int)(uintptr_t)stream);
+  return OK;
+}
+Result cuEventElapsedTime(float *milliseconds, Object *start, Object *end) {
+  ENTER("cuEventElapsedTime") NEED_CONTEXT("cuEventElapsedTime")
+  if (!is(start, EVENT) || !is(end, EVENT) || !start->timed || !end->timed)
+    return misuse(INVALID_HANDLE, "cuEventElapsedTime", "no events with times");
+  if (!start->reached || !end->reached)
+    return misuse(INVALID_HANDLE, "cuEventElapsedTime", "an event was not recorded");
+  *milliseconds = (end->time - start->time) / 1000;
   return OK;
 }
 Result cuStreamWaitEvent(Object *stream, Object *event, unsigned flags) {
