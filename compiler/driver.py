@@ -83,12 +83,18 @@ def build(
     precision: str = F32,
     progress: Progress | None = None,
     example_inputs: Any = None,
+    candidates: bool = False,
 ) -> Package:
-    """Compile a model to a package; arguments and errors are those of `compile`."""
+    """Compile a model to a package; arguments and errors are those of `compile`.
+
+    With `candidates`, a package for a GPU holds its kernels with other settings, too, which
+    `trivium tune` measures.
+    """
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), machine, report)
-    options = Options(math, winograd_error, tuning, tune, machine, precision)
+    choices = (math, winograd_error, tuning, tune, machine, precision)
+    options = Options(*choices, candidates=candidates)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")

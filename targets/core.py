@@ -107,6 +107,10 @@ class Target:
                 f"target '{self.name}:{','.join(options.architectures)}' names architectures, "
                 f"'{self.name}' has none: say which CPUs code is for by machine (--machine)"
             )
+        if options.candidates:
+            raise CompileError(
+                f"candidates are kernels of a GPU, '{self.name}' has none: see --tune for a CPU"
+            )
         if options.precision == TF32:
             raise CompileError(
                 f"precision is '{TF32}', which '{self.name}' does not compute in: "

@@ -1,12 +1,10 @@
 """Code of a model for GPUs: kernels for one or several architectures, and launches of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import tile
 from ...dialects.core.attributes import order_of
-from ...dialects.core.errors import CompileError
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
@@ -18,24 +16,13 @@ from ..core import DEVICE_MEMORY, Progress
 from ..options import TF32, Options
 from ..orders import channels_last, row_major
 from .architecture import Architecture
-from .compile import Failure, Job, compile_sources
-from .compiled import Compiled, Descriptor
-from .pipeline import kernel_passes, lowering_passes
-from .print_kernel import print_kernel
-from .resources import least_driver, misfit, resources
-from .source import Parameter, Source
-from .use_tf32 import UseTf32
+from .compiled import Descriptor
+from .kernel_code import ArchitectureCode, KernelCode, KernelCompiler
+from .pipeline import IEEE, lowering_passes
+from .resources import least_driver, resources
+from .source import Parameter
 
 REGISTER_BYTES = 4
-
-
-@dataclass(frozen=True)
-class KernelCode:
-    """Hold a kernel as it was printed and compiled for an architecture."""
-
-    settings: Mapping[str, Any]
-    source: Source
-    compiled: Compiled
 
 
 def compile_for_gpu(
@@ -45,18 +32,16 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    products = (UseTf32(),) if options.precision == TF32 else ()
-    Pipeline((*lowering_passes(), *products)).run(module)
-    codes = {each: _compile(module, each, options, progress) for each in architectures}
-    return LaunchCode(module, codes)
+    products = TF32 if options.precision == TF32 else IEEE
+    Pipeline(lowering_passes(products)).run(module)
+    compilers = {each: KernelCompiler(module, each, options, progress) for each in architectures}
+    return LaunchCode(module, {each: compiler.compile() for each, compiler in compilers.items()})
 
 
 class LaunchCode(Code):
     """Hold the kernels for each architecture; all of them make the same launches."""
 
-    def __init__(
-        self, module: Module, codes: Mapping[Architecture, Mapping[str, KernelCode]]
-    ) -> None:
+    def __init__(self, module: Module, codes: Mapping[Architecture, ArchitectureCode]) -> None:
         self.module = module
         self.codes = codes
 
@@ -71,45 +56,14 @@ class LaunchCode(Code):
 
     def entries(self) -> dict[str, bytes]:
         made: dict[str, bytes] = {}
-        for architecture, kernels in self.codes.items():
-            for symbol, kernel in kernels.items():
-                made[_entry(architecture, symbol, "cubin")] = kernel.compiled.code
-                made[_entry(architecture, symbol, "py")] = kernel.source.file.encode()
+        for architecture, code in self.codes.items():
+            for name, kernel in _named(code):
+                made[_entry(architecture, name, "cubin")] = kernel.compiled.code
+                made[_entry(architecture, name, "py")] = kernel.source.file.encode()
         return made
 
     def parts(self) -> dict[str, Any]:
-        return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
-
-
-def _compile(
-    module: Module, architecture: Architecture, options: Options, progress: Progress
-) -> dict[str, KernelCode]:
-    """Fit copies of the kernels to an architecture, and compile them."""
-    copies = Module(ir.Module.create(ir.Location.unknown(module.ir.context)))
-    with ir.InsertionPoint(copies.ir.body):
-        for op in ops(module.operation):
-            if isinstance(op, tile.Kernel):
-                op.operation.clone()
-    Pipeline(kernel_passes()).run(copies)
-    kernels = [op for op in ops(copies.operation) if isinstance(op, tile.Kernel)]
-    sources = [print_kernel(kernel, options.strict) for kernel in kernels]
-    jobs = [
-        Job(source, kernel.warps, kernel.stages, options.strict)
-        for kernel, source in zip(kernels, sources, strict=True)
-    ]
-    results = compile_sources(jobs, architecture, progress)
-    made: dict[str, KernelCode] = {}
-    faults: list[str] = []
-    for kernel, source, result in zip(kernels, sources, results, strict=True):
-        if isinstance(result, Failure):
-            faults.append(str(result))
-        elif reason := misfit(result, architecture):
-            faults.append(f"kernel '{source.name}' does not fit {architecture.name}: {reason}")
-        else:
-            made[kernel.sym_name] = KernelCode(kernel.attributes, source, result)
-    if faults:
-        raise CompileError("\n".join(faults))
-    return made
+        return {"gpu": tuple(_code(each, code) for each, code in self.codes.items())}
 
 
 def _launch(op: object, buffers: Buffers) -> m.Launch:
@@ -131,18 +85,27 @@ def _entry(architecture: Architecture, symbol: str, suffix: str) -> str:
     return f"gpu/{architecture.name}/{symbol}.{suffix}"
 
 
-def _code(architecture: Architecture, kernels: Mapping[str, KernelCode]) -> m.GpuCode:
-    described = [_describe(architecture, symbol, kernel) for symbol, kernel in kernels.items()]
-    drivers = [least_driver(kernel.compiled, architecture) for kernel in kernels.values()]
-    return m.GpuCode(architecture.name, tuple(described), max(drivers, default=0))
+def _named(code: ArchitectureCode) -> list[tuple[str, KernelCode]]:
+    """Give each kernel and each candidate a name for its files."""
+    others = [(f"{name}.{i}", kernel) for i, (name, kernel) in enumerate(code.candidates)]
+    return [*code.kernels.items(), *others]
 
 
-def _describe(architecture: Architecture, symbol: str, kernel: KernelCode) -> m.GpuKernel:
-    source, compiled = kernel.source, kernel.compiled
+def _code(architecture: Architecture, code: ArchitectureCode) -> m.GpuCode:
+    described = tuple(_describe(architecture, name, kernel) for name, kernel in _named(code))
+    drivers = [least_driver(kernel.compiled, architecture) for _, kernel in _named(code)]
+    count = len(code.kernels)
+    return m.GpuCode(
+        architecture.name, described[:count], max(drivers, default=0), described[count:]
+    )
+
+
+def _describe(architecture: Architecture, name: str, kernel: KernelCode) -> m.GpuKernel:
+    source, compiled, setting = kernel.source, kernel.compiled, kernel.setting
     used = resources(compiled, architecture)
     return m.GpuKernel(
-        symbol,
-        _entry(architecture, symbol, "cubin"),
+        source.name,
+        _entry(architecture, name, "cubin"),
         compiled.function,
         source.grid,
         compiled.warps,
@@ -150,10 +113,11 @@ def _describe(architecture: Architecture, symbol: str, kernel: KernelCode) -> m.
         used.registers,
         used.local_bytes // REGISTER_BYTES,
         _parameters(source.parameters, compiled.descriptors),
-        _entry(architecture, symbol, "py"),
-        kernel.settings["blocks"],
-        kernel.settings["stages"],
+        _entry(architecture, name, "py"),
+        tuple(f"{block}={size}" for block, size in setting.blocks),
+        setting.stages,
         compiled.triton,
+        str(setting),
     )
 
 

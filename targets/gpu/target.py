@@ -14,11 +14,12 @@ from ...passes.decompose import Decompose, decomposition_rules
 from ...runtime.errors import RunError
 from ...runtime.gpu.device import Device
 from ..code import Code
-from ..core import DEVICE_MEMORY, Progress, Target
+from ..core import DEVICE_MEMORY, Progress, Target, Watch
 from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
+from .tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -34,6 +35,16 @@ class GpuTarget(Target):
     def check(self, options: Options) -> None:
         if options.architectures:
             _architectures(options)
+            check_file(options.tuning, options.architectures)
+        if options.tune:
+            raise CompileError(
+                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
+            )
+
+    def watch(self, options: Options, progress: Progress) -> Watch:
+        watch = Watch()
+        watch.ran = True  # each kernel is looked up in the tuning file as it is compiled
+        return watch
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)

@@ -7,7 +7,7 @@ the driver of the GPU; or a model, which is compiled first. A file that is there
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .. import arguments
 from ..progress import NOTE, shown_progress
@@ -81,7 +81,10 @@ def _package(flags: argparse.Namespace, architecture: str) -> "Package":
         return Package.open(flags.model)
     from ...compiler.driver import build
 
-    choices = {"target": f"gpu:{architecture}", **arguments.compile_arguments(flags)}
+    choices: dict[str, Any] = {
+        "target": f"gpu:{architecture}",
+        **arguments.compile_arguments(flags),
+    }
     return build(flags.model, candidates=True, **choices)
 
 
