@@ -44,7 +44,7 @@ def spread(
         index = kernel.axis(math.prod(shape), "BLOCK", BLOCK, name="index")
         return Coordinates(shape, (Axis(tuple(order), index),))
     others, rows, columns = (math.prod(shape[dim] for dim in dims) for dims in sides)
-    height, width = _rectangle(rows, columns)
+    height, width = sides_of_rectangle(rows, columns)
     outer = (Axis(sides.others, kernel.programs(others).named("other")),) if others > 1 else ()
     row = kernel.axis(rows, "BM", height, name="rows").expand(1)
     column = kernel.axis(columns, "BN", width, name="columns").expand(0)
@@ -68,7 +68,7 @@ def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> 
     return None
 
 
-def _rectangle(rows: int, columns: int) -> tuple[int, int]:
+def sides_of_rectangle(rows: int, columns: int) -> tuple[int, int]:
     """Choose the height and the width of rectangles, powers of two."""
     width = min(RECTANGLE // min(ROWS, power_from(rows)), power_from(columns))
     return min(RECTANGLE // width, power_from(rows)), width
