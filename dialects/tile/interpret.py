@@ -131,7 +131,7 @@ class _Program:
 
     def store(self, op: Store, value: Array, memory: Array, indices: list[Array]) -> None:
         places, inside = _places(op, memory, indices)
-        values = np.broadcast_to(value, inside.shape)[inside]
+        values = np.broadcast_to(value, inside.shape)[inside] if indices else value
         if op.accumulate:
             np.add.at(memory[np.newaxis], places, values)
         else:

@@ -85,7 +85,8 @@ class Contraction:
         return Coordinates(self.sink.shape, axes)
 
 
-Store = Callable[[Number, Coordinates], None]
+Store = Callable[[Number, Coordinates, Number], None]
+"""Take sums over a part of the depth, their coordinates, and which part it is."""
 
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
@@ -100,21 +101,15 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     steps = sums.depth.size // width * -(-width // blocks.depth)
     parts = split_count(_programs(sums, blocks), steps)
     if parts == 1:
-        emit(kernel, sums, choices, Part(), lambda y, at: _finish(sums, y, at))
+        emit(kernel, sums, choices, 1, lambda y, at, _: _finish(sums, y, at))
         return
     first = kernel.first("partial")
     with first:
         shape = (parts, *sums.sink.shape)
         order = (0, *(dim + 1 for dim in sums.sink.order))
         partial = first.temporary(Tensor(shape, sums.sums), "partial", order)
-        index = first.programs(parts).named("part")
-        emit(
-            first,
-            sums.taken(first),
-            choices,
-            Part(index, parts),
-            lambda y, at: partial.store(y, _in_part(index, at, parts)),
-        )
+        store: Store = lambda y, at, part: partial.store(y, _in_part(part, at, parts))  # noqa: E731
+        emit(first, sums.taken(first), choices, parts, store)
     stored = kernel.take(partial)
 
     def read(at: Coordinates) -> Number:
@@ -148,7 +143,7 @@ def _in_part(part: Number, at: Coordinates, parts: int) -> Coordinates:
 
 
 def _emit_blocks(
-    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], parts: int, store: Store
 ) -> None:
     """Sum a block of rows and columns in each program, by `tile.dot` where it can."""
     blocks = choices[0]
@@ -156,7 +151,7 @@ def _emit_blocks(
     exact = sums.left.dtype not in DOT
     rows = kernel.axis(sums.rows, "BM", blocks.rows, name="rows")
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
-    batch = _batch(kernel, sums)
+    batch, part = _batch(kernel, sums), _part(kernel, parts)
     kernel.warps, kernel.stages, kernel.group = blocks.warps, blocks.stages, BAND
     if not exact:
         kernel.block_of("BK", blocks.depth)
@@ -173,7 +168,7 @@ def _emit_blocks(
 
     total = zeros(sums.sums, "BM", "BN").named("acc")
     (total,) = sums.depth.walk(SINGLE if exact else "BK", part, [total], step)
-    store(total, sums.at(batch, rows.expand(1), columns.expand(0)))
+    store(total, sums.at(batch, rows.expand(1), columns.expand(0)), part.index)
 
 
 BAND = 8
@@ -181,13 +176,13 @@ BAND = 8
 
 
 def _emit_vectors(
-    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], parts: int, store: Store
 ) -> None:
     """Multiply each row, a vector, by a block of the matrix; sum along the depth at the end."""
     blocks = choices[0]
     kernel.candidates = vector_settings(blocks)
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
-    batch = _batch(kernel, sums)
+    batch, part = _batch(kernel, sums), _part(kernel, parts)
     kernel.block_of("BK", blocks.depth)
     kernel.warps, kernel.stages = blocks.warps, blocks.stages
     right = sums.right.at(batch, columns.expand(1))
@@ -203,11 +198,15 @@ def _emit_vectors(
     start = [zeros(sums.sums, "BN", "BK").named("acc") for _ in rows]
     totals = sums.depth.walk("BK", part, start, step)
     for row, total in zip(rows, totals, strict=True):
-        store(total.reduce("sum", 1), sums.at(batch, row, columns))
+        store(total.reduce("sum", 1), sums.at(batch, row, columns), part.index)
 
 
 def _batch(kernel: KernelBuilder, sums: Contraction) -> Number:
     return kernel.programs(sums.batch).named("batch") if sums.batch > 1 else scalar(0)
+
+
+def _part(kernel: KernelBuilder, parts: int) -> Part:
+    return Part(kernel.programs(parts).named("part") if parts > 1 else scalar(0), parts)
 
 
 def _expanded(depth: Sequence[Number], axis: int) -> list[Number]:

@@ -20,8 +20,8 @@ Step = Callable[[Sequence[Number], list[Number]], list[Number]]
 class Part:
     """Name a part of a depth: each `count`-th step, from step number `index` on."""
 
-    index: Number | int = 0
-    count: int = 1
+    index: Number
+    count: int
 
 
 class Depth(Protocol):
@@ -58,7 +58,7 @@ class FlatDepth:
         def body(k: Number, *carried: Number) -> list[Number]:
             return step([(places + k).named("depth")], list(carried))
 
-        first = size * part.index if isinstance(part.index, Number) else part.index
+        first = part.index if part.count == 1 else part.index * size
         return loop(first, self.size, size * part.count, sums, body, name="k")
 
 

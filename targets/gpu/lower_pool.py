@@ -72,9 +72,7 @@ def lower_max_pool_indices(
 
 
 @template(tri.AveragePool)
-def lower_average_pool(
-    op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Sink
-) -> None:
+def lower_average_pool(op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
     dtype = compute_dtype(x.dtype)
     if _is_global(op, x):
         count = math.prod(op.kernel)

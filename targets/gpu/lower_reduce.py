@@ -169,6 +169,4 @@ def lower_reduce_log_sum_exp(
         top, total = state
         return (total.apply("log") + fold.shift(top)).cast(compute_dtype(x.dtype))
 
-    reduce_dims(
-        kernel, x, op.axes, sink, fold, lambda number: number.cast(fold.dtype), finish
-    )
+    reduce_dims(kernel, x, op.axes, sink, fold, lambda number: number.cast(fold.dtype), finish)

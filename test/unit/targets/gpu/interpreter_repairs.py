@@ -1,8 +1,8 @@
 """Repairs of Triton's interpreter, which is wrong about bf16, bools and, in 3.6, new numpys.
 
 Imported in the process that interprets, after Triton. Without it a product of bf16 matrices
-multiplies their bits, a conversion to bf16 cuts digits off where GPUs round to nearest even, and
-a comparison of scalars is no bool beside a tile.
+multiplies their bits, a conversion to bf16 cuts digits off where GPUs round to nearest even, there
+are no constants of bf16, and a comparison of scalars is no bool beside a tile.
 """
 
 from collections.abc import Callable
@@ -66,6 +66,10 @@ def _repair_bfloat16() -> None:
     def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
         return multiply(self, _widened(a), _widened(b), *rest)
 
+    def get_bf16(self: Any, value: float) -> Any:
+        return _rounded(interpreter.TensorHandle(np.array([value], np.float32), tl.float32))
+
+    BUILDER.get_bf16 = get_bf16
     BUILDER.cast_impl = cast_impl
     BUILDER.create_dot = create_dot
     for name in CONVERSIONS:

@@ -62,6 +62,7 @@ def run_group(
         verify(module.operation)
         for each in passes:
             each.run(Module(module))
+        verify(module.operation)
         outputs = _run(group, kernels, inputs, execute)
         release()
     return outputs
