@@ -55,7 +55,7 @@ def test_small_sources_and_repeated_ones_are_no_reason() -> None:
 @pytest.mark.parametrize("rows", [1, 2, 3, 17, 32, 1000])
 @pytest.mark.parametrize("columns", [1, 2, 3, 17, 64, 1000])
 def test_rectangles_fit_tensors(rows: int, columns: int) -> None:
-    height, width = sides_of_rectangle(rows, columns)
+    height, width = sides_of_rectangle(rows, columns, RECTANGLE)
     assert height * width <= RECTANGLE
     assert height < 2 * rows
     assert width < 2 * columns
