@@ -8,7 +8,7 @@ from groups import Case, build_group, op_of
 from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from printed import run_printed
-from sources import needs_triton
+from sources import HOPPER, needs_triton
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.op import Op
@@ -183,5 +183,5 @@ PRINTED = [*RECTANGLES, *(case for case in MOVES if case.cls is not tri.GridSamp
 @needs_triton
 @pytest.mark.parametrize("case", PRINTED, ids=str)
 def test_printed_kernels_move_elements(case: Case) -> None:
-    (got,) = run_group(lambda: build_group(case), case.inputs, kernel_passes(), run_printed)
+    (got,) = run_group(lambda: build_group(case), case.inputs, kernel_passes(HOPPER), run_printed)
     np.testing.assert_allclose(got, case.reference()[0], rtol=4e-6, atol=4e-6)
