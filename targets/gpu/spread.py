@@ -18,7 +18,7 @@ from .number import Number
 BLOCK, LEAST_BLOCK = 1024, 256
 """Elements that a program computes, at most and at least, when they are taken in a row."""
 
-RECTANGLE, LEAST_RECTANGLE = 2048, 512
+RECTANGLE, LEAST_RECTANGLE = 2048, 1024
 """Elements of a rectangle, at most and at least, when neither side is short."""
 
 ROWS = 32

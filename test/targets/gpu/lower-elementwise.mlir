@@ -71,7 +71,7 @@ func.func @wraps_integers(%x: tensor<1000xi32>) -> tensor<1000xi8> {
 // CHECK-LABEL: func.func @adds_by_rectangles
 // CHECK:         "tile.load"({{.*}}) {{.*}} -> tensor<?x?xf32, ["BM", "BN"]>
 // CHECK:         "tile.load"({{.*}}) {{.*}} -> tensor<?x?xf32, ["BM", "BN"]>
-// CHECK:         blocks = ["BM=32", "BN=64"]
+// CHECK:         blocks = ["BM=32", "BN=32"]
 // CHECK-SAME:    grid = ["2", "784/BM", "64/BN"]
 func.func @adds_by_rectangles(%a: tensor<2x64x28x28xf32>, %b: tensor<2x64x28x28xf32, [0, 2, 3, 1]>) -> tensor<2x64x28x28xf32, [0, 2, 3, 1]> {
   %y = "tri.group"(%a, %b) ({
@@ -87,7 +87,7 @@ func.func @adds_by_rectangles(%a: tensor<2x64x28x28xf32>, %b: tensor<2x64x28x28x
 // All lie in the same order, whatever it is: neighbours are taken in a row, without any division.
 // CHECK-LABEL: func.func @adds_in_a_row
 // CHECK-NOT:     quotient
-// CHECK:         blocks = ["BLOCK=1024"]
+// CHECK:         blocks = ["BLOCK=256"]
 // CHECK-SAME:    grid = ["100352/BLOCK"]
 func.func @adds_in_a_row(%a: tensor<2x64x28x28xf32, [0, 2, 3, 1]>, %b: tensor<2x64x28x28xf32, [0, 2, 3, 1]>) -> tensor<2x64x28x28xf32, [0, 2, 3, 1]> {
   %y = "tri.group"(%a, %b) ({
