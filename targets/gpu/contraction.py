@@ -64,6 +64,11 @@ class Contraction:
         return ACCUMULATORS[dtype] if dtype in DOT else compute_dtype(dtype)
 
     @property
+    def computed(self) -> str:
+        """Return the type that the result is computed in."""
+        return compute_dtype(self.sink.tensor.dtype)
+
+    @property
     def swapped(self) -> "Contraction":
         """Return the same sums, rows for columns."""
         return replace(
@@ -114,7 +119,7 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
 
     def read(at: Coordinates) -> Number:
         numbers = [stored.load(_in_part(scalar(part), at, parts)) for part in range(parts)]
-        return sums.finish(_sum(numbers).cast(compute_dtype(sums.left.dtype)), at)
+        return sums.finish(_sum(numbers).cast(sums.computed), at)
 
     sums.sink.fill(read)
 
@@ -132,7 +137,7 @@ def _programs(sums: Contraction, blocks: Blocks) -> int:
 
 
 def _finish(sums: Contraction, number: Number, at: Coordinates) -> None:
-    number = number.cast(compute_dtype(sums.left.dtype))
+    number = number.cast(sums.computed)
     sums.sink.store(sums.finish(number, at), at)
 
 

@@ -11,6 +11,7 @@ from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ..core import Target
 from ..options import DEFAULT, Options
+from .multiply_bytes import MultiplyBytes
 
 
 class GpuTarget(Target):
@@ -19,7 +20,8 @@ class GpuTarget(Target):
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
-        return (Decompose(names),) if names else ()
+        decompose = (Decompose(names),) if names else ()
+        return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
