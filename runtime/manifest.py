@@ -17,6 +17,9 @@ VERSION = 5
 # outputs.
 ARENA, WEIGHTS, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT = range(5)
 ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
+
+# The kinds of steps that a GPU takes part in.
+ON_GPU = ("copy", "gpu")
 ABSENT = -1
 ALONE = -1
 
@@ -171,7 +174,7 @@ class GpuKernel:
     followed by its shape as 32-bit numbers and its strides as 64-bit numbers. `grid` is how many
     programs run along x, y, z, each on `warps` warps of 32 threads with `shared_bytes` of shared
     memory. `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it
-    was made with, as "BM=128".
+    was made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
     """
 
     symbol: str
@@ -187,6 +190,7 @@ class GpuKernel:
     blocks: tuple[str, ...] = ()
     stages: int = 0
     triton: str = ""
+    setting: str = ""
 
 
 @dataclass(frozen=True)
@@ -194,12 +198,14 @@ class GpuCode:
     """Hold the kernels for one architecture, which is called as `sm_90`.
 
     `driver` is the least that cuDriverGetVersion must say for a driver to know such code, as 12000
-    for CUDA 12.0; 0 where nobody knows.
+    for CUDA 12.0; 0 where nobody knows. `candidates` are kernels as they might have been made, for
+    tuning to measure: each has the symbol of the one that it could stand for.
     """
 
     architecture: str
     kernels: tuple[GpuKernel, ...]
     driver: int = 0
+    candidates: tuple[GpuKernel, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -207,10 +213,12 @@ class Math:
     """Record what code may do to numbers: `mode` is fast or strict.
 
     `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
     """
 
     mode: str = "fast"
     winograd_error: float = 0.0
+    precision: str = "f32"
 
 
 @dataclass(frozen=True)

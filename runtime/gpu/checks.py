@@ -53,7 +53,7 @@ def check_launches(step: Step, manifest: Manifest, where: str) -> None:
     check_present(step, manifest, where)
     if not step.launches:
         raise PackageError(f"'{where}.launches' is empty, must have a launch")
-    kernels = [{kernel.symbol: kernel for kernel in code.kernels} for code in manifest.gpu]
+    kernels = [_by_symbol(code) for code in manifest.gpu]
     for i, launch in enumerate(step.launches):
         place = f"{where}.launches[{i}]"
         buffers = _buffers(launch, manifest, place)
@@ -62,8 +62,17 @@ def check_launches(step: Step, manifest: Manifest, where: str) -> None:
                 raise PackageError(
                     f"'{place}.kernel' is '{launch.kernel}', which {code.architecture} lacks"
                 )
-            for parameter in known[launch.kernel].parameters:
+            parameters = dict.fromkeys(p for k in known[launch.kernel] for p in k.parameters)
+            for parameter in parameters:
                 _check_argument(parameter, buffers, f"'{place}' for {code.architecture}")
+
+
+def _by_symbol(code: GpuCode) -> dict[str, list[GpuKernel]]:
+    """Return each kernel with the candidates for it."""
+    found = {kernel.symbol: [kernel] for kernel in code.kernels}
+    for candidate in code.candidates:
+        found[candidate.symbol].append(candidate)
+    return found
 
 
 def _buffers(launch: Launch, manifest: Manifest, where: str) -> list[Buffer]:
@@ -112,15 +121,29 @@ def _check_kernels(code: GpuCode, stored: set[str], where: str) -> None:
         place = f"{where}.kernels[{i}]"
         if symbols.index(kernel.symbol) != i:
             raise PackageError(f"'{place}.symbol' is '{kernel.symbol}', as is an earlier one")
-        if not kernel.function or "\0" in kernel.function:
-            raise PackageError(f"'{place}.function' is '{kernel.function}', must name a function")
-        if kernel.entry not in stored:
-            raise PackageError(f"'{place}.entry' is '{kernel.entry}', which is not stored")
-        if kernel.source and kernel.source not in stored:
-            raise PackageError(f"'{place}.source' is '{kernel.source}', which is not stored")
-        _check_limits(kernel, place)
-        for j, parameter in enumerate(kernel.parameters):
-            _check_parameter(parameter, f"{place}.parameters[{j}]")
+        _check_kernel(kernel, stored, place)
+    settings = [(kernel.symbol, kernel.setting) for kernel in code.candidates]
+    for i, kernel in enumerate(code.candidates):
+        place = f"{where}.candidates[{i}]"
+        if kernel.symbol not in symbols:
+            raise PackageError(f"'{place}.symbol' is '{kernel.symbol}', which no kernel is called")
+        if not kernel.setting:
+            raise PackageError(f"'{place}.setting' is empty, must say what the candidate is")
+        if settings.index((kernel.symbol, kernel.setting)) != i:
+            raise PackageError(f"'{place}.setting' is '{kernel.setting}', as is an earlier one")
+        _check_kernel(kernel, stored, place)
+
+
+def _check_kernel(kernel: GpuKernel, stored: set[str], place: str) -> None:
+    if not kernel.function or "\0" in kernel.function:
+        raise PackageError(f"'{place}.function' is '{kernel.function}', must name a function")
+    if kernel.entry not in stored:
+        raise PackageError(f"'{place}.entry' is '{kernel.entry}', which is not stored")
+    if kernel.source and kernel.source not in stored:
+        raise PackageError(f"'{place}.source' is '{kernel.source}', which is not stored")
+    _check_limits(kernel, place)
+    for j, parameter in enumerate(kernel.parameters):
+        _check_parameter(parameter, f"{place}.parameters[{j}]")
 
 
 def _check_limits(kernel: GpuKernel, where: str) -> None:

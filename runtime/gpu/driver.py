@@ -1,7 +1,7 @@
 """Call the driver of CUDA by way of ctypes; every call is checked."""
 
 import ctypes
-from ctypes import POINTER, c_char_p, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
+from ctypes import POINTER, c_char_p, c_float, c_int, c_size_t, c_ubyte, c_uint, c_uint64, c_void_p
 from functools import cache
 from typing import Any
 
@@ -45,6 +45,7 @@ _PARAMETERS: dict[str, tuple[Any, ...]] = {
     "cuStreamEndCapture": (_Stream, _NewHandle),
     "cuEventCreate": (_NewHandle, c_uint),
     "cuEventRecord": (_Handle, _Stream),
+    "cuEventElapsedTime": (POINTER(c_float), _Handle, _Handle),
     "cuEventDestroy_v2": (_Handle,),
     "cuGraphInstantiateWithFlags": (_NewHandle, _Handle, c_uint64),
     "cuGraphLaunch": (_Handle, _Stream),

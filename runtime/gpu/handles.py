@@ -6,6 +6,7 @@ All of it is freed by `close`, or when nobody refers to it any more.
 import ctypes
 import os
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -63,12 +64,23 @@ class DeviceMemory(Handle):
 
 
 class Event(Handle):
-    """Mark a place in a stream."""
+    """Mark a place in a stream; with `timed`, remember when it was reached."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, timed: bool = False) -> None:
         with device:
-            value = device.driver.handle("cuEventCreate", _NO_TIMING)
+            value = device.driver.handle("cuEventCreate", 0 if timed else _NO_TIMING)
         super().__init__(device, value, "cuEventDestroy_v2")
+
+    def record(self, stream: "Stream") -> None:
+        """Put the mark behind all that a stream has been given so far."""
+        self.device.driver.call("cuEventRecord", self.value, stream.value)
+
+    def microseconds_since(self, earlier: "Event") -> float:
+        """Return how long after another event this one was reached; both must have been."""
+        elapsed = ctypes.c_float()
+        arguments = (ctypes.byref(elapsed), earlier.value, self.value)
+        self.device.driver.call("cuEventElapsedTime", *arguments)
+        return elapsed.value * 1e3
 
 
 class Graph(Handle):
@@ -132,13 +144,20 @@ class Stream(Handle):
         """Wait until all is done; raise what went wrong meanwhile."""
         self.device.driver.call("cuStreamSynchronize", self.value)
 
-    def begin_capture(self) -> None:
-        """Record what follows instead of doing it."""
+    def capture(self, work: Callable[[], None]) -> Graph:
+        """Return what `work` gives to the stream, as a graph; none of it is done."""
         # Relaxed, for memory of others may be freed meanwhile, by the collector of garbage.
         self.device.driver.call("cuStreamBeginCapture_v2", self.value, _RELAXED)
+        try:
+            work()
+        except BaseException:
+            # Without this the stream would record for ever.
+            with suppress(DriverError):
+                self.device.driver.call("cuGraphDestroy", self._end_capture())
+            raise
+        return Graph(self.device, self._end_capture())
 
-    def end_capture(self) -> ctypes.c_void_p:
-        """Return what was recorded; whoever gets it destroys it."""
+    def _end_capture(self) -> ctypes.c_void_p:
         graph = ctypes.c_void_p()
         self.device.driver.call("cuStreamEndCapture", self.value, ctypes.byref(graph))
         return graph

@@ -19,7 +19,9 @@ class Architecture:
     `reserved_bytes` is the shared memory that each block takes beside its own. `products` are the
     types that matrix units multiply, "tf32" being f32 with 10 bits of fraction. `descriptors` says
     that tiles can be moved by the tensor memory accelerator, `warp_groups` that four warps multiply
-    together.
+    together. For estimates of time: `gigahertz` is the clock under load, `memory_rate` counts bytes
+    from memory in a nanosecond, `product_rate` the multiplications and additions of f16 that the
+    matrix units of a multiprocessor do in a clock, and `lanes` the operations of f32.
     """
 
     name: str
@@ -30,6 +32,10 @@ class Architecture:
     threads: int
     blocks: int
     multiprocessors: int
+    gigahertz: float
+    memory_rate: int
+    product_rate: int
+    lanes: int = 128
     driver: int = 0
     products: tuple[str, ...] = ("f16", "bf16", "tf32", "i8")
     backend: str = "cuda"
@@ -62,6 +68,10 @@ ARCHITECTURES = (
         threads=2048,
         blocks=32,
         multiprocessors=108,
+        gigahertz=1.41,
+        memory_rate=2039,
+        product_rate=2048,
+        lanes=64,
         aliases=("a100", "ampere"),
     ),
     Architecture(
@@ -74,6 +84,9 @@ ARCHITECTURES = (
         threads=1536,
         blocks=16,
         multiprocessors=72,
+        gigahertz=1.695,
+        memory_rate=600,
+        product_rate=1024,
         aliases=("a10", "a40"),
     ),
     Architecture(
@@ -86,6 +99,9 @@ ARCHITECTURES = (
         threads=1536,
         blocks=24,
         multiprocessors=142,
+        gigahertz=2.49,
+        memory_rate=864,
+        product_rate=512,
         aliases=("l4", "l40", "ada"),
     ),
     Architecture(
@@ -98,6 +114,9 @@ ARCHITECTURES = (
         threads=2048,
         blocks=32,
         multiprocessors=132,
+        gigahertz=1.83,
+        memory_rate=3350,
+        product_rate=4096,
         descriptors=True,
         warp_groups=True,
         aliases=("h100", "h200", "hopper"),
@@ -112,6 +131,9 @@ ARCHITECTURES = (
         threads=2048,
         blocks=32,
         multiprocessors=148,
+        gigahertz=1.85,
+        memory_rate=8000,
+        product_rate=8192,
         descriptors=True,
         warp_groups=True,
         aliases=("b100", "b200", "blackwell"),
@@ -126,6 +148,9 @@ ARCHITECTURES = (
         threads=1536,
         blocks=24,
         multiprocessors=170,
+        gigahertz=2.41,
+        memory_rate=1792,
+        product_rate=512,
         descriptors=True,
         aliases=("rtx5090",),
     ),
@@ -138,6 +163,9 @@ ARCHITECTURES = (
         threads=2048,
         blocks=32,
         multiprocessors=304,
+        gigahertz=2.1,
+        memory_rate=5300,
+        product_rate=2048,
         backend="hip",
         warp_size=64,
         registers=128 * KIB,

@@ -2,6 +2,7 @@
 
 from ...passes.core import Pass
 from .architecture import find_architecture
+from .choose_blocks import ChooseBlocks
 from .drop_bounds import DropBounds
 from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
@@ -14,7 +15,7 @@ def lowering_passes() -> tuple[Pass, ...]:
     return (FusePrologues(), LowerToTile())
 
 
-def kernel_passes(architecture: str = "sm_90") -> tuple[Pass, ...]:
-    """Return the passes that make kernels fit for an architecture."""
+def kernel_passes(architecture: str = "sm_90", tuning: str = "") -> tuple[Pass, ...]:
+    """Return the passes that make kernels fit for an architecture, with what a file knows of it."""
     moves = [UseDescriptors()] if find_architecture(architecture).descriptors else []
-    return (SimplifyIndices(), *moves, DropBounds())
+    return (ChooseBlocks(architecture, tuning), SimplifyIndices(), *moves, DropBounds())

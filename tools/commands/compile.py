@@ -9,7 +9,7 @@ from .. import arguments
 from ..progress import shown_progress
 from ..report import summary
 
-KEPT = ("--math", "--winograd-error", "--tuning", "--tune")
+KEPT = ("--math", "--precision", "--winograd-error", "--tuning", "--tune")
 """What cannot be chosen again when a package is compiled anew."""
 
 

@@ -55,6 +55,8 @@ struct Object {
   Object *module;         /* of a function */
   char name[256];
   int shared;             /* of a function: how much it may ask for */
+  int timed, reached;     /* of an event */
+  double time;
 };
 
 typedef struct Allocation {
@@ -86,6 +88,7 @@ static FILE *log_file;
 static size_t memory = (size_t)1 << 30, used;
 static int version = 13000, architecture = 90, devices = 1, most_shared = 232448;
 static int objects_live, objects_made, misuses, sticky, configured;
+static double microseconds; /* that kernels have taken so far, as tests say */
 static int retained[16];
 static Object *contexts[16];
 static __thread Object *current[64];
@@ -151,11 +154,14 @@ static Result failing(const char *function) {
 static void leave(int *unused) { pthread_mutex_unlock(&mutex); }
 
 /* Hold the mutex until the function returns; fail where a test wants that. */
-#define ENTER(name)                                                                              \
+#define ENTER_ANYWAY(name)                                                                       \
   pthread_mutex_lock(&mutex);                                                                    \
   configure();                                                                                   \
   __attribute__((cleanup(leave))) int failed = failing(name);                                    \
-  if (failed || sticky) return failed ? failed : sticky;
+  if (failed) return failed;
+#define ENTER(name)                                                                              \
+  ENTER_ANYWAY(name)                                                                             \
+  if (sticky) return sticky;
 #define NEED_CONTEXT(name)                                                                       \
   if (!depth || !current[depth - 1]) return misuse(INVALID_CONTEXT, name, "no current context");
 
@@ -189,6 +195,9 @@ int stand_in_live(void) {
 }
 int stand_in_misuses(void) { return misuses; }
 void stand_in_set_callback(Callback function) { callback = function; }
+
+/* Let time pass; a kernel that is executed takes what its callback spends. */
+void stand_in_spend(double us) { microseconds += us; }
 
 /* Say what a kernel of a module takes: "p128 t2 p0" is a pointer to so many bytes, a map of so many
    axes, a pointer to nobody knows what. Only such kernels are checked and executed. */
@@ -452,6 +461,7 @@ Result cuStreamSynchronize(Object *stream) {
 Result cuEventCreate(Object **event, unsigned flags) {
   ENTER("cuEventCreate") NEED_CONTEXT("cuEventCreate")
   *event = make(EVENT);
+  (*event)->timed = !(flags & 2);
   return OK;
 }
 Result cuEventDestroy_v2(Object *event) {
@@ -461,8 +471,19 @@ Result cuEventRecord(Object *event, Object *stream) {
   ENTER("cuEventRecord") NEED_CONTEXT("cuEventRecord")
   if (!is(event, EVENT) || !stream_ok(stream))
     return misuse(INVALID_HANDLE, "cuEventRecord", "no event or no stream");
+  event->reached = 1;
+  event->time = microseconds;
   record("{\"call\": \"cuEventRecord\", \"stream\": %d}",
          own(stream) ? stream->number : -(int)(uintptr_t)stream);
+  return OK;
+}
+Result cuEventElapsedTime(float *milliseconds, Object *start, Object *end) {
+  ENTER("cuEventElapsedTime") NEED_CONTEXT("cuEventElapsedTime")
+  if (!is(start, EVENT) || !is(end, EVENT) || !start->timed || !end->timed)
+    return misuse(INVALID_HANDLE, "cuEventElapsedTime", "no events with times");
+  if (!start->reached || !end->reached)
+    return misuse(INVALID_HANDLE, "cuEventElapsedTime", "an event was not recorded");
+  *milliseconds = (end->time - start->time) / 1000;
   return OK;
 }
 Result cuStreamWaitEvent(Object *stream, Object *event, unsigned flags) {
@@ -680,7 +701,7 @@ Result cuDevicePrimaryCtxRelease_v2(int device) {
   return OK;
 }
 Result cuCtxPushCurrent_v2(Object *context) {
-  ENTER("cuCtxPushCurrent_v2")
+  ENTER_ANYWAY("cuCtxPushCurrent_v2")
   if (!is(context, CONTEXT) || !retained[context->device])
     return misuse(INVALID_CONTEXT, "cuCtxPushCurrent_v2", "no context");
   if (depth == 64) abort();
@@ -688,11 +709,10 @@ Result cuCtxPushCurrent_v2(Object *context) {
   return OK;
 }
 Result cuCtxPopCurrent_v2(Object **context) {
-  pthread_mutex_lock(&mutex); /* works whatever has failed */
-  Result code = depth ? OK : misuse(INVALID_CONTEXT, "cuCtxPopCurrent_v2", "no current context");
-  if (depth) *context = current[--depth];
-  pthread_mutex_unlock(&mutex);
-  return code;
+  ENTER_ANYWAY("cuCtxPopCurrent_v2")
+  if (!depth) return misuse(INVALID_CONTEXT, "cuCtxPopCurrent_v2", "no current context");
+  *context = current[--depth];
+  return OK;
 }
 
 /* -- errors ------------------------------------------------------------------------------------ */

@@ -105,12 +105,16 @@ class StandIn:
         """Return the kernels that ran, in order, by the names of their functions."""
         return [record["run"] for record in self.records() if "run" in record]
 
+    def spend(self, microseconds: float) -> None:
+        """Let time pass, as events tell it; kernels call it for the time that they take."""
+        self.library.stand_in_spend(ctypes.c_double(microseconds))
+
     def execute(
         self, package: Package, kernels: Mapping[str, Callable[..., object]] | Executor
     ) -> None:
         """Say what the kernels of a package do: functions of arrays, by symbol; or one for all."""
         for code in package.manifest.gpu:
-            for kernel in code.kernels:
+            for kernel in (*code.kernels, *code.candidates):
                 executor = kernels if callable(kernels) else _applied(kernels[kernel.symbol])
                 image = _image(package.entries[kernel.entry])
                 self._kernels[image, kernel.function] = kernel, executor

@@ -69,12 +69,23 @@ def test_a_manifest_survives_json():
     assert Manifest.from_json(SOUND.to_json()) == SOUND
 
 
+def test_candidates_pass_and_survive_json():
+    made = replace(SOUND, **candidates({}, {"setting": "warps=4 stages=1"}))
+    check(made)
+    assert Manifest.from_json(made.to_json()) == made
+
+
 def kernel(**change: Any) -> dict[str, Any]:
     return {"gpu": (GpuCode("sm_90", (replace(KERNEL, **change),)),)}
 
 
 def parameter(like: GpuParameter, **change: Any) -> dict[str, Any]:
     return kernel(parameters=(replace(like, **change),))
+
+
+def candidates(*changes: dict[str, Any]) -> dict[str, Any]:
+    made = [replace(KERNEL, **({"setting": "warps=8 stages=1"} | change)) for change in changes]
+    return {"gpu": (GpuCode("sm_90", (KERNEL,), 0, tuple(made)),)}
 
 
 def launch(**change: Any) -> dict[str, Any]:
@@ -113,6 +124,18 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         (kernel(warps=0), ".warps' is 0, must be from 1 to 32"),
         (kernel(warps=33), ".warps' is 33, must be from 1 to 32"),
         (kernel(shared_bytes=-1), ".shared_bytes' is -1, must be from 0"),
+        (
+            candidates({"symbol": "mul"}),
+            "candidates[0].symbol' is 'mul', which no kernel is called",
+        ),
+        (candidates({"setting": ""}), "'gpu[0].candidates[0].setting' is empty, must say what"),
+        (candidates({}, {}), "candidates[1].setting' is 'warps=8 stages=1', as is an earlier one"),
+        (candidates({"entry": "no"}), "'gpu[0].candidates[0].entry' is 'no', which is not stored"),
+        (candidates({"warps": 64}), "'gpu[0].candidates[0].warps' is 64, must be from 1 to 32"),
+        (
+            candidates({"parameters": (replace(POINTER, shape=(5, 8)),)}),
+            "'steps[1].launches[0]' for sm_90 reads or writes 160 bytes of 'x', which has 128",
+        ),
         (parameter(POINTER, kind="scalar"), ".kind' is 'scalar', must be pointer or tensor_map"),
         (parameter(POINTER, buffer=-1), ".parameters[0].buffer' is -1, must not be negative"),
         (
