@@ -4,7 +4,6 @@ import pkgutil
 from importlib import import_module
 
 from . import pipeline as pipeline  # registers the passes
-from . import use_tf32 as use_tf32
 from .target import GPU as TARGET
 
 for _module in pkgutil.iter_modules(__path__, "."):

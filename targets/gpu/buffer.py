@@ -191,9 +191,18 @@ class Computed(Buffer):
     ) -> Number:
         """Compute elements, and round them to the type of the tensor."""
         at = self._coordinates(at)
-        number = self.compute([leaf.load(at) for leaf in self.leaves]).cast(self.dtype)
-        inside = at.inside()
+        number, inside = self._anywhere(at), at.inside()
         return number if inside is None else inside.select(number, pad)
+
+    def _anywhere(self, at: Coordinates) -> Number:
+        """Compute elements; those out of bounds are anything."""
+        leaves = [
+            leaf._anywhere(at).cast(compute_dtype(leaf.dtype))
+            if isinstance(leaf, Computed)
+            else leaf.load(at)
+            for leaf in self.leaves
+        ]
+        return self.compute(leaves).cast(self.dtype)
 
 
 def constant_buffer(tensor: Tensor, value: float) -> Computed:

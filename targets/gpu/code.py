@@ -11,6 +11,7 @@ from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.tensor import DTYPES
+from ...dialects.tile.contraction import IEEE
 from ...passes.pipeline import Pipeline
 from ...runtime import manifest as m
 from ..code import Buffers, Code, NumberedCall
@@ -24,7 +25,6 @@ from .pipeline import kernel_passes, lowering_passes
 from .print_kernel import print_kernel
 from .resources import least_driver, misfit, resources
 from .source import Parameter, Source
-from .use_tf32 import UseTf32
 
 REGISTER_BYTES = 4
 
@@ -45,8 +45,8 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    products = (UseTf32(),) if options.precision == TF32 else ()
-    Pipeline((*lowering_passes(), *products)).run(module)
+    precision = TF32 if options.precision == TF32 else IEEE
+    Pipeline(lowering_passes(precision)).run(module)
     codes = {each: _compile(module, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
 
@@ -90,7 +90,7 @@ def _compile(
         for op in ops(module.operation):
             if isinstance(op, tile.Kernel):
                 op.operation.clone()
-    Pipeline(kernel_passes()).run(copies)
+    Pipeline(kernel_passes(architecture.name)).run(copies)
     kernels = [op for op in ops(copies.operation) if isinstance(op, tile.Kernel)]
     sources = [print_kernel(kernel, options.strict) for kernel in kernels]
     jobs = [

@@ -117,7 +117,7 @@ class _Body:
 
     def _narrow(self, value: ir.Value) -> Buffer | None:
         """Return what a value is a cast of, if that is all there is to it."""
-        (maker,) = (op for op in self.prologue if value in list(op.results))
+        maker = self._needed(value)[-1]
         return self._buffer(maker.x) if isinstance(maker, tri.Cast) else None
 
     def _needed(self, value: ir.Value) -> list[Op]:
