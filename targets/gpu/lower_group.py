@@ -148,7 +148,7 @@ class _Body:
 def field_of(op: Op, value: ir.Value) -> str:
     """Return the name of the field by which an op reads a value; empty when it does not."""
     for field, group in zip(op.fields.operands, op.operand_groups(), strict=True):
-        values = cast("list[ir.Value]", group) if isinstance(group, list) else [group]
-        if value in values:
+        values = cast("list[ir.Value | None]", group) if isinstance(group, list) else [group]
+        if value in [each for each in values if each is not None]:
             return field.name
     return ""
