@@ -107,6 +107,11 @@ class Target:
                 f"target '{self.name}:{','.join(options.architectures)}' names architectures, "
                 f"'{self.name}' has none: say which CPUs code is for by machine (--machine)"
             )
+        if options.candidates:
+            raise CompileError(
+                f"candidates are settings of kernels for a GPU, '{self.name}' has none: "
+                "schedules for a CPU are measured as a model is compiled (--tune)"
+            )
         if options.precision == TF32:
             raise CompileError(
                 f"precision is '{TF32}', which '{self.name}' does not compute in: "

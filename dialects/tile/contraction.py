@@ -10,9 +10,7 @@ from ..core.tensor import Array
 from .dialect import TileOp
 from .types import Tile
 
-IEEE = "ieee"
-PRECISIONS = (IEEE, "tf32")
-"""What factors of f32 may be rounded to."""
+PRECISIONS = ("ieee", "tf32")
 
 ACCUMULATORS = {"f64": "f64", "f32": "f32", "f16": "f32", "bf16": "f32", "i8": "i32", "ui8": "i32"}
 """What products are added up in, by the type of their factors."""

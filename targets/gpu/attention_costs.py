@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from ...dialects.core.tensor import DTYPES
-from ...dialects.tile.setting import Setting
 from .costs import LEAST, MULTIPROCESSORS, next_power
 
 MOST_DEPTH = 256
@@ -63,7 +62,7 @@ def attention_plan(sizes: AttentionSizes) -> AttentionPlan:
     queries = min(queries, max(next_power(rows), LEAST))
     while queries > _FEW_QUERIES and heads * -(-rows // queries) < MULTIPROCESSORS:
         queries //= 2
-    warps = warps if queries > _FEW_QUERIES else 4
+    warps = warps if queries >= _FEW_QUERIES else 4
     keys = min(keys, max(next_power(sizes.keys), LEAST))
     parts, span = _parts(heads * -(-rows // queries), sizes.keys)
     return AttentionPlan(queries, keys, depth, values, warps, stages, packed, parts, span)
@@ -83,7 +82,9 @@ def _blocks(depth: int, sizes: AttentionSizes) -> tuple[int, int, int, int]:
             return 64, 64, 4, 2
         return (64, 32, 4, 2) if depth <= 128 else (32, 32, 4, 2)
     if sizes.dtype == "f32":
-        return (64, 32, 4, 2) if depth <= 64 else (32, 32, 4, 2)
+        if depth <= 64:
+            return 64, 32, 8, 2
+        return (32, 32, 4, 2) if depth <= 128 else (32, 16, 8, 2)
     return (32, 32, 4, 1) if depth <= 64 else (16, 16, 4, 1)
 
 
@@ -95,27 +96,3 @@ def _parts(programs: int, keys: int) -> tuple[int, int]:
     each = -(-keys // parts)
     span = -(-each // KEYS_MULTIPLE) * KEYS_MULTIPLE
     return -(-keys // span), span
-
-
-def attention_candidates(plan: AttentionPlan, dtype: str) -> list[Setting]:
-    """List other settings: blocks of queries and keys whose accumulators fit in registers."""
-    size = DTYPES[dtype].bits // 8
-    found: list[Setting] = []
-    for queries in _around(plan.queries, 128):
-        for keys in _around(plan.keys, KEYS_MULTIPLE):
-            elements = queries * (keys + plan.values)
-            row_bytes = keys * (plan.depth + plan.values) * size
-            for warps in (4, 8):
-                for stages in (1, 2, 3, 4):
-                    fits = elements <= 192 * 32 * warps and stages * row_bytes <= _SHARED_BYTES
-                    if fits:
-                        blocks = (("BM", queries), ("BN", keys), *plan.blocks[2:])
-                        found.append(Setting(blocks, warps, stages))
-    return found
-
-
-_SHARED_BYTES = 160 * 1024
-
-
-def _around(size: int, most: int) -> list[int]:
-    return [s for s in (size // 2, size, size * 2) if LEAST <= s <= most]

@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from ...dialects.core.tensor import DTYPES
 from ...dialects.tile.setting import Setting
-from .costs import Blocks
+from .attention_costs import KEYS_MULTIPLE, AttentionPlan
+from .costs import LEAST, Blocks
+from .row_costs import RowPlan
 
 SHARED_BYTES = 227 * 1024
 """The most shared memory that a program has on any GPU: that of Hopper. Others have less."""
@@ -50,6 +53,60 @@ def direct_settings(blocks: Blocks) -> list[Setting]:
         replace(blocks, rows=max(blocks.rows // 2, 1), columns=2 * blocks.columns),
     ]
     return _settings(listed, ("BM", "BN"))
+
+
+def row_settings(plan: RowPlan) -> list[Setting]:
+    """List settings of a kernel over rows: more and fewer rows at a time, and warps.
+
+    Columns stay: parts of rows, and what a program holds of one, are made of whole blocks.
+    """
+    heights = (plan.rows, plan.rows * 2, max(plan.rows // 2, 1))
+    found = [
+        Setting((("ROWS", height), ("COLUMNS", plan.columns)), warps, 1)
+        for height in heights
+        for warps in (plan.warps, 2 * plan.warps, plan.warps // 2, 1)
+        if warps and LEAST_EACH <= height * plan.columns // (32 * warps) <= MOST_EACH
+    ]
+    return list(dict.fromkeys(found))[:MOST]
+
+
+LEAST_EACH = 4
+"""Elements of a block of rows that a thread has at least."""
+
+MOST_EACH = 64
+"""Elements of a block of rows that a thread holds at most: there are more in registers beside."""
+
+
+def attention_settings(plan: AttentionPlan, dtype: str) -> list[Setting]:
+    """List settings of attention: larger and smaller blocks of queries and of keys."""
+    listed = [
+        replace(plan, queries=queries, keys=keys, warps=warps, stages=stages)
+        for queries in _around(plan.queries, MOST_QUERIES)
+        for keys in _around(plan.keys, KEYS_MULTIPLE)
+        for warps in (plan.warps, 4, 8)
+        for stages in (plan.stages, plan.stages + 1, max(plan.stages - 1, 1))
+    ]
+    fitting = [one for one in listed if _fits(one, dtype)]
+    found = [Setting(one.blocks, one.warps, one.stages) for one in fitting]
+    return list(dict.fromkeys(found))[:MOST]
+
+
+MOST_QUERIES = 128
+
+
+def _fits(plan: AttentionPlan, dtype: str) -> bool:
+    """Say whether scores and results fit in registers, keys and values in shared memory."""
+    held = plan.queries * (plan.keys + plan.values) // (32 * plan.warps)
+    pitch = (plan.depth + plan.values) * DTYPES[dtype].bits // 8
+    return held <= MOST_HELD and plan.stages * plan.keys * pitch <= SHARED_BYTES
+
+
+MOST_HELD = 192
+"""Scores and results of attention that a thread holds at most, of its 255 registers."""
+
+
+def _around(size: int, most: int) -> list[int]:
+    return [one for one in (size, size // 2, size * 2) if LEAST <= one <= most]
 
 
 def _settings(choices: Iterable[Blocks], names: Sequence[str]) -> list[Setting]:

@@ -1,41 +1,31 @@
 """Code of a model for GPUs: kernels for one or several architectures, and launches of them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from ...dialects import tile
 from ...dialects.core.attributes import order_of
-from ...dialects.core.errors import CompileError
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.tensor import DTYPES
-from ...dialects.tile.contraction import IEEE
 from ...passes.pipeline import Pipeline
 from ...runtime import manifest as m
 from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
 from ..options import TF32, Options
 from ..orders import channels_last, row_major
+from ..tuning_file import PACKAGED
 from .architecture import Architecture
-from .compile import Failure, Job, compile_sources
-from .compiled import Compiled, Descriptor
-from .pipeline import kernel_passes, lowering_passes
-from .print_kernel import print_kernel
-from .resources import least_driver, misfit, resources
-from .source import Parameter, Source
+from .compiled import Descriptor
+from .pipeline import lowering_passes
+from .resources import least_driver, resources
+from .settle import KernelCode, Settled, settle
+from .source import Parameter
+from .tuning_file import tuning_format
 
 REGISTER_BYTES = 4
-
-
-@dataclass(frozen=True)
-class KernelCode:
-    """Hold a kernel as it was printed and compiled for an architecture."""
-
-    settings: Mapping[str, Any]
-    source: Source
-    compiled: Compiled
 
 
 def compile_for_gpu(
@@ -45,18 +35,17 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    precision = TF32 if options.precision == TF32 else IEEE
+    precision = TF32 if options.precision == TF32 else "ieee"
     Pipeline(lowering_passes(precision)).run(module)
-    codes = {each: _compile(module, each, options, progress) for each in architectures}
+    kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
+    codes = {each: settle(kernels, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
 
 
 class LaunchCode(Code):
     """Hold the kernels for each architecture; all of them make the same launches."""
 
-    def __init__(
-        self, module: Module, codes: Mapping[Architecture, Mapping[str, KernelCode]]
-    ) -> None:
+    def __init__(self, module: Module, codes: Mapping[Architecture, Mapping[str, Settled]]) -> None:
         self.module = module
         self.codes = codes
 
@@ -73,43 +62,30 @@ class LaunchCode(Code):
         made: dict[str, bytes] = {}
         for architecture, kernels in self.codes.items():
             for symbol, kernel in kernels.items():
-                made[_entry(architecture, symbol, "cubin")] = kernel.compiled.code
-                made[_entry(architecture, symbol, "py")] = kernel.source.file.encode()
+                made[_entry(architecture, symbol, "cubin")] = kernel.chosen.compiled.code
+                made[_entry(architecture, symbol, "py")] = kernel.chosen.source.file.encode()
+                for number, candidate in enumerate(kernel.candidates):
+                    name = _candidate(symbol, number)
+                    made[_entry(architecture, name, "cubin")] = candidate.compiled.code
+            if used := {name: e for name, k in kernels.items() if (e := k.entry) is not None}:
+                made[PACKAGED] = tuning_format(architecture.name).spell(used).encode()
         return made
 
     def parts(self) -> dict[str, Any]:
         return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
 
 
-def _compile(
-    module: Module, architecture: Architecture, options: Options, progress: Progress
-) -> dict[str, KernelCode]:
-    """Fit copies of the kernels to an architecture, and compile them."""
-    copies = Module(ir.Module.create(ir.Location.unknown(module.ir.context)))
-    with ir.InsertionPoint(copies.ir.body):
-        for op in ops(module.operation):
-            if isinstance(op, tile.Kernel):
-                op.operation.clone()
-    Pipeline(kernel_passes(architecture.name)).run(copies)
-    kernels = [op for op in ops(copies.operation) if isinstance(op, tile.Kernel)]
-    sources = [print_kernel(kernel, options.strict) for kernel in kernels]
-    jobs = [
-        Job(source, kernel.warps, kernel.stages, options.strict)
-        for kernel, source in zip(kernels, sources, strict=True)
-    ]
-    results = compile_sources(jobs, architecture, progress)
-    made: dict[str, KernelCode] = {}
-    faults: list[str] = []
-    for kernel, source, result in zip(kernels, sources, results, strict=True):
-        if isinstance(result, Failure):
-            faults.append(str(result))
-        elif reason := misfit(result, architecture):
-            faults.append(f"kernel '{source.name}' does not fit {architecture.name}: {reason}")
-        else:
-            made[kernel.sym_name] = KernelCode(kernel.attributes, source, result)
-    if faults:
-        raise CompileError("\n".join(faults))
-    return made
+def _code(architecture: Architecture, kernels: Mapping[str, Settled]) -> m.GpuCode:
+    chosen: list[m.GpuKernel] = []
+    candidates: list[m.GpuKernel] = []
+    for symbol, kernel in kernels.items():
+        chosen.append(_describe(architecture, symbol, kernel.chosen, symbol))
+        for number, candidate in enumerate(kernel.candidates):
+            name = _candidate(symbol, number)
+            described = _describe(architecture, symbol, candidate, name)
+            candidates.append(replace(described, source=""))
+    drivers = [least_driver(kernel.chosen.compiled, architecture) for kernel in kernels.values()]
+    return m.GpuCode(architecture.name, tuple(chosen), max(drivers, default=0), tuple(candidates))
 
 
 def _launch(op: object, buffers: Buffers) -> m.Launch:
@@ -131,18 +107,19 @@ def _entry(architecture: Architecture, symbol: str, suffix: str) -> str:
     return f"gpu/{architecture.name}/{symbol}.{suffix}"
 
 
-def _code(architecture: Architecture, kernels: Mapping[str, KernelCode]) -> m.GpuCode:
-    described = [_describe(architecture, symbol, kernel) for symbol, kernel in kernels.items()]
-    drivers = [least_driver(kernel.compiled, architecture) for kernel in kernels.values()]
-    return m.GpuCode(architecture.name, tuple(described), max(drivers, default=0))
+def _candidate(symbol: str, number: int) -> str:
+    return f"{symbol}-{number}"
 
 
-def _describe(architecture: Architecture, symbol: str, kernel: KernelCode) -> m.GpuKernel:
+def _describe(
+    architecture: Architecture, symbol: str, kernel: KernelCode, name: str
+) -> m.GpuKernel:
+    """Describe a kernel whose entries are called by a name."""
     source, compiled = kernel.source, kernel.compiled
     used = resources(compiled, architecture)
     return m.GpuKernel(
         symbol,
-        _entry(architecture, symbol, "cubin"),
+        _entry(architecture, name, "cubin"),
         compiled.function,
         source.grid,
         compiled.warps,
@@ -150,10 +127,11 @@ def _describe(architecture: Architecture, symbol: str, kernel: KernelCode) -> m.
         used.registers,
         used.local_bytes // REGISTER_BYTES,
         _parameters(source.parameters, compiled.descriptors),
-        _entry(architecture, symbol, "py"),
-        kernel.settings["blocks"],
-        kernel.settings["stages"],
+        _entry(architecture, name, "py"),
+        tuple(f"{block}={size}" for block, size in kernel.setting.blocks),
+        kernel.setting.stages,
         compiled.triton,
+        str(kernel.setting),
     )
 
 

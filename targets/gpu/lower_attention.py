@@ -16,10 +16,10 @@ from .attention_costs import (
     MOST_DEPTH,
     AttentionPlan,
     AttentionSizes,
-    attention_candidates,
     attention_plan,
 )
 from .buffer import Buffer
+from .candidates import attention_settings
 from .coordinates import Axis, Coordinates
 from .costs import next_power
 from .kernel import KernelBuilder
@@ -128,7 +128,7 @@ class _Block:
         self.numbering, self.kernel = numbering, kernel
         self.dtype = compute_dtype(sizes.dtype)
         kernel.warps, kernel.stages = plan.warps, plan.stages
-        kernel.candidates = attention_candidates(plan, sizes.dtype)
+        kernel.candidates = attention_settings(plan, sizes.dtype)
         for name, size in plan.blocks:
             kernel.block_of(name, size)
         self.first = (kernel.programs(numbering.rows, "BM") * block_size("BM")).named("first_row")

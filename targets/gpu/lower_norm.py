@@ -3,13 +3,16 @@
 import math
 
 from ...dialects import tri
-from ...dialects.core.tensor import Shape, normalize_axis
+from ...dialects.core.tensor import Shape, Tensor, normalize_axis
 from .buffer import Buffer
+from .coordinates import Axis, Coordinates
+from .costs import next_power
 from .folds import Moments, Plain
 from .kernel import KernelBuilder
 from .normalization import change_rows
 from .number import Number, compute_dtype, full
-from .rows import Columns
+from .row_costs import RowPlan, change_plan, normalization_plan
+from .rows import Columns, Layout, Rows, fold_parts, merge_parts
 from .sink import Sink
 from .target import indexed, template
 
@@ -31,19 +34,80 @@ def lower_layer_norm(
 def lower_group_norm(
     op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
 ) -> None:
-    batch, channels, *pixels = x.shape
-    shape = (batch, op.groups, channels // op.groups, *pixels)
-    parameters = [_per_channel(p, x.shape).split(shape) for p in (scale, bias)]
-    axes = tuple(range(2, len(shape)))
-    _standardize(kernel, x.split(shape), axes, *parameters, y.over(shape), op.epsilon)
+    _standardize_groups(kernel, x, scale, bias, y, op.groups, op.epsilon)
 
 
 @template(tri.InstanceNorm)
 def lower_instance_norm(
     op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
 ) -> None:
-    parameters = [_per_channel(p, x.shape) for p in (scale, bias)]
-    _standardize(kernel, x, tuple(range(2, len(x.shape))), *parameters, y, op.epsilon)
+    _standardize_groups(kernel, x, scale, bias, y, x.shape[1], op.epsilon)
+
+
+def _standardize_groups(
+    kernel: KernelBuilder,
+    x: Buffer,
+    scale: Buffer,
+    bias: Buffer,
+    y: Sink,
+    groups: int,
+    epsilon: float,
+) -> None:
+    """See [N, C, …] as [N, groups, C / groups, …], and bring each group of an image to mean zero.
+
+    Large images take three kernels: statistics of parts, their sum for each channel, and one that
+    changes elements as they lie in memory.
+    """
+    if 0 in x.shape:
+        return
+    batch, channels, *pixels = x.shape
+    shape = (batch, groups, channels // groups, *pixels)
+    x, y = x.split(shape), y.over(shape)
+    ones = (1,) * len(pixels)
+    scale, bias = (p.split((*shape[1:3], *ones)).broadcast_to(shape) for p in (scale, bias))
+    axes = tuple(range(2, len(shape)))
+    layout = Layout.of(x, axes)
+    plan = normalization_plan(layout.rows, layout.length, layout.along)
+    if plan.parts == 1:
+        _standardize(kernel, x, axes, scale, bias, y, epsilon)
+        return
+    found = _channel_statistics(kernel, x, scale, layout, plan, epsilon)
+    mean, factor = (p.split((*shape[:3], *ones)).broadcast_to(shape) for p in found)
+    lying = Layout.of(x, (1, 2))
+    lying = lying if lying.along else Layout.of(x, axes[1:])
+    plan = change_plan(lying.rows, lying.length, lying.along)
+    part = kernel.programs(plan.parts).named("part")
+    rows = Rows(kernel, lying, plan, (part * plan.span).named("begin"))
+
+    def change(columns: Columns) -> None:
+        number = (columns.load(x) - columns.load(mean)) * columns.load(factor)
+        y.store(number + columns.load(bias), columns.at)
+
+    rows.each(change)
+
+
+def _channel_statistics(
+    kernel: KernelBuilder, x: Buffer, scale: Buffer, layout: Layout, plan: RowPlan, epsilon: float
+) -> list[Buffer]:
+    """Begin kernels that find, for [N, groups, C / groups], the mean and what to multiply by."""
+    first = kernel.first("statistics")
+    dtype, shape = compute_dtype(x.dtype), x.shape[:3]
+    fold = Moments(dtype)
+    source, factor = first.take(x), first.take(scale)
+    with first:
+        parts = fold_parts(first, source, layout, plan, fold, Columns.load)
+        rows = first.axis(layout.rows, "ROWS", 1, name="rows")
+        _, mean, squares = merge_parts(first, fold, parts, rows)
+        slope = _inverse_root(squares, layout.length, epsilon).expand(1)
+        first.block_of("EACH", next_power(shape[2]))
+        channel = first.indices(0, "EACH", "channel").expand(0)
+        axes = (Axis(layout.kept, rows.expand(1)), Axis((2,), channel))
+        at = Coordinates(shape, axes)
+        one = factor.seen(shape, factor.strides[:3]).load(at)
+        made = [first.temporary(Tensor(shape, dtype), name) for name in ("mean", "factor")]
+        for buffer, number in zip(made, (mean.expand(1), one * slope), strict=True):
+            buffer.store(number, at)
+    return [kernel.take(buffer) for buffer in made]
 
 
 def _standardize(
@@ -134,11 +198,6 @@ def _count(x: Buffer, axes: tuple[int, ...]) -> int:
 
 def _like(parameter: Buffer | None, shape: Shape) -> Buffer | None:
     return None if parameter is None else parameter.broadcast_to(shape)
-
-
-def _per_channel(parameter: Buffer, shape: Shape) -> Buffer:
-    """See one number for each channel as repeated over images and pixels."""
-    return parameter.split((shape[1], *(1,) * (len(shape) - 2))).broadcast_to(shape)
 
 
 def _inverse_root(squares: Number, count: int, epsilon: float) -> Number:

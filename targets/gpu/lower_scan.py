@@ -9,7 +9,7 @@ from .folds import Extreme, Plain, extreme
 from .kernel import KernelBuilder
 from .loop import loop
 from .lower_reduce import SUMS, reduce_dims
-from .number import Number, compute_dtype, full
+from .number import Number, compute_dtype, full, scalar
 from .row_costs import WHOLE_ROW, scan_plan, whole_plan
 from .rows import Layout, Rows
 from .sink import Sink
@@ -63,20 +63,22 @@ def _accumulate(
     (identity,) = fold.identities
     blocks = -(-layout.length // plan.columns)
 
-    def block(first: Number | int, before: list[Number]) -> list[Number]:
+    def block(first: Number, before: list[Number]) -> list[Number]:
         columns = rows.columns(first)
         number = columns.load(x, identity).cast(fold.dtype)
         shown = number
         if op.exclusive:  # an element is what its neighbour would be with itself
             shown = columns.moved(1 if op.reverse else -1).load(x, identity).cast(fold.dtype)
         found = shown.scan(kind, 1, op.reverse)
-        through = fold.combine([found], [before[0].expand(1)])[0]
+        (through,) = fold.combine([found], [before[0].expand(1)])
         y.store(through.cast(compute_dtype(x.dtype)), columns.at)
-        return fold.combine(before, [shown.reduce(kind, 1)])
+        # Not `before` plus a sum: Triton 3.6 crashes on sums that only the next turn needs.
+        last = columns.index.equal(first if op.reverse else first + (plan.columns - 1))
+        return [last.select(through, 0).reduce("sum", 1)]
 
     start = fold.nothing("ROWS")
     if blocks == 1:
-        block(0, start)
+        block(scalar(0), start)
         return
 
     def turn(first: Number, before: Number) -> list[Number]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from ...dialects.tile.setting import Setting
 from .costs import MULTIPROCESSORS, next_power
 
 WHOLE_ROW = 16384
@@ -42,8 +41,12 @@ def reduction_plan(rows: int, length: int, along: bool) -> RowPlan:
 
     Long rows are walked in a loop; where there are few, they are split too.
     """
-    columns = min(next_power(length), _BLOCK // 2 if along else _LANES)
-    height = _height(rows, columns, _BLOCK // 2 if along else _BLOCK // 4, along)
+    if along:
+        columns = min(next_power(length), _BLOCK // 2)
+        height = _height(rows, columns, _BLOCK // 2, along)
+    else:
+        height = _height(rows, 1, 4 * _LANES, along)
+        columns = min(next_power(length), _BLOCK // height)
     return _split(rows, length, RowPlan(height, columns, length))
 
 
@@ -53,7 +56,17 @@ def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
     if next_power(length) * least <= WHOLE_ROW:
         return whole_plan(rows, length, along)
     columns = _BLOCK // least
-    return _split(rows, length, RowPlan(least, columns, length))
+    parts = -(-length // columns)
+    if parts <= _MOST_PARTS and rows < least * _MANY_ROWS:
+        return RowPlan(least, columns, columns, parts)
+    return _split(rows, length, RowPlan(least, columns, length, warps=8))
+
+
+def change_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan what changes elements one by one, in the order in which they lie in memory."""
+    columns = min(next_power(length), _BLOCK // 2 if along else _LANES)
+    height = _height(rows, columns, _BLOCK // 2, along)
+    return RowPlan(height, columns, columns, -(-length // columns))
 
 
 def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
@@ -75,17 +88,6 @@ def flat_block(count: int) -> int:
     while block > 128 and count < block * MULTIPROCESSORS:
         block //= 2
     return block
-
-
-def row_candidates(plan: RowPlan, names: tuple[str, str] = ("ROWS", "COLUMNS")) -> list[Setting]:
-    """List other settings for a kernel over rows: more and fewer rows at a time, and warps."""
-    heights = sorted({max(plan.rows // 2, 1), plan.rows, plan.rows * 2})
-    return [
-        Setting(((names[0], height), (names[1], plan.columns)), warps, 1)
-        for height in heights
-        for warps in (1, 2, 4, 8, 16)
-        if 4 <= height * plan.columns // (32 * warps) <= 64
-    ]
 
 
 def warps_for(elements: int) -> int:
@@ -113,6 +115,9 @@ def _split(rows: int, length: int, plan: RowPlan) -> RowPlan:
     parts = -(-chunks // each)
     return RowPlan(plan.rows, plan.columns, each * plan.columns, parts, plan.warps)
 
+
+_MANY_ROWS = 4 * MULTIPROCESSORS
+"""How many rows keep a GPU busy for so long that the start of a second kernel would cost more."""
 
 _LEAST_CHUNKS = 4
 """Blocks that a row has at least to be worth a second kernel."""

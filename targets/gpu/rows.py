@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...dialects.core.tensor import Shape, Tensor
 from .buffer import Buffer
+from .candidates import row_settings
 from .coordinates import Axis, Coordinates
 from .costs import next_power
 from .folds import Fold
 from .kernel import KernelBuilder
 from .loop import loop
 from .number import Number, compute_dtype, full, scalar
-from .row_costs import RowPlan, row_candidates
-from .sink import Sink
+from .row_costs import RowPlan
 
 ROWS, COLUMNS, PARTS = "ROWS", "COLUMNS", "PARTS"
 
@@ -63,7 +63,7 @@ class Rows:
         kernel.warps = plan.warps
         self.index = kernel.axis(max(layout.rows, 1), ROWS, plan.rows, name="rows")
         kernel.block_of(COLUMNS, plan.columns)
-        kernel.candidates = row_candidates(plan)
+        kernel.candidates = row_settings(plan)
         self._kernel = kernel
         self._known: Columns | None = None
 
@@ -75,14 +75,12 @@ class Rows:
             columns = self._whole()
             return fold.reduce(element(columns), columns)
 
-        def step(first: Number, *state: Number) -> list[Number]:
-            columns = self.columns(first)
+        def step(offset: Number, *state: Number) -> list[Number]:
+            columns = self.columns(offset + self.first)
             return fold.combine(state, fold.lift(element(columns), columns))
 
-        last = self.first + self.plan.span
-        return fold.merge(
-            loop(self.first, last, self.plan.columns, fold.nothing(ROWS, COLUMNS), step, "first")
-        )
+        start = fold.nothing(ROWS, COLUMNS)
+        return fold.merge(loop(0, self.plan.span, self.plan.columns, start, step, "offset"))
 
     def each(self, body: "Callable[[Columns], None]") -> None:
         """Visit all columns, in blocks."""
@@ -90,15 +88,11 @@ class Rows:
             body(self._whole())
             return
 
-        def step(first: Number) -> list[Number]:
-            body(self.columns(first))
+        def step(offset: Number) -> list[Number]:
+            body(self.columns(offset + self.first))
             return []
 
-        loop(self.first, self.first + self.plan.span, self.plan.columns, [], step, "first")
-
-    def store(self, sink: Sink, number: Number, dims: tuple[int, ...]) -> None:
-        """Store one number for each row; `dims` are those of the result that the rows walk."""
-        sink.store(number, Coordinates(sink.shape, (Axis(dims, self.index),)))
+        loop(0, self.plan.span, self.plan.columns, [], step, "offset")
 
     def _whole(self) -> "Columns":
         if self._known is None:
@@ -117,7 +111,9 @@ class Columns:
 
     rows: Rows
     index: Number
-    _loaded: dict[tuple[Buffer, float], Number] = field(default_factory=dict)
+    _loaded: dict[tuple[Buffer, float], Number] = field(
+        default_factory=dict[tuple[Buffer, float], Number]
+    )
 
     @property
     def at(self) -> Coordinates:
@@ -129,7 +125,9 @@ class Columns:
     def load(self, buffer: Buffer, pad: float = 0.0) -> Number:
         """Load the elements of a buffer, once; `pad` stands for those out of bounds."""
         if (buffer, pad) not in self._loaded:
-            found = buffer.load_raw(self.at, float(pad) if _is_exact(pad) else 0.0, whole=True)
+            # The index of the one row would keep loads from being wide.
+            at = self.at if self.rows.layout.kept else replace(self.at, axes=self.at.axes[1:])
+            found = buffer.load_raw(at, float(pad) if _is_exact(pad) else 0.0, whole=True)
             number = found.cast(compute_dtype(buffer.dtype))
             while len(number.shape) < 2:  # one row, or rows of one element
                 number = number.expand(0)
@@ -197,7 +195,9 @@ def merge_parts(
 ) -> list[Number]:
     """Merge, for the rows at some indices, what the parts of each found."""
     count = parts[0].shape[0]
-    kernel.block_of(PARTS, next_power(count))
+    fixed = (PARTS, next_power(count))
+    kernel.block_of(*fixed)
+    kernel.candidates = [replace(c, blocks=(*c.blocks, fixed)) for c in kernel.candidates]
     part = kernel.indices(0, PARTS, "part").expand(0)
     found = [buffer.load([part, index.expand(1)]) for buffer in parts]
     if count != next_power(count):

@@ -14,7 +14,7 @@ from ...passes.decompose import Decompose, decomposition_rules
 from ...runtime.errors import RunError
 from ...runtime.gpu.device import Device
 from ..code import Code
-from ..core import DEVICE_MEMORY, Progress, Target
+from ..core import DEVICE_MEMORY, Progress, Target, Watch
 from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
@@ -34,8 +34,16 @@ class GpuTarget(Target):
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
     def check(self, options: Options) -> None:
+        if options.tune:
+            raise CompileError(
+                "tune measures schedules for this CPU: measure kernels for a GPU by the command "
+                "tune, and give its file as tuning"
+            )
         if options.architectures:
             _architectures(options)
+
+    def watch(self, options: Options, progress: Progress) -> Watch | None:
+        return TuningWatch(options) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
@@ -88,6 +96,20 @@ def _architecture_here() -> str:
             f"target '{TARGET}' is for the GPU of this machine, but {error}: "
             f"say which one to compile for, as in '{TARGET}:sm_90'"
         ) from None
+
+
+class TuningWatch(Watch):
+    """Look into a tuning file before any work is done; its settings are taken much later.
+
+    Raises CompileError for one that is malformed, or for none of the architectures.
+    """
+
+    ran = True
+
+    def __init__(self, options: Options) -> None:
+        from .tuning_file import check_file
+
+        check_file(options.tuning, [each.name for each in _architectures(options)])
 
 
 GPU = GpuTarget("gpu", DEVICE_MEMORY)
