@@ -12,7 +12,7 @@ from .costs import Blocks, block_choices, split_count, vector_blocks
 from .depth import SINGLE, Depth, Part
 from .factor import Factor, Read
 from .kernel import KernelBuilder
-from .number import Number, compute_dtype, dot, scalar, zeros
+from .number import Number, compute_dtype, dot, full, scalar, zeros
 from .sink import Sink
 
 FEW = 4
@@ -96,6 +96,9 @@ Store = Callable[[Number, Coordinates, Number], None]
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     """Emit a product; with few rows or columns as one with vectors, else block by block."""
+    if not sums.depth.size:
+        sums.sink.fill(lambda at: sums.finish(full(0, sums.computed), at))
+        return
     if sums.rows > FEW >= sums.columns:
         sums = sums.swapped
     few = sums.rows <= FEW
@@ -133,7 +136,7 @@ def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
 
 def _programs(sums: Contraction, blocks: Blocks) -> int:
     rows = 1 if sums.rows <= FEW else -(-sums.rows // blocks.rows)
-    return sums.batch * rows * -(-sums.columns // blocks.columns)
+    return max(1, sums.batch * rows * -(-sums.columns // blocks.columns))
 
 
 def _finish(sums: Contraction, number: Number, at: Coordinates) -> None:
