@@ -57,7 +57,7 @@ def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
         return whole_plan(rows, length, along)
     columns = _BLOCK // least
     parts = -(-length // columns)
-    if parts <= _MOST_PARTS and rows < least * _MANY_ROWS:
+    if parts <= _MOST_PARTS and rows < least * MANY_ROWS:
         return RowPlan(least, columns, columns, parts)
     return _split(rows, length, RowPlan(least, columns, length, warps=8))
 
@@ -116,7 +116,7 @@ def _split(rows: int, length: int, plan: RowPlan) -> RowPlan:
     return RowPlan(plan.rows, plan.columns, each * plan.columns, parts, plan.warps)
 
 
-_MANY_ROWS = 4 * MULTIPROCESSORS
+MANY_ROWS = 4 * MULTIPROCESSORS
 """How many rows keep a GPU busy for so long that the start of a second kernel would cost more."""
 
 _LEAST_CHUNKS = 4
