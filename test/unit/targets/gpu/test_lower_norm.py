@@ -1,6 +1,5 @@
 """Kernels of softmax and normalisations: rows in registers, long rows, few long rows, orders."""
 
-from itertools import permutations
 from typing import Any
 
 import ml_dtypes
@@ -68,14 +67,18 @@ def test_the_long_shapes_take_all_roads() -> None:
     ]
 
 
-@pytest.mark.parametrize("shape", [(6, 10), (3, 1), (1, 33), WIDE, FEW], ids=str)
-@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize(
+    ("shape", "dtype"),
+    [(shape, "float32") for shape in [(6, 10), (3, 1), (1, 33), WIDE, FEW]]
+    + [(shape, dtype) for shape in [(6, 10), FEW] for dtype in FLOATS[1:]],
+    ids=str,
+)
 @pytest.mark.parametrize("cls", ROWS, ids=lambda cls: cls.__name__)
-def test_rows_of_all_lengths_and_types(cls: Any, dtype: Any, shape: tuple[int, int]) -> None:
+def test_rows_of_all_lengths_and_types(cls: Any, shape: tuple[int, int], dtype: Any) -> None:
     agree(row_case(cls, drawn(shape, dtype) * np.asarray(9, dtype)))
 
 
-@pytest.mark.parametrize("order", permutations(range(3)), ids=str)
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)], ids=str)
 @pytest.mark.parametrize("cls", ROWS, ids=lambda cls: cls.__name__)
 def test_any_axis_in_any_order_in_memory(cls: Any, order: Order) -> None:
     x = drawn((5, 7, 33))
@@ -147,7 +150,7 @@ def test_layer_norm_over_several_axes_broadcasts_its_parameters() -> None:
 GROUPS = [((2, 12, 6, 7), 4), ((2, 12, 6, 7), 12), ((1, 4, 50, 210), 2), ((2, 6, 90, 99), 6)]
 
 
-@pytest.mark.parametrize("order", [(), CHANNELS_LAST, (1, 0, 2, 3), (0, 2, 1, 3)], ids=str)
+@pytest.mark.parametrize("order", [(), CHANNELS_LAST, (1, 0, 2, 3)], ids=str)
 @pytest.mark.parametrize(("shape", "groups"), GROUPS, ids=str)
 def test_groups_of_channels_are_normalised(
     shape: tuple[int, ...], groups: int, order: Order
