@@ -1,21 +1,26 @@
 """From a `tri` module to a package: passes, placement, code."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 from ..dialects import tri
-from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, ops
+from ..dialects.core.errors import CompileError
+from ..dialects.core.location import describe
+from ..dialects.core.module import Module
+from ..dialects.core.op import Op, view
 from ..passes.pipeline import Pipeline
 from ..runtime.package import Package
-from ..targets.cpu.compile import CpuCode, compile_kernels
-from ..targets.cpu.tune import Tuner
-from ..targets.cpu.variants import merge_scratch
+from ..targets.code import Code
+from ..targets.core import Progress, Target
+from ..targets.memories import VIEWS
 from ..targets.options import DEFAULT, Options
-from ..targets.program import Call, lay_out
+from ..targets.program import lay_out
+from ..targets.registry import find_target
 from .assemble import assemble
+from .copies import Copies
+from .stages import candidates, options_for
 
-Progress = Callable[[str], None]
-"""What hears of each stage of a compilation and of each kernel that is compiled."""
+STILL = (tri.Constant, tri.Weight, *VIEWS)
+"""Ops of a function for which nothing is done when it runs."""
 
 
 def build_module(
@@ -25,35 +30,63 @@ def build_module(
     progress: Progress,
     source: str,
     options: Options = DEFAULT,
-    tuning: str = "",
+    kept: Mapping[str, bytes] | None = None,
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
-    The code is for each of the machines of `options`. `tuning` is the tuning file that the package
-    brings along when the pipeline comes upon none.
+    The code is for each of the machines and architectures of `options`. `kept` are entries that the
+    package brings along unless the pipeline comes upon others.
     """
     progress("optimise")
-    tuner = Tuner(options, options.machines[0], progress)
-    pipeline.run(module, *([tuner] if options.tuning_file else []))
-    if options.tuning_file and not tuner.ran:
-        progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
-    groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
-    native = [group for group in groups if group.target == "cpu"]
-    codes = [compile_kernels(native, machine, progress, options) for machine in options.machines]
-    program = lay_out(module, [_call(group, codes) for group in groups])
+    options = options_for(target, options)
+    targets = [find_target(name) for name in candidates(target)]
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress)}
+    replaced = any(each.replaces_groups for each in targets)
+    placed = module.operation.clone() if replaced else module.operation
+    codes = [(each, each.compile(module, options, progress)) for each in targets]
+    steps = [(_owner(op, codes), op) for op in _running(module)]
+    program = lay_out(module, [code.call(op) for code, op in steps])
     return assemble(
         module,
         program,
-        codes,
-        target=target,
+        [code for code, _ in steps],
+        [code for _, code in codes],
+        placed=placed,
+        target=targets[0],
         source=source,
         options=options,
-        tuning=tuner.packaged() or tuning,
+        entries=entries,
     )
 
 
-def _call(group: tri.Group, codes: Sequence[CpuCode]) -> Call:
-    needs = [code.kernels[group].scratch for code in codes if group in code.kernels]
-    operands: list[ir.Value] = list(group.operation.operands)
-    results: list[ir.Value] = list(group.results)
-    return Call(group, tuple(operands), tuple(results), tuple(merge_scratch(needs).values()))
+def _optimise(
+    module: Module,
+    pipeline: Pipeline,
+    targets: Sequence[Target],
+    options: Options,
+    progress: Progress,
+) -> Mapping[str, bytes]:
+    """Run the pipeline under the eyes of the targets; return what they want in the package."""
+    watches = [w for target in targets if (w := target.watch(options, progress)) is not None]
+    pipeline.run(module, *watches)
+    if options.tuning_file and not any(watch.ran for watch in watches):
+        progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
+    return {name: data for watch in watches for name, data in watch.entries().items()}
+
+
+def _running(module: Module) -> list[Op]:
+    """List the ops of the model's function that do something when it runs."""
+    found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
+    return [op for op in found if op is not None and not isinstance(op, STILL)]
+
+
+def _owner(op: Op, codes: Sequence[tuple[Target, Code]]) -> Code:
+    if isinstance(op, tri.Copy):
+        return COPIES
+    for target, code in codes:
+        if target.owns(op):
+            return code
+    raise CompileError(f"{describe(op.location)}: '{op.op_name}' op is on no target of the package")
+
+
+COPIES = Copies()

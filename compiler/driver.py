@@ -10,8 +10,9 @@ from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
-from ..targets.options import FAST, Options
-from .build import Progress, build_module
+from ..targets.core import Progress
+from ..targets.options import F32, FAST, Options
+from .build import build_module
 from .compare import compare
 from .frontends.core.inputs import Bindings
 from .frontends.pnnx.converter import is_torch_module
@@ -33,6 +34,8 @@ def compile(
     tuning: str = "",
     tune: str = "",
     machine: str | Sequence[str] = NATIVE,
+    precision: str = F32,
+    candidates: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -43,21 +46,24 @@ def compile(
     with `example_inputs`, the tensors that it is called on, whose shapes and types are those of the
     compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs, and a
     warning says when what comes of it computes something else on the example. `target` is where it
-    should run; what that target does not take runs on the host, by reference kernels. `shapes`
-    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
-    `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
-    `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
-    by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
-    of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
+    should run: `cpu`, `host`, or a GPU by its architecture, `gpu:sm_90`, for several of which there
+    can be code, `gpu:sm_80,sm_90`; what that target does not take runs on the host, by reference
+    kernels. `shapes` gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1,
+    3)}`); `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2
+    (fusion). `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer
+    may lose by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is
+    a file of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
     `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
     `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
-    CPU can run. `progress` is called with a line of text as work goes on. The session runs on up to
-    `threads` threads, by default one for each core. The path of a package (`.trv`) compiles the IR
-    in it again for a machine, with the math that it was compiled with; `threads` and `progress`
-    apart, the other arguments then mean nothing. Raises CompileError, which lists everything that
-    is wrong.
+    CPU can run. `precision` is what f32 is computed in: "f32", "tf32" (in products, on a GPU),
+    "fp16" or "bf16"; inputs and outputs keep their types. With `candidates`, a package for a GPU
+    holds its kernels with other settings too, for the command tune to measure. `progress` is called
+    with a line of text as work goes on. The session runs on up to `threads` threads, by default one
+    for each core. The path of a package (`.trv`) compiles the IR in it again for a machine, with
+    the math that it was compiled with; `threads` and `progress` apart, the other arguments then
+    mean nothing. Raises CompileError, which lists everything that is wrong.
     """
-    choices = (math, winograd_error, tuning, tune, machine)
+    choices = (math, winograd_error, tuning, tune, machine, precision, candidates)
     package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
     session = Session(package, threads=threads)
     if is_torch_module(model):
@@ -76,6 +82,8 @@ def build(
     tuning: str = "",
     tune: str = "",
     machine: str | Sequence[str] = NATIVE,
+    precision: str = F32,
+    candidates: bool = False,
     progress: Progress | None = None,
     example_inputs: Any = None,
 ) -> Package:
@@ -83,7 +91,7 @@ def build(
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), machine, report)
-    options = Options(math, winograd_error, tuning, tune, machine)
+    options = Options(math, winograd_error, tuning, tune, machine, precision, (), candidates)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")

@@ -4,17 +4,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import dialects
 from ..dialects import tri
+from ..dialects.core.attributes import order_of
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
-from ..passes.pipeline import Pipeline
+from ..passes.pipeline import Pipeline, import_all
+from ..runtime.manifest import Manifest
 from ..runtime.package import Package
-from ..targets.cpu.tuning_file import PACKAGED
+from ..targets.core import Progress
 from ..targets.options import Options
-from .assemble import BYTECODE, OFFSET
-from .build import Progress, build_module
+from ..targets.registry import find_target
+from .assemble import BYTECODE, OFFSETS, WEIGHTS
+from .build import build_module
+from .stages import candidates
 
 
 def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
@@ -26,19 +31,33 @@ def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) 
     with new_context():
         module = packaged_module(package)
         manifest = package.manifest
-        options = Options(manifest.math.mode, manifest.math.winograd_error, machine=machine)
-        tuning = bytes(package.entries.get(PACKAGED, b"")).decode()
+        math = manifest.math
+        options = Options(math.mode, math.winograd_error, machine=machine, precision=math.precision)
+        targets = [find_target(name) for name in candidates(manifest.target)]
+        names = [name for target in targets for name in target.kept_entries]
+        kept = {name: bytes(package.entries[name]) for name in names if name in package.entries}
         return build_module(
-            module, Pipeline(), manifest.target, progress, manifest.source, options, tuning
+            module, Pipeline(), _target(manifest), progress, manifest.source, options, kept
         )
+
+
+def _target(manifest: Manifest) -> str:
+    """Return the target that a package was compiled for, with its architectures."""
+    architectures = [code.architecture for code in manifest.gpu]
+    return f"{manifest.target}:{','.join(architectures)}" if architectures else manifest.target
 
 
 def packaged_module(package: Package) -> Module:
     """Return the placed IR of a package and its weights, in the current context."""
+    import_all(dialects)  # targets add ops of their own
     module = Module(_parse(package))
     for op in ops(module.operation):
-        if isinstance(op, tri.Weight) and OFFSET in op.operation.attributes:
-            module.weights[op.name] = _array(package, op)
+        if not isinstance(op, tri.Weight):
+            continue
+        for memory, attribute in OFFSETS.items():
+            if attribute in op.operation.attributes:
+                offset: int = op.operation.attributes[attribute].value
+                module.weights[op.name] = _array(package, op, WEIGHTS[memory], offset)
     return module
 
 
@@ -51,7 +70,8 @@ def _parse(package: Package) -> ir.Module:
         raise CompileError(f"the package's IR cannot be read: {error}") from None
 
 
-def _array(package: Package, op: tri.Weight) -> Array:
-    offset: int = op.operation.attributes[OFFSET].value
-    flat = np.frombuffer(package.weights, np.uint8, op.type.size_bytes, offset)
-    return flat.view(numpy_dtype(op.type.dtype)).reshape(op.type.shape)
+def _array(package: Package, op: tri.Weight, entry: str, offset: int) -> Array:
+    flat = np.frombuffer(package.entries[entry], np.uint8, op.type.size_bytes, offset)
+    order = order_of(op.y.type)
+    lying = flat.view(numpy_dtype(op.type.dtype)).reshape([op.type.shape[axis] for axis in order])
+    return lying.transpose(np.argsort(order)) if order else lying

@@ -1,11 +1,16 @@
 """Which passes run, in which order, for a target and an optimisation level."""
 
+from dataclasses import replace
+
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
+from ..passes.eliminate import Eliminate
+from ..passes.fold_casts import FoldCasts
+from ..passes.lower_precision import LowerPrecision
 from ..passes.pipeline import Pipeline
-from ..targets.options import DEFAULT, Options
+from ..targets.options import DEFAULT, F32, Options
 from ..targets.place import Place
-from ..targets.registry import find_target
+from ..targets.registry import find_target, split_target
 
 HOST = "host"
 
@@ -15,20 +20,34 @@ def pipeline_for(
     opt_level: int,
     options: Options = DEFAULT,
 ) -> Pipeline:
-    """Return the pipeline from an imported model to a placed one, for the best of the machines.
+    """Return the pipeline from an imported model to what a target compiles: a placed one.
 
-    Raises CompileError for a target that there is not.
+    Raises CompileError for a target that there is not, and for options that it does not have.
     """
-    chosen = find_target(target)
+    chosen = find_target(split_target(target)[0])
+    chosen.check(options_for(target, options))
     passes: tuple[Pass, ...] = (
         *default_pipeline(opt_level, exact=options.strict),
+        *_precision_passes(options),
         *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),
+        *chosen.placed_passes(opt_level, options),
     )
     return Pipeline(passes)
 
 
+def options_for(target: str, options: Options) -> Options:
+    """Return options with the architectures that a target such as `gpu:sm_80,sm_90` names."""
+    return replace(options, architectures=split_target(target)[1])
+
+
 def candidates(target: str) -> tuple[str, ...]:
     """List the targets that are asked in order to take an op: after all others, the host."""
-    return tuple(dict.fromkeys((target, HOST)))
+    return tuple(dict.fromkeys((split_target(target)[0], HOST)))
+
+
+def _precision_passes(options: Options) -> tuple[Pass, ...]:
+    if options.element_type == F32:
+        return ()
+    return (LowerPrecision(options.element_type), FoldCasts(), Eliminate())

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import os
 
     from .errors import PackageError, RunError
+    from .gpu.device import Device
     from .package import Package
     from .session import Session
 
@@ -22,12 +23,17 @@ _HOMES = {
 }
 
 
-def load(path: str | os.PathLike[str], *, threads: int | None = None) -> Session:
-    """Open the package at `path` and make it ready to run; `threads` is that of `Session`."""
+def load(
+    path: str | os.PathLike[str], *, threads: int | None = None, device: int | Device = 0
+) -> Session:
+    """Open the package at `path` and make it ready to run.
+
+    `threads` and `device` are those of `Session`.
+    """
     from .package import Package
     from .session import Session
 
-    return Session(Package.open(path), threads=threads)
+    return Session(Package.open(path), threads=threads, device=device)
 
 
 def __getattr__(name: str) -> Any:

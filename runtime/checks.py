@@ -5,13 +5,15 @@ import re
 
 from .dtypes import itemsize
 from .errors import PackageError
+from .gpu.checks import check_codes, check_launches, check_present
 from .manifest import (
     ABSENT,
     ALONE,
     ARENA,
     COMPLEX,
+    DEVICE_ARENA,
     FIRST_PORT,
-    WEIGHTS,
+    ON_DEVICE,
     Buffer,
     Manifest,
     Port,
@@ -19,6 +21,7 @@ from .manifest import (
 )
 
 WEIGHTS_ENTRY = "weights.bin"
+DEVICE_WEIGHTS_ENTRY = "device_weights.bin"
 OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
 
 _MAX_BYTES = 1 << 47  # user address space on x86-64
@@ -34,6 +37,7 @@ def check(manifest: Manifest) -> None:
         for i, buffer in enumerate(manifest.buffers):
             _check_buffer(buffer, sizes, f"buffers[{i}]")
         _check_ports(manifest)
+        check_codes(manifest)
         for i, step in enumerate(manifest.steps):
             _check_step(step, manifest, f"steps[{i}]")
         _check_kernels(manifest)
@@ -59,18 +63,24 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
 
 def _check_memory(manifest: Manifest) -> None:
     memory = manifest.memory
-    for name in ("arena_bytes", "arena_lower_bound", "weight_bytes", "thread_bytes"):
-        if not 0 <= getattr(memory, name) <= _MAX_BYTES:
-            raise PackageError(f"'memory.{name}' is {getattr(memory, name)}, must be a memory size")
-    stored = {entry.name: entry.size for entry in manifest.entries}.get(WEIGHTS_ENTRY, 0)
-    if stored != memory.weight_bytes:
-        raise PackageError(
-            f"'memory.weight_bytes' is {memory.weight_bytes}, '{WEIGHTS_ENTRY}' has {stored} bytes"
-        )
+    for name, size in vars(memory).items():
+        if not 0 <= size <= _MAX_BYTES:
+            raise PackageError(f"'memory.{name}' is {size}, must be a memory size")
+    stored = {entry.name: entry.size for entry in manifest.entries}
+    for name, entry, size in (
+        ("weight_bytes", WEIGHTS_ENTRY, memory.weight_bytes),
+        ("device_weight_bytes", DEVICE_WEIGHTS_ENTRY, memory.device_weight_bytes),
+    ):
+        if stored.get(entry, 0) != size:
+            raise PackageError(
+                f"'memory.{name}' is {size}, '{entry}' has {stored.get(entry, 0)} bytes"
+            )
 
 
 def _base_sizes(manifest: Manifest) -> list[int]:
-    sizes = [manifest.memory.arena_bytes, manifest.memory.weight_bytes]
+    memory = manifest.memory
+    sizes = [memory.arena_bytes, memory.weight_bytes]
+    sizes += [memory.device_arena_bytes, memory.device_weight_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     return sizes
@@ -106,6 +116,12 @@ def _check_ports(manifest: Manifest) -> None:
                 f"'inputs[{i}].buffer' is {port.buffer}, which lies at base {buffer.base} offset "
                 f"{buffer.offset}, must lie at base {FIRST_PORT + i} offset 0"
             )
+    for i, port in enumerate(manifest.outputs):
+        if manifest.buffers[port.buffer].base in ON_DEVICE:
+            raise PackageError(
+                f"'outputs[{i}].buffer' is {port.buffer}, which is in the memory of the GPU, must "
+                "be copied to the host"
+            )
 
 
 def _check_port(port: Port, manifest: Manifest, where: str) -> None:
@@ -139,8 +155,16 @@ def _check_step(step: Step, manifest: Manifest, where: str) -> None:
             )
     elif step.kind == "host":
         _check_host_step(step, manifest, where)
+    elif step.kind == "copy":
+        _check_copy(step, manifest, where)
+    elif step.kind == "gpu":
+        check_launches(step, manifest, where)
     else:
-        raise PackageError(f"'{where}.kind' is '{step.kind}', must be 'cpu' or 'host'")
+        raise PackageError(
+            f"'{where}.kind' is '{step.kind}', must be 'cpu', 'host', 'copy' or 'gpu'"
+        )
+    if step.launches and step.kind != "gpu":
+        raise PackageError(f"'{where}' is of kind '{step.kind}', but has launches")
 
 
 def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
@@ -151,11 +175,37 @@ def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
         raise PackageError(
             f"'{where}.groups' is {list(step.groups)}, must divide {len(step.operands)} operands"
         )
+    for kind, indices in (("operands", step.operands), ("results", step.results)):
+        for i, index in enumerate(indices):
+            if index != ABSENT and manifest.buffers[index].base in ON_DEVICE:
+                raise PackageError(
+                    f"'{where}.{kind}[{i}]' is {index}, which is in the memory of the GPU, must be "
+                    "copied to the host"
+                )
+    _check_written(step, manifest, where)
+
+
+def _check_written(step: Step, manifest: Manifest, where: str) -> None:
     for i, index in enumerate(step.results):
         base = manifest.buffers[index].base
-        if base != ARENA and base < FIRST_PORT + len(manifest.inputs):
-            owner = "the weights" if base == WEIGHTS else "an input"
+        if base not in (ARENA, DEVICE_ARENA) and base < FIRST_PORT + len(manifest.inputs):
+            owner = "the weights" if base < FIRST_PORT else "an input"
             raise PackageError(f"'{where}.results[{i}]' is {index}, which would overwrite {owner}")
+
+
+def _check_copy(step: Step, manifest: Manifest, where: str) -> None:
+    check_present(step, manifest, where)
+    if len(step.operands) != 1 or len(step.results) != 1 or ABSENT in step.operands:
+        raise PackageError(f"'{where}' is a copy, must have one operand and one result")
+    _check_written(step, manifest, where)
+    source, target = (manifest.buffers[i] for i in (*step.operands, *step.results))
+    if (source.base in ON_DEVICE) == (target.base in ON_DEVICE):
+        memory = "the memory of the GPU" if source.base in ON_DEVICE else "that of the host"
+        raise PackageError(f"'{where}' copies within {memory}, must go from one to the other")
+    if source.size_bytes != target.size_bytes:
+        raise PackageError(
+            f"'{where}' copies {source.size_bytes} bytes to a buffer of {target.size_bytes}"
+        )
 
 
 def _check_kernels(manifest: Manifest) -> None:

@@ -1,18 +1,25 @@
 """Describe a package: what goes in and out, where every tensor lives, what runs in which order."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NoReturn, cast
 
+from .dtypes import itemsize
 from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 4
+VERSION = 5
 
-# The first two bases; the inputs follow, then the outputs.
-ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
+# The first bases: memory of the host, then memory of the device; the inputs follow, then the
+# outputs.
+ARENA, WEIGHTS, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT = range(5)
+ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
+
+# The kinds of steps that a GPU takes part in.
+ON_GPU = ("copy", "gpu")
 ABSENT = -1
 ALONE = -1
 
@@ -49,10 +56,31 @@ class Buffer:
     sources: tuple[str, ...] = ()
     layout: str = ""
 
+    @property
+    def size_bytes(self) -> int:
+        """Return how many bytes the tensor takes."""
+        return math.prod(self.shape) * (itemsize(self.dtype) or 1)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Run a kernel of the GPU; `buffers` are what its parameters count in."""
+
+    kernel: str
+    buffers: tuple[int, ...]
+    nodes: tuple[str, ...] = ()
+
 
 @dataclass(frozen=True)
 class Step:
-    """Do one thing: call the native function `symbol`, or the reference kernel of `op`.
+    """Do one thing, as `kind` says.
+
+    | kind | what is done |
+    |---|---|
+    | `cpu` | the native function `symbol` is called |
+    | `host` | the reference kernel of `op` is called |
+    | `copy` | the bytes of the operand are brought to the result, in the other memory |
+    | `gpu` | the launches are run in order, as one graph |
 
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
@@ -70,19 +98,24 @@ class Step:
     groups: tuple[int, ...] = ()
     reason: str = ""
     phases: int = 0
+    launches: tuple[Launch, ...] = ()
 
 
 @dataclass(frozen=True)
 class Memory:
     """Say how much memory a run takes, and the least any plan could have taken for the arena.
 
-    `thread_bytes` is what each thread takes besides, but for the first.
+    `thread_bytes` is what each thread takes besides, but for the first. What begins with `device`
+    is memory of the GPU.
     """
 
     arena_bytes: int
     arena_lower_bound: int
     weight_bytes: int
     thread_bytes: int = 0
+    device_arena_bytes: int = 0
+    device_arena_lower_bound: int = 0
+    device_weight_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -114,14 +147,78 @@ class CpuRequirements:
 
 
 @dataclass(frozen=True)
+class GpuParameter:
+    """Pass buffer number `buffer` of a launch to a kernel: its address, or a map of it.
+
+    `kind` is `pointer` or `tensor_map`. A map (CUtensorMap) is of a tensor of `shape`, with
+    `strides` in elements, read and written in blocks of shape `block`; `swizzle` is a number as
+    CUtensorMapSwizzle has it. Shape, strides and dtype may be given of a pointer, too; they bound
+    what the kernel reads and writes there.
+    """
+
+    kind: str
+    buffer: int
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    dtype: str = ""
+    block: tuple[int, ...] = ()
+    swizzle: int = 0
+
+
+@dataclass(frozen=True)
+class GpuKernel:
+    """Describe a kernel that was compiled for a GPU.
+
+    `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text it
+    was made from. The function takes the parameters in order, then two null pointers; a map is
+    followed by its shape as 32-bit numbers and its strides as 64-bit numbers. `grid` is how many
+    programs run along x, y, z, each on `warps` warps of 32 threads with `shared_bytes` of shared
+    memory. `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it
+    was made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
+    """
+
+    symbol: str
+    entry: str
+    function: str
+    grid: tuple[int, ...]
+    warps: int
+    shared_bytes: int = 0
+    registers: int = 0
+    spills: int = 0
+    parameters: tuple[GpuParameter, ...] = ()
+    source: str = ""
+    blocks: tuple[str, ...] = ()
+    stages: int = 0
+    triton: str = ""
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class GpuCode:
+    """Hold the kernels for one architecture, which is called as `sm_90`.
+
+    `driver` is the least that cuDriverGetVersion must say for a driver to know such code, as 12000
+    for CUDA 12.0; 0 where nobody knows. `candidates` are kernels as they might have been made, for
+    tuning to measure: each has the symbol of the one that it could stand for.
+    """
+
+    architecture: str
+    kernels: tuple[GpuKernel, ...]
+    driver: int = 0
+    candidates: tuple[GpuKernel, ...] = ()
+
+
+@dataclass(frozen=True)
 class Math:
     """Record what code may do to numbers: `mode` is fast or strict.
 
     `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
     """
 
     mode: str = "fast"
     winograd_error: float = 0.0
+    precision: str = "f32"
 
 
 @dataclass(frozen=True)
@@ -138,7 +235,8 @@ class Manifest:
     """Describe a whole package.
 
     It may hold native code for several machines, the best one first: `kernels` are those of the
-    first one, and the functions of steps are there for each.
+    first one, and the functions of steps are there for each. Likewise it may hold code for several
+    architectures of a GPU: all of them run the same launches, in the same buffers.
     """
 
     format: str = FORMAT
@@ -154,6 +252,7 @@ class Manifest:
     memory: Memory
     kernels: tuple[Kernel, ...] = ()
     machines: tuple[CpuRequirements, ...] = (CpuRequirements(),)
+    gpu: tuple[GpuCode, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def to_json(self) -> str:

@@ -2,8 +2,10 @@
 
 import ctypes
 import mmap
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +20,47 @@ _HUGE_PAGE = 2 << 20
 _NOTHING = np.empty(0, np.uint8)
 
 
+class Place(NamedTuple):
+    """Say where something is: an address of the host, or of a GPU."""
+
+    address: int
+    on_device: bool
+
+
+class OnDevice(Protocol):
+    """Stand for an array in the memory of a GPU."""
+
+    @property
+    def address(self) -> int:
+        """Return where it is."""
+        ...
+
+    @property
+    def nbytes(self) -> int:
+        """Return how many bytes it takes."""
+        ...
+
+
+Bound: TypeAlias = NDArray[Any] | OnDevice
+"""What may be the memory of an input or an output."""
+
+
 class Bases:
     """Hold what buffers lie in: the arena, the weights, and the arrays of the current run."""
 
-    def __init__(self, manifest: Manifest, weights: NDArray[np.uint8]) -> None:
+    def __init__(
+        self,
+        manifest: Manifest,
+        weights: NDArray[np.uint8],
+        on_device: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        """Make room for a session; `on_device` says where the bases in a GPU are."""
         count = FIRST_PORT + len(manifest.inputs) + len(manifest.outputs)
         self._buffers = manifest.buffers
         self._arrays: list[NDArray[Any]] = [_NOTHING] * count
         self._pointers = (ctypes.c_void_p * count)()
+        self._always_on_device = dict(on_device)
+        self._on_device = dict(on_device)
         self._ports = [_NOTHING] * (count - FIRST_PORT)
         self.bind(ARENA, allocate(manifest.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
@@ -35,14 +70,35 @@ class Bases:
         """Return where native code finds its table of bases."""
         return ctypes.addressof(self._pointers)
 
-    def bind(self, base: int, array: NDArray[Any]) -> None:
+    def bind(self, base: int, array: Bound) -> None:
         """Make `array` the memory of `base`; it must be contiguous."""
+        if not isinstance(array, np.ndarray):
+            self._on_device[base] = array.address
+            return
         self._arrays[base] = array
         self._pointers[base] = array.ctypes.data
 
     def release(self) -> None:
         """Forget the arrays of the last run."""
         self._arrays[FIRST_PORT:] = self._ports
+        if len(self._on_device) != len(self._always_on_device):
+            self._on_device = self._always_on_device.copy()
+
+    def place(self, index: int) -> Place:
+        """Return where a buffer is."""
+        buffer = self._buffers[index]
+        return self.place_in(buffer.base, buffer.offset)
+
+    def place_in(self, base: int, offset: int = 0) -> Place:
+        """Return where something in a base is."""
+        address = self._on_device.get(base)
+        if address is not None:
+            return Place(address + offset, True)
+        return Place(self._arrays[base].ctypes.data + offset, False)
+
+    def size_bytes(self, index: int) -> int:
+        """Return how many bytes a buffer takes."""
+        return self._buffers[index].size_bytes
 
     def view(self, index: int) -> NDArray[Any]:
         """Return the tensor in a buffer, in place."""

@@ -1,7 +1,10 @@
 """Prepare a package to run; what comes out is read-only and shared by sessions."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import ctypes
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +13,35 @@ from . import host
 from .cpu import choose_code
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
-from .manifest import Step
-from .memory import Bases, aligned
+from .manifest import FIRST_PORT, ON_GPU, Step
+from .memory import Bases, Place, aligned
 from .package import Package
 from .team import CODE, Team, pool_of
 
-Bind = Callable[[Bases, int], Callable[[], None]]
-"""Prepare a step for the bases of a session and a number of threads."""
+if TYPE_CHECKING:
+    from .gpu.device import Device
+    from .gpu.ports import DevicePorts
+    from .gpu.program import GpuProgram
+
+
+@dataclass(frozen=True)
+class Room:
+    """Hold what a session has for itself: memory, threads, and what is on a GPU, if any."""
+
+    bases: Bases
+    threads: int
+    ports: "DevicePorts | None" = None
+
+    def copy(self, target: Place, source: Place, size: int) -> None:
+        """Copy bytes from one place to another."""
+        if self.ports is not None:
+            self.ports.workspace.copy(target, source, size)
+        elif size:
+            ctypes.memmove(target.address, source.address, size)
+
+
+Bind = Callable[[Room], Callable[[], None]]
+"""Prepare a step for a session."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +49,7 @@ class Program:
     """Hold the weights and the steps of a package; each step binds to the bases of a session.
 
     `machine` names what the native code in use was made for; it is empty where there is none.
+    `gpu` is what a GPU holds of it, None where no step runs on one.
     """
 
     package: Package
@@ -31,13 +57,63 @@ class Program:
     weights: NDArray[np.uint8]
     library: NativeLibrary | None
     steps: tuple[Bind, ...]
+    gpu: "GpuProgram | None" = None
+
+    def room(self, threads: int) -> Room:
+        """Make room for a session."""
+        manifest = self.package.manifest
+        if self.gpu is None:
+            return Room(Bases(manifest, self.weights), threads)
+        from .gpu.ports import DevicePorts
+        from .gpu.workspace import Workspace
+
+        workspace = Workspace(self.gpu, manifest)
+        bases = Bases(manifest, self.weights, workspace.bases)
+        return Room(bases, threads, DevicePorts(workspace, manifest))
+
+    def bind(self, room: Room) -> list[Callable[[], None]]:
+        """Return what a run does, in order."""
+        bound: list[Callable[[], None]] = []
+        busy = False
+        for step, bind in zip(self.package.manifest.steps, self.steps, strict=True):
+            if busy and step.kind not in ON_GPU and room.ports is not None:
+                bound.append(room.ports.workspace.synchronize)
+            busy = step.kind in ON_GPU
+            bound.append(bind(room))
+        return bound + list(self._copies(room))
+
+    def _copies(self, room: Room) -> Iterator[Callable[[], None]]:
+        """Yield the copies of outputs that lie elsewhere: constants, inputs, other outputs."""
+        manifest = self.package.manifest
+        for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
+            buffer = manifest.buffers[port.buffer]
+            if buffer.base != base:
+                yield partial(_copy, room, base, port.buffer, buffer.size_bytes)
+
+    def without_gpu(self) -> "Program":
+        """Return the program without what is on a GPU, which it no longer keeps there."""
+        return replace(self, gpu=None, steps=())
 
 
-def link(package: Package, dialects: Mapping[str, host.Ops]) -> Program:
-    """Load the native code and find the kernel of every host step."""
+def _copy(room: Room, base: int, buffer: int, size: int) -> None:
+    room.copy(room.bases.place_in(base), room.bases.place(buffer), size)
+
+
+def link(package: Package, dialects: Mapping[str, host.Ops], device: "int | Device" = 0) -> Program:
+    """Load the native code, find the kernel of every host step, and bring the rest to a GPU."""
     machine, library = _load(package)
     steps = tuple(_prepare(step, package, library, dialects) for step in package.manifest.steps)
-    return Program(package, machine, aligned(package.weights), library, steps)
+    gpu = _bring(package, device)
+    return Program(package, machine, aligned(package.weights), library, steps, gpu)
+
+
+def _bring(package: Package, device: "int | Device") -> "GpuProgram | None":
+    if all(step.kind not in ON_GPU for step in package.manifest.steps):
+        return None
+    from .gpu.device import Device
+    from .gpu.program import prepare
+
+    return prepare(package, Device.open(device))
 
 
 def _load(package: Package) -> tuple[str, NativeLibrary | None]:
@@ -59,11 +135,22 @@ def _prepare(
 ) -> Bind:
     if step.kind == "host":
         reference = host.find_reference(step.op, step.nodes, dialects)
-        return lambda bases, threads: host.bind(step, reference, bases)
+        return lambda room: host.bind(step, reference, room.bases)
+    if step.kind in ON_GPU:
+        return partial(_bind_to_gpu, step)
     if library is None:
         raise PackageError(f"step '{step.symbol}' is native, but the package has no native code")
     if CODE not in package.entries:
         raise PackageError(f"step '{step.symbol}' is native, but the package has no '{CODE}'")
     library.address(step.symbol)  # a function that is missing is found now
     pool, own = pool_of(package.entries[CODE]), package.manifest.memory.thread_bytes
-    return lambda bases, threads: Team(library, step, bases, own, threads, pool).run
+    return lambda room: Team(library, step, room.bases, own, room.threads, pool).run
+
+
+def _bind_to_gpu(step: Step, room: Room) -> Callable[[], None]:
+    assert room.ports is not None
+    if step.kind == "gpu":
+        return room.ports.workspace.bind(step)
+    (source,), (target,) = step.operands, step.results
+    size = room.bases.size_bytes(source)
+    return lambda: room.copy(room.bases.place(target), room.bases.place(source), size)

@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,17 +12,31 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import RunError
 from .host import Ops
 from .manifest import FIRST_PORT, Manifest, Port
-from .memory import Bases
+from .memory import Bound
 from .package import Package
 from .program import Program, link
 from .slots import Slot, overlap
 from .team import checked_threads
 
+if TYPE_CHECKING:
+    from .gpu.array import DeviceArray
+    from .gpu.device import Device
+    from .gpu.exchange import DeviceArrayLike
+    from .gpu.ports import DevicePorts
+    from .gpu.replay import Replay
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
 _INSTALLED: Mapping[str, Ops] = MappingProxyType({})
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Session:
-    """Run a package, one call at a time; `clone` it to run in several threads."""
+    """Run a package, one call at a time; `clone` it to run in several threads.
+
+    Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
+    """
 
     def __init__(
         self,
@@ -30,30 +44,29 @@ class Session:
         dialects: Mapping[str, Ops] = _INSTALLED,
         *,
         threads: int | None = None,
+        device: "int | Device" = 0,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
         A run takes up to `threads` threads, as many as there are cores if that is None. All
         sessions of the process share them: while one of them runs on several, others run on the
         thread that called them. Results are the same, bit by bit, with any number.
+
+        What a package has for a GPU runs on number `device`; equal weights are there once.
         """
-        self._start(link(package, dialects), checked_threads(threads))
+        self._start(link(package, dialects, device), checked_threads(threads))
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
         first_output = FIRST_PORT + len(manifest.inputs)
         self._program = program
         self._threads = threads
-        self._bases = Bases(manifest, program.weights)
         self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
         self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
-        self._steps = [bind(self._bases, threads) for bind in program.steps]
-        # An output that is a constant, an input or another output lies elsewhere.
-        self._copies = [
-            (slot.name, port.buffer)
-            for slot, port in zip(self._outputs, manifest.outputs, strict=True)
-            if manifest.buffers[port.buffer].base != slot.base
-        ]
+        room = program.room(threads)
+        self._bases, self._gpu = room.bases, room.ports
+        self._steps = program.bind(room)
+        self._closed = False
         self._busy = threading.Lock()
 
     @property
@@ -72,6 +85,11 @@ class Session:
         return self._program.machine
 
     @property
+    def device(self) -> "Device | None":
+        """Return the GPU that the session runs on; None where no step does."""
+        return None if self._gpu is None else self._gpu.workspace.device
+
+    @property
     def inputs(self) -> tuple[Port, ...]:
         """Return what goes in, in order."""
         return self.manifest.inputs
@@ -83,19 +101,33 @@ class Session:
 
     def run(
         self,
-        feeds: Mapping[str, ArrayLike],
-        outputs: Mapping[str, NDArray[Any]] | None = None,
-    ) -> dict[str, NDArray[Any]]:
-        """Compute all outputs from all inputs; those given in `outputs` are written in place."""
-        if not self._busy.acquire(blocking=False):
-            raise RunError("the session is running in another thread: give each thread a clone()")
-        try:
-            return self._run(feeds, outputs or {})
-        finally:
-            self._bases.release()
-            self._busy.release()
+        feeds: "Mapping[str, ArrayLike | DeviceArrayLike]",
+        outputs: "Mapping[str, NDArray[Any] | DeviceArrayLike] | None" = None,
+    ) -> dict[str, Any]:
+        """Compute all outputs from all inputs; those given in `outputs` are written in place.
 
-    def __call__(self, *arrays: ArrayLike) -> NDArray[Any] | tuple[NDArray[Any], ...]:
+        The others are new numpy arrays.
+        """
+        return self._alone(self._run, feeds, outputs or {})
+
+    def run_on_device(
+        self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]"
+    ) -> "dict[str, DeviceArray]":
+        """Compute all outputs from all inputs; the outputs are new arrays on the GPU."""
+        return self._alone(self._run_on_device, feeds)
+
+    def replay(
+        self,
+        inputs: "Mapping[str, DeviceArrayLike]" = _NONE,
+        outputs: "Mapping[str, DeviceArrayLike]" = _NONE,
+    ) -> "Replay":
+        """Return the whole run as one graph, bound to arrays on the GPU; those not given are made.
+
+        Raise RunError where a part of the package does not run there.
+        """
+        return self._alone(self._replay, inputs, outputs)
+
+    def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
         if len(arrays) != len(self._inputs):
             names = _quote(slot.name for slot in self._inputs)
@@ -106,6 +138,8 @@ class Session:
 
     def clone(self) -> "Session":
         """Return a session with memory of its own that shares package, weights and code."""
+        if self._closed:
+            raise _closed()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
         return twin
@@ -114,47 +148,155 @@ class Session:
         """Write the package to `path`."""
         self._program.package.save(path)
 
-    def _run(
-        self, feeds: Mapping[str, object], given: Mapping[str, object]
-    ) -> dict[str, NDArray[Any]]:
-        arrays = self._take(feeds)
-        results = (
-            self._adopt(given, arrays) if given else {s.name: s.create() for s in self._outputs}
-        )
-        for slot in self._outputs:
-            self._bases.bind(slot.base, results[slot.name])
-        for step in self._steps:
-            step()
-        for name, buffer in self._copies:
-            source = self._bases.view(buffer)
-            # Complex numbers lie in buffers as pairs of real ones.
-            np.copyto(results[name].reshape(-1).view(source.dtype).reshape(source.shape), source)
+    def close(self) -> None:
+        """Free what the session has on a GPU; it cannot run any more."""
+        if not self._closed:
+            self._alone(self._close)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
+        """Do what no other thread may do in this session meanwhile."""
+        if not self._busy.acquire(blocking=False):
+            raise RunError("the session is running in another thread: give each thread a clone()")
+        try:
+            if self._closed:
+                raise _closed()
+            return work(*arguments)
+        finally:
+            self._bases.release()
+            self._busy.release()
+
+    def _close(self) -> None:
+        self._closed = True
+        self._steps = []
+        self._program = self._program.without_gpu()
+        if self._gpu is not None:
+            self._gpu.workspace.close()
+            self._gpu = None
+
+    def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+        if self._gpu is None:
+            return self._compute(feeds, given)
+        with self._gpu:
+            results = self._compute(feeds, given)
+            self._gpu.finish()
         return results
 
-    def _take(self, feeds: Mapping[str, object]) -> list[NDArray[Any]]:
+    def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+        results, _ = self._bind(feeds, given)
+        self._do_steps()
+        return results
+
+    def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
+        gpu = self._on_gpu()
+        results = {slot.name: gpu.create(slot) for slot in self._outputs}
+        self._run(feeds, results)
+        return results
+
+    def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
+        from .gpu.replay import Replay
+
+        gpu = self._on_gpu()
+        gpu.check_alone(self.manifest)
+        _check_known("input", inputs, self._inputs)
+        feeds = {
+            s.name: inputs[s.name] if s.name in inputs else gpu.create(s) for s in self._inputs
+        }
+        given = {s.name: gpu.create(s) for s in self._outputs} | dict(outputs)
+        with gpu:
+            _, arrays = self._bind(feeds, given)
+            if any(isinstance(array, np.ndarray) for array in arrays):
+                raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
+            graph = gpu.workspace.record(self._do_steps)
+        return Replay(gpu.workspace, graph, feeds, given, self._busy, arrays)
+
+    def _on_gpu(self) -> "DevicePorts":
+        if self._gpu is None:
+            raise RunError(
+                "the package has nothing for a GPU: compile the model again with --target gpu"
+            )
+        return self._gpu
+
+    def _do_steps(self) -> None:
+        for step in self._steps:
+            step()
+
+    def _bind(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> tuple[dict[str, Any], list[Bound]]:
+        """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
+        arrays = self._take(feeds)
+        if not given:
+            results = {slot.name: slot.create() for slot in self._outputs}
+            for slot in self._outputs:
+                self._bases.bind(slot.base, results[slot.name])
+            return results, arrays
+        _check_known("output", given, self._outputs)
+        results: dict[str, Any] = {}
+        for slot in self._outputs:
+            results[slot.name] = given[slot.name] if slot.name in given else slot.create()
+            array = self._adopt(slot, results[slot.name])
+            if overlap(array, arrays):
+                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
+            self._bases.bind(slot.base, array)
+            arrays.append(array)
+        return results, arrays
+
+    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
         if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
             raise _wrong_names(feeds, self._inputs)
-        arrays: list[NDArray[Any]] = []
+        arrays: list[Bound] = []
         for slot in self._inputs:
-            array = slot.take(feeds[slot.name])
+            value = feeds[slot.name]
+            if not _is_on_device(value):
+                array = slot.take(value)
+            elif self._gpu is None:
+                raise _on_no_device("input", slot)
+            else:
+                array = self._gpu.take(slot, value)
             self._bases.bind(slot.base, array)
             arrays.append(array)
         return arrays
 
-    def _adopt(
-        self, given: Mapping[str, object], inputs: list[NDArray[Any]]
-    ) -> dict[str, NDArray[Any]]:
-        names = [slot.name for slot in self._outputs]
-        for name in given:
-            if name not in names:
-                raise RunError(f"no output is named '{name}', there are {_quote(names)}")
-        results: dict[str, NDArray[Any]] = {}
-        for slot in self._outputs:
-            array = slot.adopt(given[slot.name]) if slot.name in given else slot.create()
-            if overlap(array, [*inputs, *results.values()]):
-                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-            results[slot.name] = array
-        return results
+    def _adopt(self, slot: Slot, value: object) -> Bound:
+        if not _is_on_device(value):
+            return slot.adopt(value)
+        if self._gpu is None:
+            raise _on_no_device("output", slot)
+        return self._gpu.adopt(slot, value)
+
+
+def _is_on_device(value: object) -> bool:
+    if isinstance(value, np.ndarray):
+        return False
+    if not hasattr(value, "__dlpack_device__") and not hasattr(value, "__cuda_array_interface__"):
+        return False
+    from .gpu.exchange import on_device
+
+    return on_device(value)
+
+
+def _on_no_device(role: str, slot: Slot) -> RunError:
+    return RunError(
+        f"{role} '{slot.name}' is on a GPU, the package has nothing for one: copy it to the host, "
+        "or compile the model again with --target gpu"
+    )
+
+
+def _closed() -> RunError:
+    return RunError("the session is closed: open the package again")
+
+
+def _check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
+    names = [slot.name for slot in slots]
+    for name in given:
+        if name not in names:
+            raise RunError(f"no {role} is named '{name}', there are {_quote(names)}")
 
 
 def _wrong_names(feeds: object, slots: list[Slot]) -> RunError:

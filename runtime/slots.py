@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .dtypes import resolve
 from .errors import RunError
 from .manifest import Port
+from .memory import Bound
 
 _LITERALS = (bool, int, float, complex, list, tuple)
 _WHOLE = ("bool", "int", "uint")
@@ -33,7 +34,7 @@ class Slot:
         """Return an input as an array that native code can read, copied only if it must be."""
         # Exact types: a numpy float64 is a float, yet it has a type of its own.
         array = self._convert(value) if type(value) in _LITERALS else np.asarray(value)
-        self._check("input", array)
+        self.check("input", array.shape, array.dtype)
         flags = array.flags
         return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
 
@@ -44,7 +45,7 @@ class Slot:
                 f"output '{self.name}' is of type {type(array).__name__}, must be a numpy array"
             )
         output = cast("NDArray[Any]", array)
-        self._check("output", output)
+        self.check("output", output.shape, output.dtype)
         flags = output.flags
         if not (flags.c_contiguous and flags.aligned and flags.writeable):
             raise RunError(f"output '{self.name}' must be contiguous, aligned and writable")
@@ -54,12 +55,13 @@ class Slot:
         """Return a fresh output."""
         return np.empty(self.shape, self.dtype)
 
-    def _check(self, role: str, array: NDArray[Any]) -> None:
-        if array.shape != self.shape:
-            raise RunError(f"{role} '{self.name}' has shape {array.shape}, must be {self.shape}")
-        if array.dtype != self.dtype:
+    def check(self, role: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Raise RunError unless shape and type are those of the slot."""
+        if shape != self.shape:
+            raise RunError(f"{role} '{self.name}' has shape {shape}, must be {self.shape}")
+        if dtype != self.dtype:
             raise RunError(
-                f"{role} '{self.name}' is {array.dtype}, must be {self.dtype}: convert it first"
+                f"{role} '{self.name}' is {dtype}, must be {self.dtype}: convert it first"
             )
 
     def _convert(self, literal: object) -> NDArray[Any]:
@@ -93,6 +95,15 @@ def _survives(given: NDArray[Any], array: NDArray[Any]) -> bool:
     return bool(np.all(np.isfinite(array.astype(wide)) | ~np.isfinite(given)))
 
 
-def overlap(array: NDArray[Any], others: Sequence[NDArray[Any]]) -> bool:
+def overlap(array: Bound, others: Sequence[Bound]) -> bool:
     """Tell whether a contiguous array shares memory with one of the others."""
-    return any(np.may_share_memory(array, other) for other in others)
+    return any(_overlap(array, other) for other in others)
+
+
+def _overlap(one: Bound, other: Bound) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.may_share_memory(one, other)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return False
+    first, last = sorted((one, other), key=lambda array: array.address)
+    return bool(last.nbytes) and first.address + first.nbytes > last.address

@@ -1,18 +1,47 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..dialects import tri
+from ..dialects.core.errors import CompileError
+from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.core import Pass
-from .options import DEFAULT, Options
+from ..passes.pipeline import Hook
+from .options import DEFAULT, TF32, Options
+
+if TYPE_CHECKING:
+    from .code import Code
 
 Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
 
+Progress = Callable[[str], None]
+"""What hears of each stage of a compilation and of each kernel that is compiled."""
+
+
+HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
+"""The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""
+
+
+class Watch(Hook):
+    """Base of what a target wants to see and do around the passes that prepare its kernels.
+
+    `ran` says whether there was anything to do.
+    """
+
+    ran = False
+
+    def entries(self) -> Mapping[str, bytes]:
+        """Return what is to be in the package, after the passes have run."""
+        return {}
+
 
 class Target:
     """Collect the lowerings and the limits of one place where ops can run.
+
+    Its kernels read and write `memory`; what another memory holds is copied before.
 
     Both register by decorator on the target's own object, so that two targets live side by side
     and a test can make a third:
@@ -29,8 +58,15 @@ class Target:
     and in the support table of the docs.
     """
 
-    def __init__(self, name: str) -> None:
+    kept_entries: tuple[str, ...] = ()
+    """What of a package stays when it is compiled again."""
+
+    replaces_groups = False
+    """Whether `compile` puts what groups are lowered to in their place."""
+
+    def __init__(self, name: str, memory: str = HOST_MEMORY) -> None:
         self.name = name
+        self.memory = memory
         self.lowerings: dict[type[Op], Any] = {}
         self.limits: dict[type[Op], list[Predicate]] = {}
 
@@ -59,6 +95,43 @@ class Target:
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
+
+    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+        """Return the passes that make code of what was placed here, as far as that is IR."""
+        return ()
+
+    def check(self, options: Options) -> None:
+        """Raise CompileError for what a user may ask of other targets, but not of this one."""
+        if options.architectures:
+            raise CompileError(
+                f"target '{self.name}:{','.join(options.architectures)}' names architectures, "
+                f"'{self.name}' has none: say which CPUs code is for by machine (--machine)"
+            )
+        if options.candidates:
+            raise CompileError(
+                f"candidates are settings of kernels for a GPU, '{self.name}' has none: "
+                "schedules for a CPU are measured as a model is compiled (--tune)"
+            )
+        if options.precision == TF32:
+            raise CompileError(
+                f"precision is '{TF32}', which '{self.name}' does not compute in: "
+                "take f32, fp16 or bf16, or a GPU"
+            )
+
+    def watch(self, options: Options, progress: Progress) -> Watch | None:
+        """Return what watches the passes, if anything does."""
+        return None
+
+    def owns(self, op: Op) -> bool:
+        """Say whether an op of the model's function runs here."""
+        return isinstance(op, tri.Group) and op.target == self.name
+
+    def compile(self, module: Module, options: Options, progress: Progress) -> "Code":
+        """Generate code for the ops that run here; `progress` hears of each new kernel.
+
+        Raises CompileError.
+        """
+        raise NotImplementedError
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         """Say why ops that the target takes one by one do not make one kernel, or None."""

@@ -12,6 +12,12 @@ from ..runtime.package import SUFFIX
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)
 
+F32, TF32 = "f32", "tf32"
+HALVES = {"fp16": "f16", "bf16": "bf16"}
+"""The precisions in which values are stored in half of the bytes, and their element types."""
+
+PRECISIONS = (F32, TF32, *HALVES)
+
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
@@ -24,7 +30,9 @@ class Options:
     say; docs/numerics.md has more. `winograd_error` is what Winograd's method may lose, relative to
     the largest output of a layer. `tuning` names a tuning file whose schedules are used, `tune` one
     that also takes up what it lacks; docs/tuning.md has more. `machine` names the CPUs that code is
-    made for, one or several. Raises CompileError for anything else.
+    made for, one or several. `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
+    `architectures` are the GPUs that code is made for; with `candidates`, their kernels are made
+    with other settings too, for tuning to measure. Raises CompileError for anything else.
     """
 
     math: str = FAST
@@ -32,6 +40,9 @@ class Options:
     tuning: str = ""
     tune: str = ""
     machine: str | Sequence[str] = NATIVE
+    precision: str = F32
+    architectures: tuple[str, ...] = ()
+    candidates: bool = False
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -46,6 +57,9 @@ class Options:
             raise CompileError(f"tune is '{self.tune}', must be a file of its own, not a package")
         if self.math not in MATHS:
             raise CompileError(f"math is '{self.math}', must be one of {', '.join(MATHS)}")
+        if self.precision not in PRECISIONS:
+            known = ", ".join(PRECISIONS)
+            raise CompileError(f"precision is '{self.precision}', must be one of {known}")
         if (error := self.winograd_error) is None:
             return
         if not (floats.isfinite(error) and error >= 0):
@@ -63,6 +77,11 @@ class Options:
     @property
     def strict(self) -> bool:
         return self.math == STRICT
+
+    @property
+    def element_type(self) -> str:
+        """The element type in which what the model has in f32 is stored."""
+        return HALVES.get(self.precision, F32)
 
     @property
     def tuning_file(self) -> str:

@@ -13,8 +13,9 @@ from ..passes.core import Pass
 from .core import Target
 from .registry import find_target
 
-FREE = (tri.Constant, tri.Weight, tri.Reshape)
-"""Ops that no target runs: constants are data, a reshape is another view of the same memory."""
+FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
+"""Ops that no target runs: constants are data, a reshape is another view of the same memory, and
+copies are made between kernels."""
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,29 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..dialects import tri
-from ..dialects.core.attributes import tensor_of
-from ..dialects.core.location import value_names
+from ..dialects.core.attributes import order_of, tensor_of
+from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array, Tensor
+from ..runtime.manifest import ARENA, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, WEIGHTS
+from .core import DEVICE_MEMORY, HOST_MEMORY
+from .memories import VIEWS, lies_as_operand, memory_of, read_memory
 from .memory import ALIGNMENT, Interval, Plan, plan_memory
 
-ARENA, WEIGHTS, FIRST_PORT = 0, 1, 2
+BASES = {HOST_MEMORY: (ARENA, WEIGHTS), DEVICE_MEMORY: (DEVICE_ARENA, DEVICE_WEIGHTS)}
+"""The bases of what a run computes and of what it is given, in each memory."""
 
 
 @dataclass(frozen=True)
 class Place:
     """Say where a tensor lives: so many bytes into one of the program's bases.
 
-    The bases are the arena, the weights, then the inputs and the outputs in order. Threads but the
-    first have private memory so many bytes into what is their own.
+    The bases are those of the manifest: the arenas and the weights of host and device, then the
+    inputs and the outputs in order. Threads but the first have private memory so many bytes into
+    what is their own.
     """
 
     base: int
@@ -40,32 +46,58 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Call:
-    """Run one group on its target; `scratch` is memory it needs meanwhile."""
+    """Do what an op of the model's function says; `scratch` is memory it needs meanwhile.
 
-    group: tri.Group
+    The op is a group, a launch of a kernel, or a copy.
+    """
+
+    op: Op
     operands: tuple[ir.Value, ...]
     results: tuple[ir.Value, ...]
     scratch: tuple[Scratch, ...] = ()
 
+    @staticmethod
+    def of(op: Op, scratch: Sequence[Scratch] = ()) -> "Call":
+        """Return the call of an op with all its operands and results."""
+        return Call(op, tuple(op.operation.operands), tuple(op.results), tuple(scratch))
+
+
+@dataclass(frozen=True)
+class Storage:
+    """Say what one memory holds: the plan of its arena, and the weights at their offsets."""
+
+    plan: Plan
+    weights: list[tuple[int, Array]]
+    weight_bytes: int
+
 
 @dataclass
 class Program:
-    """Hold the calls of a model in order and a place for every value."""
+    """Hold the calls of a model in order and a place for every value.
+
+    Constants have a place in each memory where they are read.
+    """
 
     calls: list[Call]
     places: dict[ir.Value, Place]
+    constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
-    weights: list[tuple[int, Array]]
-    weight_bytes: int
+    storage: dict[str, Storage]
     thread_bytes: int
-    memory: Plan
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
 
+    def place(self, value: ir.Value, memory: str = HOST_MEMORY) -> Place:
+        """Return where a value lies; of a constant, in a memory."""
+        return self.places.get(value) or self.constants[value, memory]
+
 
 def lay_out(module: Module, calls: Sequence[Call]) -> Program:
-    """Plan the memory of a placed module whose groups are the given calls, in order."""
+    """Plan the memory of a placed module with the given calls, in order.
+
+    Raises CompileError for a view that does not lie in memory as its operand does.
+    """
     layout = _Layout(module, list(calls))
     return layout.program()
 
@@ -87,7 +119,8 @@ class _Layout:
         op = view(operation)
         if operation.name == "func.return":
             self.outputs = list(operation.operands)
-        elif isinstance(op, tri.Reshape):
+        elif isinstance(op, VIEWS):
+            _check_view(op)
             self.roots[op.y] = self.root(op.x)
         elif isinstance(op, (tri.Constant, tri.Weight)):
             self.constants.append(op)
@@ -101,28 +134,37 @@ class _Layout:
 
     def program(self) -> Program:
         places = {v: Place(FIRST_PORT + i, 0) for i, v in enumerate(self.inputs)}
-        weights, weight_bytes = self._weights(places)
+        read = self._read()
+        constants: dict[tuple[ir.Value, str], Place] = {}
+        weights = {memory: self._weights(memory, read, constants) for memory in BASES}
         self._place_outputs(places)
-        intervals = self._intervals(places)
-        memory = plan_memory(intervals)
-        for interval in intervals:
-            if isinstance(interval.key, ir.Value):
-                places[interval.key] = Place(ARENA, memory.offsets[interval.key])
-        scratch = [self._scratch(step, memory) for step in range(len(self.calls))]
+        plans = {memory: plan_memory(self._intervals(memory, places)) for memory in BASES}
+        for memory, plan in plans.items():
+            for key, offset in plan.offsets.items():
+                if isinstance(key, ir.Value):
+                    places[key] = Place(BASES[memory][0], offset)
         for value, root in self.roots.items():
-            places[value] = places[root]
+            if root in places:
+                places[value] = places[root]
+            for memory in BASES:
+                if (root, memory) in constants:
+                    constants[value, memory] = constants[root, memory]
         return Program(
             self.calls,
             places,
-            scratch,
-            weights,
-            weight_bytes,
+            constants,
+            [self._scratch(step, plans[HOST_MEMORY]) for step in range(len(self.calls))],
+            {memory: Storage(plans[memory], *weights[memory]) for memory in BASES},
             max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
-            memory,
             self.inputs,
             self.outputs,
             self.names,
         )
+
+    def _read(self) -> set[tuple[ir.Value, str]]:
+        """List which values are read, and in which memory."""
+        read = {(self.root(v), read_memory(c.op)) for c in self.calls for v in c.operands}
+        return read | {(self.root(v), HOST_MEMORY) for v in self.outputs}
 
     def _scratch(self, step: int, memory: Plan) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
@@ -131,16 +173,19 @@ class _Layout:
             for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
         )
 
-    def _weights(self, places: dict[ir.Value, Place]) -> tuple[list[tuple[int, Array]], int]:
-        """Give each distinct constant an offset in the weights; equal bytes are stored once."""
-        used = {self.root(v) for call in self.calls for v in call.operands}
-        used |= {self.root(v) for v in self.outputs}
+    def _weights(
+        self,
+        memory: str,
+        read: set[tuple[ir.Value, str]],
+        places: dict[tuple[ir.Value, str], Place],
+    ) -> tuple[list[tuple[int, Array]], int]:
+        """Give each distinct constant an offset in a memory; equal bytes are stored once."""
         stored: list[tuple[int, Array]] = []
         known: dict[tuple[int, bytes], int] = {}
         end = 0
         for op in self.constants:
             value = op.results[0]
-            if value not in used:
+            if (value, memory) not in read:
                 continue
             array = self._data(op)
             key = (array.nbytes, _digest(array))
@@ -148,23 +193,24 @@ class _Layout:
                 known[key] = end
                 stored.append((end, array))
                 end += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-            places[value] = Place(WEIGHTS, known[key])
+            places[value, memory] = Place(BASES[memory][1], known[key])
         return stored, end
 
     def _data(self, op: Op) -> Array:
-        if isinstance(op, tri.Weight):
-            return self.module.weights[op.name]
-        assert isinstance(op, tri.Constant)
-        return op.value
+        """Return a constant as it lies in memory."""
+        assert isinstance(op, (tri.Constant, tri.Weight))
+        array = self.module.weights[op.name] if isinstance(op, tri.Weight) else op.value
+        return array.transpose(order_of(op.y.type))
 
     def _place_outputs(self, places: dict[ir.Value, Place]) -> None:
         """Let values that leave the model be written where the caller wants them."""
+        constants = {op.results[0] for op in self.constants}
         for index, value in enumerate(self.outputs):
             root = self.root(value)
-            if root not in places:
+            if root not in places and root not in constants:
                 places[root] = Place(FIRST_PORT + len(self.inputs) + index, 0)
 
-    def _intervals(self, places: dict[ir.Value, Place]) -> list[Interval]:
+    def _intervals(self, memory: str, places: dict[ir.Value, Place]) -> list[Interval]:
         first: dict[ir.Value, int] = {}
         last: dict[ir.Value, int] = {}
         intervals: list[Interval] = []
@@ -173,13 +219,23 @@ class _Layout:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
+            if memory != HOST_MEMORY:
+                continue
             for index, scratch in enumerate(call.scratch):
                 intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
         for value, step in first.items():
-            if value not in places:
+            if value not in places and memory_of(value) == memory:
                 size = tensor_of(value.type).size_bytes
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
+
+
+def _check_view(op: tri.Reshape | tri.Transpose) -> None:
+    if not lies_as_operand(op):
+        message = (
+            f"'{op.op_name}' op is between kernels, but lies in memory as its operand does not"
+        )
+        raise CompileError([Diagnostic(describe(op.location), message)])
 
 
 def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:

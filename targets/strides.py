@@ -35,22 +35,21 @@ def reshaped_strides(shape: Shape, strides: Sequence[int], new: Shape) -> tuple[
     """Return the strides of the same elements under another shape, or None if that needs a copy."""
     if 0 in shape:
         return row_major(new)
-    old = [(size, step) for size, step in zip(shape, strides, strict=True) if size != 1]
+    runs: list[tuple[int, int]] = []
+    for size, step in zip(shape, strides, strict=True):
+        if size == 1:
+            continue
+        whole = runs.pop()[0] if runs and runs[-1][1] == size * step else 1
+        runs.append((whole * size, step))
     result: list[int] = []
     for size in reversed(new):
         if size == 1:
             result.append(0)
             continue
-        if not old:
-            return None
-        have, step = old.pop()
-        result.append(step)
-        while have < size:
-            if not old or old[-1][1] != step * have:
-                return None
-            have *= old.pop()[0]
+        have, step = runs.pop()
         if have % size:
             return None
+        result.append(step)
         if have > size:
-            old.append((have // size, step * size))
+            runs.append((have // size, step * size))
     return tuple(reversed(result))

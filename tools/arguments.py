@@ -7,6 +7,7 @@ from typing import Any
 
 from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
+from ..targets.options import PRECISIONS
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -45,7 +46,11 @@ def shape_argument() -> dict[str, Any]:
 def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what says how a model is compiled; a default of None means that of the API."""
     group = parser.add_argument_group("how to compile")
-    group.add_argument("--target", metavar="NAME", help="where to run: cpu (the default) or host")
+    group.add_argument(
+        "--target",
+        metavar="NAME",
+        help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
+    )
     group.add_argument("--shape", **shape_argument())
     group.add_argument(
         "--opt-level",
@@ -57,6 +62,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         "--math",
         choices=("fast", "strict"),
         help="strict: no approximations, nothing rounds otherwise than the ops say",
+    )
+    group.add_argument(
+        "--precision",
+        choices=PRECISIONS,
+        help="what f32 is computed in (f32 is the default); inputs and outputs keep their types",
     )
     group.add_argument(
         "--winograd-error",
@@ -80,7 +90,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level", "math", "winograd_error", "tuning", "machine")
+    names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
+    names += ("machine",)
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 

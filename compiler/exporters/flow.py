@@ -57,6 +57,8 @@ class Flow:
                 return [self.resolve(value) for value in operation.operation.operands]
             if isinstance(op, tri.Group):
                 self._open(op)
+            elif isinstance(op, tri.Copy):
+                self._same[op.y] = self.resolve(op.x)
             elif isinstance(op, (tri.Constant, tri.Weight)):
                 self._constants[op.y] = op
             else:

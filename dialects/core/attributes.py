@@ -25,7 +25,10 @@ SPELLING: dict[Any, str] = {
 
 
 def tensor_of(type_: ir.Type) -> Tensor:
-    """Return the plain type of a ranked, static tensor type; raise Invalid for others."""
+    """Return the plain type of a ranked, static tensor type, in whatever order its axes lie.
+
+    Raises Invalid for other types, and for what is not an order.
+    """
     if not isinstance(type_, ir.RankedTensorType):
         raise Invalid(f"operand or result has type {type_}, must be a ranked tensor")
     if not type_.has_static_shape:
@@ -33,25 +36,44 @@ def tensor_of(type_: ir.Type) -> Tensor:
     dtype = str(type_.element_type)
     if dtype not in DTYPES:
         raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
+    if type_.encoding is not None:
+        order_of(type_)
     return Tensor(tuple(type_.shape), dtype)
 
 
-def type_of(tensor: Tensor) -> ir.Type:
-    """Return the MLIR type of a plain tensor type, in the current context."""
+def order_of(type_: ir.Type) -> tuple[int, ...]:
+    """Return the order in which the axes of a tensor type lie in memory, outermost first.
+
+    A type that says nothing is row-major. Raises Invalid for one that says anything but an order.
+    """
+    assert isinstance(type_, ir.RankedTensorType)
+    plain = tuple(range(type_.rank))
+    if type_.encoding is None:
+        return plain
+    try:
+        order = tuple(axis.value for axis in type_.encoding)
+    except (TypeError, AttributeError):
+        order = ()
+    if any(type(axis) is not int for axis in order) or tuple(sorted(order)) != plain:
+        raise Invalid(f"{type_} is in no order: it must name each of {type_.rank} axes once")
+    if order == plain:
+        raise Invalid(f"{type_} is in row-major order, which must be left out")
+    return order
+
+
+def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
+    """Return the MLIR type of a plain tensor type, in the current context.
+
+    `order` says how the axes lie in memory where that is not row-major.
+    """
     if max(tensor.shape, default=0) >= 1 << 63:
         raise Unsupported(f"makes {tensor}, axes must have less than 2^63 elements")
-    return ir.RankedTensorType.get(tensor.shape, ir.Type.parse(tensor.dtype))
-
-
-def order_of(type_: ir.Type) -> tuple[int, ...]:
-    """Return in which order the dims of a tensor lie in memory, outermost first.
-
-    It is empty for a tensor in row-major order.
-    """
-    encoding = type_.encoding if isinstance(type_, ir.RankedTensorType) else None
-    if not isinstance(encoding, ir.ArrayAttr):
-        return ()
-    return tuple(item.value for item in encoding)
+    element = ir.Type.parse(tensor.dtype)
+    if order in ((), tuple(range(tensor.rank))):
+        return ir.RankedTensorType.get(tensor.shape, element)
+    i64 = ir.IntegerType.get_signless(64)
+    encoding = ir.ArrayAttr.get([ir.IntegerAttr.get(i64, axis) for axis in order])
+    return ir.RankedTensorType.get(tensor.shape, element, encoding)
 
 
 def to_attribute(value: Any, kind: Any) -> ir.Attribute:

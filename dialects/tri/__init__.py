@@ -7,6 +7,7 @@ from .binary import *
 from .compare import *
 from .constant import *
 from .conv import *
+from .copy import *
 from .deform import *
 from .dialect import TRI as TRI
 from .elementwise import *

@@ -8,10 +8,11 @@ from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...passes.core import Pass
 from ..options import WINOGRAD_ERROR
+from ..tuning_file import Entry
 from .candidates import is_possible
 from .products import Product, product_of
 from .schedule import Schedule, fix_schedule
-from .tuning_file import Entry, read_tuning
+from .tuning_file import tuning_format
 
 
 class ApplyTuning(Pass):
@@ -32,7 +33,7 @@ class ApplyTuning(Pass):
         if not self.file:
             return
         machine = find_machine(self.machine)
-        entries = read_tuning(self.file, machine).entries
+        entries = tuning_format(machine).read(self.file).entries
         with module.operation.context:
             for op, product in tunable(module):
                 entry = entries.get(key_of(op))
@@ -49,7 +50,9 @@ def tunable(module: Module) -> Iterator[tuple[Op, Product]]:
             yield op, product
 
 
-def winner(entry: Entry, product: Product, machine: Machine, error: float) -> Schedule | None:
+def winner(
+    entry: Entry[Schedule], product: Product, machine: Machine, error: float
+) -> Schedule | None:
     """Return the schedule of an entry if it is possible, else the fastest that is."""
     ranked = sorted(entry.candidates, key=lambda schedule: entry.candidates[schedule])
     possible = (s for s in (entry.schedule, *ranked) if is_possible(s, product, machine, error))

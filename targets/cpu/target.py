@@ -6,13 +6,16 @@ from typing import Any, TypeVar
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
-from ..core import Target
+from ..code import Code
+from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
+from ..tuning_file import PACKAGED
 from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
 from .choose_layouts import ChooseLayouts
@@ -23,6 +26,8 @@ from .split_conv_transpose import SplitConvTranspose
 
 class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
+
+    kept_entries = (PACKAGED,)
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
@@ -44,6 +49,18 @@ class CpuTarget(Target):
             PackWeights(machine),
             Eliminate(),
         )
+
+    def watch(self, options: Options, progress: Progress) -> Watch | None:
+        if not options.tuning_file:
+            return None
+        from .tune import Tuner  # it measures kernels, whose lowerings register with this target
+
+        return Tuner(options, options.machines[0], progress)
+
+    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+        from .code import compile_native  # lowerings register with this target
+
+        return compile_native(module, options, progress)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -1,6 +1,6 @@
 """Between which bounds the integers of a kernel are, for the block sizes that it has."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ...dialects import tile
 from ...dialects.core.mlir import ir
@@ -25,10 +25,13 @@ FUNCTIONS: dict[str, Callable[[Interval, Interval], Interval | None]] = {
 
 
 class Intervals:
-    """Know the interval of each integer of a kernel, as far as its arithmetic tells."""
+    """Know the interval of each integer of a kernel, as far as its arithmetic tells.
 
-    def __init__(self, kernel: tile.Kernel) -> None:
-        self._blocks = kernel.block_sizes
+    `blocks` are other block sizes than those that the kernel has.
+    """
+
+    def __init__(self, kernel: tile.Kernel, blocks: Mapping[str, int] | None = None) -> None:
+        self._blocks = dict(kernel.block_sizes if blocks is None else blocks)
         self._counts = [axis.count(self._blocks) for axis in kernel.axes]
         self._known: dict[ir.Value, Interval] = {}
         self._visit(kernel.block)

@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 
+from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ..core import Target
+from ..code import Code
+from ..core import Progress, Target
+from ..options import Options
+from .code import HostCode
 
 
 class HostTarget(Target):
@@ -16,6 +20,9 @@ class HostTarget(Target):
         if type(op).reference is Op.reference:
             return f"{self.name} has no reference for {op.op_name}"
         return None
+
+    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+        return HostCode()
 
 
 HOST = HostTarget("host")

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...compiler.build import Progress
 from ...compiler.frontends.core.inputs import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
@@ -14,6 +13,7 @@ from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
 from ...runtime.elf import NativeLibrary, load_objects
+from ...targets.core import Progress
 from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.cpu.tune import Tuner

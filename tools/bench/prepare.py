@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...compiler.build import Progress, build_module
+from ...compiler.build import build_module
 from ...compiler.frontends.core.inputs import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
@@ -16,6 +16,7 @@ from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...runtime.package import Package
+from ...targets.core import Progress
 from ...targets.options import Options
 from .. import feeds
 from ..feeds import Arrays

@@ -9,7 +9,7 @@ from .. import arguments
 from ..progress import shown_progress
 from ..report import summary
 
-KEPT = ("--math", "--winograd-error", "--tuning", "--tune")
+KEPT = ("--math", "--precision", "--winograd-error", "--tuning", "--tune", "--candidates")
 """What cannot be chosen again when a package is compiled anew."""
 
 
@@ -25,6 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="a tuning file to use, after measuring what it lacks; it is made where there is none",
     )
+    parser.add_argument(
+        "--candidates",
+        action="store_true",
+        help="for a GPU: keep kernels with other settings too, for the command tune to measure",
+    )
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -35,13 +40,15 @@ def run(flags: argparse.Namespace) -> None:
         _refuse_choices(flags)
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
-        package = build(flags.model, tune=flags.tune, progress=progress, **choices)
+        choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
+        package = build(flags.model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 
 
 def _refuse_choices(flags: argparse.Namespace) -> None:
-    given = arguments.given_compile_arguments(flags) + ["--tune"] * bool(flags.tune)
+    given = arguments.given_compile_arguments(flags)
+    given += ["--tune"] * bool(flags.tune) + ["--candidates"] * flags.candidates
     kept = [name for name in given if name in KEPT]
     if kept:
         flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")

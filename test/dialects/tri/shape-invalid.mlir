@@ -117,3 +117,29 @@ func.func @triangle_of_a_vector(%x: tensor<4xf32>) {
   %y = "tri.trilu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return
 }
+
+// An order names each axis once.
+func.func @order_names_an_axis_twice(%x: tensor<2x3xf32, [0, 0]>) {
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, [0, 0]> is in no order: it must name each of 2 axes once}}
+  %0 = "tri.relu"(%x) : (tensor<2x3xf32, [0, 0]>) -> tensor<2x3xf32>
+  return
+}
+
+func.func @order_of_another_rank(%x: tensor<2x3xf32, [0]>) {
+  // expected-error @below {{is in no order: it must name each of 2 axes once}}
+  %0 = "tri.relu"(%x) : (tensor<2x3xf32, [0]>) -> tensor<2x3xf32>
+  return
+}
+
+func.func @order_of_words(%x: tensor<2x3xf32>) {
+  // expected-error @below {{is in no order: it must name each of 2 axes once}}
+  %0 = "tri.relu"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32, "rows">
+  return
+}
+
+// What goes without saying is not said.
+func.func @order_is_row_major(%x: tensor<2x3xf32, [0, 1]>) {
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, [0, 1]> is in row-major order, which must be left out}}
+  %0 = "tri.relu"(%x) : (tensor<2x3xf32, [0, 1]>) -> tensor<2x3xf32>
+  return
+}

@@ -94,3 +94,13 @@ func.func @upper_triangle(%x: tensor<3x4xi64>) -> tensor<3x4xi64> {
   %0 = "tri.trilu"(%x) : (tensor<3x4xi64>) -> tensor<3x4xi64>
   return %0 : tensor<3x4xi64>
 }
+
+// Between kernels, a tensor may lie in memory in another order than row-major: channels are last
+// here, and after the transposition they are the last axis, too.
+// CHECK-LABEL: func.func @orders
+// CHECK:         "tri.transpose"(%{{.*}}) {{.*}} : (tensor<1x8x3x5xf32, [0, 2, 3, 1]>) -> tensor<1x3x5x8xf32>
+func.func @orders(%x: tensor<1x8x3x5xf32, [0, 2, 3, 1]>) -> tensor<1x3x5x8xf32> {
+  %0 = "tri.transpose"(%x) {permutation = array<i64: 0, 2, 3, 1>}
+      : (tensor<1x8x3x5xf32, [0, 2, 3, 1]>) -> tensor<1x3x5x8xf32>
+  return %0 : tensor<1x3x5x8xf32>
+}

@@ -21,8 +21,9 @@ from trivium.targets.cpu.apply_tuning import key_of, tunable
 from trivium.targets.cpu.candidates import candidates
 from trivium.targets.cpu.measure import ROUNDS, measure
 from trivium.targets.cpu.schedule import Schedule
-from trivium.targets.cpu.tuning_file import PACKAGED, Entry, parse_tuning, write_tuning
+from trivium.targets.cpu.tuning_file import tuning_format
 from trivium.targets.options import DEFAULT
+from trivium.targets.tuning_file import PACKAGED, Entry
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.standard_normal((1, 17, 9, 9), np.float32)
@@ -71,12 +72,12 @@ def test_every_schedule_computes_the_same(model: onnx.ModelProto, tmp_path: Path
     for number in range(max(map(len, found.values()))):
         chosen = {key: schedules[number % len(schedules)] for key, schedules in found.items()}
         entries = {key: Entry.of({schedule: 1.0}) for key, schedule in chosen.items()}
-        write_tuning(path, entries, host_machine())
+        tuning_format(host_machine()).write(path, entries)
         package = build(model, tuning=path, winograd_error=ERROR)
         (y,) = Session(package).run({"x": X}).values()
         # What Winograd's method may lose, and as much for sums in another order.
         assert np.abs(y - want).max() <= 2 * ERROR * np.abs(want).max(), chosen
-        taken = parse_tuning(bytes(package.entries[PACKAGED]).decode(), "", host_machine())
+        taken = tuning_format(host_machine()).parse(bytes(package.entries[PACKAGED]).decode(), "")
         assert {key: entry.schedule for key, entry in taken.entries.items()} == chosen
 
 

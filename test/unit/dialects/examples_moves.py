@@ -15,6 +15,10 @@ def reshape(pick: Pick) -> Example:
     return Example((x,), {"shape": pick.one(x.shape, (x.size,), (1, x.size, 1), x.shape[::-1])})
 
 
+def copy(pick: Pick) -> Example:
+    return Example((pick.array(pick.shape(), *ANY),), {"to": pick.one("gpu", "host")})
+
+
 def transpose(pick: Pick) -> Example:
     x = pick.array(pick.shape((0, 4)), *ANY)
     return Example((x,), {"permutation": pick.permutation(x.ndim)})
@@ -170,6 +174,7 @@ def one_hot(pick: Pick) -> Example:
 
 MOVES: dict[type[tri.TriOp], Maker] = {
     tri.Constant: constant,
+    tri.Copy: copy,
     tri.Reshape: reshape,
     tri.Transpose: transpose,
     tri.Slice: slice_,

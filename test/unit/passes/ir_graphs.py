@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
+from trivium.dialects import cpu as cpu  # lit tests have its ops, too
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.interpret import Interpreter

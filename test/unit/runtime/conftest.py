@@ -1,8 +1,11 @@
 """Objects made by the real code generator, and a small package around them."""
 
+import copy
 import ctypes
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,14 +15,14 @@ from trivium.runtime.team import CODE
 
 Compile = Callable[..., memoryview]
 
-# y = x * w + 1 by way of the arena, 16 floats; bases are arena, weights, x, y.
+# y = x * w + 1 by way of the arena, 16 floats; bases 0, 1, 4 and 5 are arena, weights, x and y.
 SEGMENT = """
 llvm.func @segment_0(%job: !llvm.ptr, %thread: i64, %run: i64) {
   %q0 = llvm.getelementptr %job[1] : (!llvm.ptr) -> !llvm.ptr, i64
   %bases = llvm.load %q0 : !llvm.ptr -> !llvm.ptr
   %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q2 = llvm.getelementptr %bases[2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q3 = llvm.getelementptr %bases[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[4] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q3 = llvm.getelementptr %bases[5] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
   %w = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %x = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
@@ -82,8 +85,8 @@ def scale_manifest() -> Manifest:
         inputs=(Port("x", (16,), "float32", 0),),
         outputs=(Port("y", (16,), "float32", 1),),
         buffers=(
-            Buffer("x", 2, 0, (16,), "float32", ("x",)),
-            Buffer("y", 3, 0, (16,), "float32", ("y", "relu")),
+            Buffer("x", 4, 0, (16,), "float32", ("x",)),
+            Buffer("y", 5, 0, (16,), "float32", ("y", "relu")),
             Buffer("w", 1, 0, (16,), "float32"),
             Buffer("t", 0, 0, (16,), "float32"),
         ),
@@ -111,3 +114,37 @@ def scale_file(scale: Package, tmp_path: Path) -> Path:
     path = tmp_path / "scale.trv"
     scale.save(path)
     return path
+
+
+ODD: list[Any] = [
+    None, True, -1, 0, 1, 3, 1 << 31, 1 << 63, 1 << 200, 1e300, "", "x", "int8", "\ud800",
+    [], [0], [1 << 40, 1 << 40], {}, {"float": "nan"}, {"a": 1},
+]  # fmt: skip
+
+
+def places(document: Any) -> list[tuple[Any, Any]]:
+    keys = (
+        list(document)
+        if isinstance(document, dict)
+        else list(range(len(document)))
+        if isinstance(document, list)
+        else []
+    )
+    return [(document, key) for key in keys] + [p for key in keys for p in places(document[key])]
+
+
+@pytest.fixture(scope="session")
+def forge() -> Callable[[Any, int], Any]:
+    """Return a function that puts odd things into a document of JSON."""
+
+    def forged(document: Any, seed: int) -> Any:
+        chance = random.Random(seed)
+        for _ in range(chance.randint(1, 3)):
+            parent, key = chance.choice(places(document))
+            if chance.random() < 0.2:
+                del parent[key]
+            else:
+                parent[key] = copy.deepcopy(chance.choice(ODD))
+        return document
+
+    return forged

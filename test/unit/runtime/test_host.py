@@ -29,8 +29,8 @@ def package(*steps: Step, dtype: str = "float32") -> Package:
         inputs=(Port("x", (4,), dtype, 0),),
         outputs=(Port("y", (4,), dtype, 1),),
         buffers=(
-            Buffer("x", 2, 0, (4,), dtype),
-            Buffer("y", 3, 0, (4,), dtype),
+            Buffer("x", 4, 0, (4,), dtype),
+            Buffer("y", 5, 0, (4,), dtype),
             Buffer("w", 1, 0, (4,), dtype),
             Buffer("t", 0, 0, (4,), dtype),
             Buffer("empty", 0, 2 * width, (0, 3), dtype),

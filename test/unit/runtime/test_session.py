@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Package, PackageError, RunError, Session, load, memory
-from trivium.runtime.manifest import CpuRequirements, Memory, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, CpuRequirements, Memory, Port, Step
 from trivium.runtime.slots import Slot
 
 ONES = np.ones(16, np.float32)
@@ -251,7 +251,7 @@ def test_weights_of_a_file_are_used_in_place(scale_file: Path):
 
 def test_a_run_keeps_no_arrays(session: Session):
     session(ONES)
-    assert all(array.size == 0 for array in session._bases._arrays[2:])
+    assert all(array.size == 0 for array in session._bases._arrays[FIRST_PORT:])
 
 
 @pytest.mark.parametrize("size", [1, 100, 4096, (2 << 20) - 1, 2 << 20, (4 << 20) + 12345])

@@ -74,7 +74,7 @@ def test_a_refused_op_is_listed_with_every_reason() -> None:
 def test_an_unknown_target_names_those_there_are() -> None:
     with (
         new_context(),
-        pytest.raises(CompileError, match=r"no target is called .tpu.*cpu, gpu, host"),
+        pytest.raises(CompileError, match=r"no target is called 'tpu'.*cpu, gpu, host"),
     ):
         Place(("tpu",)).run(Module.parse(GROUP))
 

@@ -29,9 +29,11 @@ def test_the_support_table_says_how_each_op_runs() -> None:
         "tri.group",
         "tri.yield",
     }
-    assert ways["tri.exp"] == ["elementwise", "numpy"]
-    assert ways["tri.conv"] == ["template", "numpy"]
-    assert ways["tri.reshape"] == ["free", "free"]
+    cpu, gpu, host = ways["tri.exp"]
+    assert (cpu, gpu, host) == ("elementwise", "elementwise", "numpy")
+    assert ways["tri.conv"][0] == "template"
+    assert ways["tri.conv"][-1] == "numpy"
+    assert set(ways["tri.reshape"]) == {"free"}
 
 
 def test_onnx_operators_are_listed_with_their_versions() -> None:

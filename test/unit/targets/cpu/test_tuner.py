@@ -17,7 +17,7 @@ from trivium.targets.cpu.candidates import candidates
 from trivium.targets.cpu.products import product_of
 from trivium.targets.cpu.schedule import Schedule
 from trivium.targets.cpu.tune import Tuner
-from trivium.targets.cpu.tuning_file import read_tuning
+from trivium.targets.cpu.tuning_file import tuning_format
 from trivium.targets.options import Options
 from trivium.targets.registry import find_target
 
@@ -148,7 +148,7 @@ def test_a_winner_that_loses_too_much_gives_way_to_the_next(tmp_path: Path) -> N
 def test_a_winner_that_somebody_wrote_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     convolutions(Options(tune=str(path)), Bench())
-    first = read_tuning(str(path), host_machine()).entries[CONV].schedule
+    first = tuning_format(host_machine()).read(str(path)).entries[CONV].schedule
     path.write_text(path.read_text().replace(f'"schedule": "{first}"', '"schedule": "packed 5x1"'))
     name, attributes = convolutions(Options(tuning=str(path)), Bench())[0]
     assert (name, attributes["block"], attributes["vectors"]) == ("cpu.packed_conv", 5, 1)
@@ -177,7 +177,7 @@ def test_an_interrupted_tuning_keeps_what_it_measured(tmp_path: Path) -> None:
     options = Options(tune=str(path))
     with pytest.raises(KeyboardInterrupt):
         convolutions(options, Bench(fail_after=1), text=two, weights=weights_of_two)
-    assert len(read_tuning(str(path), host_machine()).entries) == 1
+    assert len(tuning_format(host_machine()).read(str(path)).entries) == 1
     again = Bench()
     convolutions(options, again, text=two, weights=weights_of_two)
     assert [name for name, _ in again.measured] == ["tri.mat_mul"]

@@ -8,15 +8,11 @@ from trivium import __version__
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.machine import NATIVE, Machine, model_name
 from trivium.targets.cpu.schedule import Schedule
-from trivium.targets.cpu.tuning_file import (
-    Entry,
-    parse_tuning,
-    read_tuning,
-    spell_tuning,
-    write_tuning,
-)
+from trivium.targets.cpu.tuning_file import tuning_format
+from trivium.targets.tuning_file import Entry
 
 MACHINE = Machine(NATIVE, "", ("avx2", "fma"), 32, 16)
+FILE = tuning_format(MACHINE)
 FLAT, WIDE = Schedule("packed", 6, 2), Schedule("panel", 13, 1)
 ENTRIES = {
     "tri.mat_mul b": Entry.of({FLAT: 20.5, WIDE: 10.25}),
@@ -36,21 +32,21 @@ GOOD = f"""{{
 
 
 def test_files_are_sorted_json_with_a_line_for_each_entry() -> None:
-    assert spell_tuning(ENTRIES, MACHINE) == GOOD
-    assert json.loads(spell_tuning({}, MACHINE))["entries"] == {}
+    assert FILE.spell(ENTRIES) == GOOD
+    assert json.loads(FILE.spell({}))["entries"] == {}
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "tuning.json"
-    write_tuning(str(path), ENTRIES, MACHINE)
-    assert read_tuning(str(path), MACHINE).entries == ENTRIES
+    FILE.write(str(path), ENTRIES)
+    assert FILE.read(str(path)).entries == ENTRIES
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "nowhere" / "tuning.json"
     with pytest.raises(CompileError, match=r"tuning.json: cannot be written: No such file"):
-        write_tuning(str(path), ENTRIES, MACHINE)
+        FILE.write(str(path), ENTRIES)
 
 
 def test_the_first_of_equal_times_wins() -> None:
@@ -90,7 +86,7 @@ def test_refuses_malformed_files_by_line(old: str, new: str, fault: str) -> None
     text = GOOD.replace(old, new)
     assert text != GOOD
     with pytest.raises(CompileError) as caught:
-        parse_tuning(text, "t.json", MACHINE)
+        FILE.parse(text, "t.json")
     assert str(caught.value).startswith(f"t.json:{fault}")
 
 
@@ -105,18 +101,18 @@ FOREIGN = [
 
 @pytest.mark.parametrize(("old", "new", "words"), FOREIGN)
 def test_foreign_files_hold_nothing(old: str, new: str, words: str) -> None:
-    tuning = parse_tuning(GOOD.replace(old, new), "t.json", MACHINE)
+    tuning = FILE.parse(GOOD.replace(old, new), "t.json")
     assert not tuning.entries
     assert tuning.foreign.startswith(words)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"none.json: cannot be read: No such file"):
-        read_tuning(str(tmp_path / "none.json"), MACHINE)
+        FILE.read(str(tmp_path / "none.json"))
     package = tmp_path / "broken.trv"
     package.write_text("no package")
     with pytest.raises(CompileError, match=r"broken.trv: is not a tuning file: "):
-        read_tuning(str(package), MACHINE)
+        FILE.read(str(package))
 
 
 @pytest.mark.parametrize(

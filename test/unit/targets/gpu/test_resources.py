@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from sources import (
     AMPERE,
     BLACKWELL,
@@ -15,16 +16,21 @@ from sources import (
     needs_triton,
     pointers,
 )
+from trivium.targets.gpu.architecture import Architecture
 from trivium.targets.gpu.compile import Job
-from trivium.targets.gpu.resources import instructions, misfit, programs_at_once, resources
+from trivium.targets.gpu.compiled import Compiled
+from trivium.targets.gpu.resources import (
+    instructions,
+    least_driver,
+    misfit,
+    programs_at_once,
+    resources,
+)
 from trivium.targets.gpu.source import Source
 
 SPILLING = """def spilling(x_ptr, BLOCK: tl.constexpr):
-    offsets = tl.arange(0, 64)[:, None] * 64 + tl.arange(0, 64)[None, :]
-    a = tl.load(x_ptr + offsets)
-    b = tl.dot(a, a, input_precision="ieee")
-    c = tl.dot(b, a, input_precision="ieee")
-    tl.store(x_ptr + offsets, a + b + c)
+    x = tl.load(x_ptr + tl.arange(0, BLOCK))
+    tl.store(x_ptr + tl.arange(0, BLOCK), x - tl.sum(x, 0))
 """
 
 
@@ -58,6 +64,26 @@ def test_small_kernels_fill_a_multiprocessor() -> None:
         assert misfit(made, architecture) is None, architecture.name
 
 
+@pytest.mark.parametrize(
+    ("version", "architecture", "driver"),
+    [
+        ("8.7", AMPERE, 12000),  # written by CUDA 12.8
+        ("8.7", BLACKWELL, 12080),
+        ("9.0", AMPERE, 13000),
+        ("7.8", HOPPER, 11080),
+    ],
+)
+def test_a_driver_must_know_assembler_and_architecture(
+    version: str, architecture: Architecture, driver: int
+) -> None:
+    made = Compiled(b"", f"//\n.version {version}\n.target sm_80\n", "f", 4, 0, (), "3.6.0")
+    assert least_driver(made, architecture) == driver
+
+
+def test_an_amd_kernel_says_nothing_about_drivers() -> None:
+    assert least_driver(Compiled(b"", ".amdgcn_target", "f", 4, 0, (), "3.6.0"), CDNA) == 0
+
+
 @needs_triton
 def test_shared_memory_limits_how_many_programs_run_at_once() -> None:
     made = compiled(Job(matmul_descriptors(128, 128, 64), warps=8, stages=3))
@@ -75,7 +101,7 @@ def test_too_much_shared_memory_is_a_misfit() -> None:
 @needs_triton
 def test_spilled_registers_are_a_misfit() -> None:
     source = Source(
-        HEAD + SPILLING, "spilling", pointers("fp32", (64, 64), "x_ptr"), (("BLOCK", 64),)
+        HEAD + SPILLING, "spilling", pointers("fp32", (16384,), "x_ptr"), (("BLOCK", 16384),)
     )
     made = compiled(Job(source, warps=1))
     spilled = resources(made, HOPPER).local_bytes

@@ -1,0 +1,1 @@
+"""Run kernels on a GPU: the driver of CUDA by way of ctypes, nothing else."""

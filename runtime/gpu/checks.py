@@ -1,0 +1,214 @@
+"""Check what a manifest says about a GPU: its kernels, and the launches that call them."""
+
+import re
+
+from ..dtypes import itemsize
+from ..errors import PackageError
+from ..manifest import ON_DEVICE, Buffer, GpuCode, GpuKernel, GpuParameter, Launch, Manifest, Step
+from .tensor_map import MAP_DTYPES
+
+ARCHITECTURE = re.compile(r"sm_([1-9][0-9]{1,2})")
+
+# What any GPU can do at most; a real one is asked before code is loaded.
+_GRID = ((1 << 31) - 1, (1 << 16) - 1, (1 << 16) - 1)
+_MOST_WARPS = 32
+_MOST_SHARED = 1 << 20
+_MOST_DRIVER = 1 << 31
+
+# What a tensor map asks for: the driver refuses the rest with nothing but "invalid argument".
+_MAP_ALIGNMENT = 16
+_MAP_RANK = 5
+_MAP_BLOCK = 256
+_SWIZZLES = 4
+
+
+def check_codes(manifest: Manifest) -> None:
+    """Raise PackageError where code for a GPU does not fit together."""
+    stored = {entry.name for entry in manifest.entries}
+    architectures = [code.architecture for code in manifest.gpu]
+    for i, code in enumerate(manifest.gpu):
+        where = f"gpu[{i}]"
+        if not ARCHITECTURE.fullmatch(code.architecture):
+            raise PackageError(
+                f"'{where}.architecture' is '{code.architecture}', must look like 'sm_90'"
+            )
+        if architectures.index(code.architecture) != i:
+            raise PackageError(
+                f"'{where}.architecture' is '{code.architecture}', as is an earlier one"
+            )
+        _check_number(code.driver, 0, _MOST_DRIVER, f"{where}.driver")
+        _check_kernels(code, stored, where)
+
+
+def check_present(step: Step, manifest: Manifest, where: str) -> None:
+    """Raise PackageError where a step needs a GPU that the package is not for."""
+    if not manifest.gpu:
+        raise PackageError(
+            f"'{where}.kind' is '{step.kind}', but the package has no code for a GPU"
+        )
+
+
+def check_launches(step: Step, manifest: Manifest, where: str) -> None:
+    """Raise PackageError where a launch does not suit its kernel on some architecture."""
+    check_present(step, manifest, where)
+    if not step.launches:
+        raise PackageError(f"'{where}.launches' is empty, must have a launch")
+    kernels = [_by_symbol(code) for code in manifest.gpu]
+    for i, launch in enumerate(step.launches):
+        place = f"{where}.launches[{i}]"
+        buffers = _buffers(launch, manifest, place)
+        for code, known in zip(manifest.gpu, kernels, strict=True):
+            if launch.kernel not in known:
+                raise PackageError(
+                    f"'{place}.kernel' is '{launch.kernel}', which {code.architecture} lacks"
+                )
+            parameters = dict.fromkeys(p for k in known[launch.kernel] for p in k.parameters)
+            for parameter in parameters:
+                _check_argument(parameter, buffers, f"'{place}' for {code.architecture}")
+
+
+def _by_symbol(code: GpuCode) -> dict[str, list[GpuKernel]]:
+    """Return each kernel with the candidates for it."""
+    found = {kernel.symbol: [kernel] for kernel in code.kernels}
+    for candidate in code.candidates:
+        found[candidate.symbol].append(candidate)
+    return found
+
+
+def _buffers(launch: Launch, manifest: Manifest, where: str) -> list[Buffer]:
+    for i, index in enumerate(launch.buffers):
+        if not 0 <= index < len(manifest.buffers):
+            raise PackageError(
+                f"'{where}.buffers[{i}]' is {index}, must be below {len(manifest.buffers)}"
+            )
+        if manifest.buffers[index].base not in ON_DEVICE:
+            raise PackageError(
+                f"'{where}.buffers[{i}]' is {index}, which is not in the memory of the GPU"
+            )
+    return [manifest.buffers[index] for index in launch.buffers]
+
+
+def _check_argument(parameter: GpuParameter, buffers: list[Buffer], where: str) -> None:
+    if parameter.buffer >= len(buffers):
+        raise PackageError(
+            f"{where} needs buffer {parameter.buffer}, it passes {len(buffers)} buffers"
+        )
+    buffer = buffers[parameter.buffer]
+    room = buffer.size_bytes
+    extent = _extent(parameter)
+    if extent > room:
+        raise PackageError(
+            f"{where} reads or writes {extent} bytes of '{buffer.name}', which has {room}"
+        )
+    if parameter.kind == "tensor_map" and buffer.offset % _MAP_ALIGNMENT:
+        raise PackageError(
+            f"{where} maps '{buffer.name}', whose offset {buffer.offset} must be a multiple of "
+            f"{_MAP_ALIGNMENT}"
+        )
+
+
+def _extent(parameter: GpuParameter) -> int:
+    """Return how many bytes the kernel may touch, as far as the parameter says."""
+    if not parameter.dtype or 0 in parameter.shape:
+        return 0
+    steps = zip(parameter.shape, parameter.strides, strict=True)
+    return (1 + sum((n - 1) * stride for n, stride in steps)) * (itemsize(parameter.dtype) or 1)
+
+
+def _check_kernels(code: GpuCode, stored: set[str], where: str) -> None:
+    symbols = [kernel.symbol for kernel in code.kernels]
+    for i, kernel in enumerate(code.kernels):
+        place = f"{where}.kernels[{i}]"
+        if symbols.index(kernel.symbol) != i:
+            raise PackageError(f"'{place}.symbol' is '{kernel.symbol}', as is an earlier one")
+        _check_kernel(kernel, stored, place)
+    settings = [(kernel.symbol, kernel.setting) for kernel in code.candidates]
+    for i, kernel in enumerate(code.candidates):
+        place = f"{where}.candidates[{i}]"
+        if kernel.symbol not in symbols:
+            raise PackageError(f"'{place}.symbol' is '{kernel.symbol}', which no kernel is called")
+        if not kernel.setting:
+            raise PackageError(f"'{place}.setting' is empty, must say what the candidate is")
+        if settings.index((kernel.symbol, kernel.setting)) != i:
+            raise PackageError(f"'{place}.setting' is '{kernel.setting}', as is an earlier one")
+        _check_kernel(kernel, stored, place)
+
+
+def _check_kernel(kernel: GpuKernel, stored: set[str], place: str) -> None:
+    if not kernel.function or "\0" in kernel.function:
+        raise PackageError(f"'{place}.function' is '{kernel.function}', must name a function")
+    if kernel.entry not in stored:
+        raise PackageError(f"'{place}.entry' is '{kernel.entry}', which is not stored")
+    if kernel.source and kernel.source not in stored:
+        raise PackageError(f"'{place}.source' is '{kernel.source}', which is not stored")
+    _check_limits(kernel, place)
+    for j, parameter in enumerate(kernel.parameters):
+        _check_parameter(parameter, f"{place}.parameters[{j}]")
+
+
+def _check_limits(kernel: GpuKernel, where: str) -> None:
+    if len(kernel.grid) != len(_GRID):
+        raise PackageError(f"'{where}.grid' is {list(kernel.grid)}, must have {len(_GRID)} sizes")
+    for axis, (size, most) in enumerate(zip(kernel.grid, _GRID, strict=True)):
+        _check_number(size, 1, most, f"{where}.grid[{axis}]")
+    _check_number(kernel.warps, 1, _MOST_WARPS, f"{where}.warps")
+    _check_number(kernel.shared_bytes, 0, _MOST_SHARED, f"{where}.shared_bytes")
+
+
+def _check_parameter(parameter: GpuParameter, where: str) -> None:
+    if parameter.kind not in ("pointer", "tensor_map"):
+        raise PackageError(f"'{where}.kind' is '{parameter.kind}', must be pointer or tensor_map")
+    if parameter.buffer < 0:
+        raise PackageError(f"'{where}.buffer' is {parameter.buffer}, must not be negative")
+    if len(parameter.strides) != len(parameter.shape):
+        raise PackageError(
+            f"'{where}.strides' is {list(parameter.strides)}, must have one for each size of "
+            f"{list(parameter.shape)}"
+        )
+    if min((*parameter.shape, *parameter.strides), default=0) < 0:
+        raise PackageError(f"'{where}' has negative sizes or strides")
+    if parameter.dtype and itemsize(parameter.dtype) is None:
+        raise PackageError(f"'{where}.dtype' is '{parameter.dtype}', which no runtime knows")
+    if parameter.kind == "tensor_map":
+        _check_map(parameter, where)
+    elif parameter.shape and not parameter.dtype:
+        raise PackageError(f"'{where}.dtype' is empty, must be that of the elements of its shape")
+    elif parameter.block or parameter.swizzle:
+        raise PackageError(f"'{where}' is a pointer, which has neither block nor swizzle")
+
+
+def _check_map(parameter: GpuParameter, where: str) -> None:
+    if parameter.dtype not in MAP_DTYPES:
+        raise PackageError(
+            f"'{where}.dtype' is '{parameter.dtype}', a tensor map takes {', '.join(MAP_DTYPES)}"
+        )
+    rank = len(parameter.shape)
+    _check_number(rank, 1, _MAP_RANK, f"{where}.rank")
+    if len(parameter.block) != rank:
+        raise PackageError(
+            f"'{where}.block' is {list(parameter.block)}, must have {rank} sizes as the tensor has"
+        )
+    for axis in range(rank):
+        _check_number(parameter.shape[axis], 1, (1 << 31) - 1, f"{where}.shape[{axis}]")
+        _check_number(parameter.block[axis], 1, _MAP_BLOCK, f"{where}.block[{axis}]")
+    _check_number(parameter.swizzle, 0, _SWIZZLES - 1, f"{where}.swizzle")
+    width = itemsize(parameter.dtype) or 1
+    *outer, inner = parameter.strides
+    if inner != 1:
+        raise PackageError(f"'{where}.strides' ends in {inner}, a tensor map must end in 1")
+    for axis, stride in enumerate(outer):
+        if stride * width % _MAP_ALIGNMENT or not 0 < stride * width < 1 << 40:
+            raise PackageError(
+                f"'{where}.strides[{axis}]' is {stride * width} bytes, must be a multiple of "
+                f"{_MAP_ALIGNMENT} below {1 << 40}"
+            )
+    if parameter.block[-1] * width % _MAP_ALIGNMENT:
+        raise PackageError(
+            f"'{where}.block' ends in {parameter.block[-1] * width} bytes, must be a multiple of "
+            f"{_MAP_ALIGNMENT}"
+        )
+
+
+def _check_number(number: int, least: int, most: int, where: str) -> None:
+    if not least <= number <= most:
+        raise PackageError(f"'{where}' is {number}, must be from {least} to {most}")

@@ -1,0 +1,43 @@
+"""Calls of reference kernels: there is no code, only what they are to be called with."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from ...dialects import tri
+from ...dialects.core.location import node_names
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import ops
+from ...runtime.manifest import ABSENT, ALONE, Step
+from ..code import Buffers, Code, NumberedCall
+from ..program import Call
+
+
+class HostCode(Code):
+    """Call the numpy reference of the one op in each group."""
+
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
+        return [_step(call, buffers) for _, call in calls]
+
+
+def _step(call: Call, buffers: Buffers) -> Step:
+    assert isinstance(call.op, tri.Group)
+    block = call.op.block
+    op = next(o for o in ops(block) if not isinstance(o, tri.Constant))
+    outer: dict[ir.Value, ir.Value] = dict(zip(block.arguments, call.operands, strict=True))
+    operands: list[int] = []
+    groups: list[int] = []
+    for group in op.operand_groups():
+        many = isinstance(group, list)
+        values = cast("list[ir.Value]", group) if many else [group]
+        groups.append(len(values) if many else ALONE)
+        operands += [ABSENT if v is None else buffers.number(outer[v]) for v in values]
+    return Step(
+        "host",
+        op=op.op_name,
+        attributes=op.attributes,
+        operands=tuple(operands),
+        groups=tuple(groups),
+        results=tuple(buffers.number(v) for v in call.results),
+        nodes=node_names(op.location),
+        reason=buffers.target.refusal(op) or "",
+    )

@@ -1,0 +1,116 @@
+// RUN: trivium-opt %s --lower-precision=to=f16 | FileCheck %s
+// RUN: trivium-opt %s --lower-precision=to=bf16 | FileCheck %s --check-prefix=BF16
+// RUN: trivium-opt %s --lower-precision | FileCheck %s --check-prefix=SAME
+
+// Inputs and outputs keep their types; one cast serves all who read a value.
+// CHECK-LABEL: func.func @casts_once
+// CHECK-SAME:    (%[[X:.*]]: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+// CHECK-NEXT:    %[[A:.*]] = "tri.cast"(%[[X]]) {{.*}} -> tensor<2xf16>
+// CHECK-NEXT:    %[[B:.*]] = "tri.exp"(%[[A]]) : (tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    %[[C:.*]] = "tri.mul"(%[[A]], %[[B]]) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    %[[D:.*]] = "tri.cast"(%[[C]]) {{.*}} -> tensor<2xf32>
+// CHECK-NEXT:    return %[[D]], %[[D]]
+// BF16-LABEL: func.func @casts_once
+// BF16:         "tri.exp"(%{{.*}}) : (tensor<2xbf16>) -> tensor<2xbf16>
+// SAME-NOT:   f16
+func.func @casts_once(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %0 = "tri.exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = "tri.mul"(%x, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %1, %1 : tensor<2xf32>, tensor<2xf32>
+}
+
+// Constants are rounded at compile time.
+// CHECK-LABEL: func.func @constants
+// CHECK:         %[[C:.*]] = "tri.constant"() {value = dense<[1.000000e+00, 9.997550e-02]> : tensor<2xf16>}
+// CHECK-NEXT:    "tri.add"(%{{.*}}, %[[C]]) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+func.func @constants(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = "tri.constant"() {value = dense<[1.0, 0.1]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tri.add"(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// Indices are integers still, rows of a table are rounded.
+// CHECK-LABEL: func.func @tables
+// CHECK:         "tri.gather"(%{{.*}}, %{{.*}}) {{.*}} : (tensor<2x2xf16>, tensor<3xi64>) -> tensor<3x2xf16>
+func.func @tables() -> tensor<3x2xf32> {
+  %i = "tri.constant"() {value = dense<[0, 1, 0]> : tensor<3xi64>} : () -> tensor<3xi64>
+  %c = "tri.constant"() {value = dense<[[1.0, 0.1], [0.2, 0.3]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
+  %0 = "tri.gather"(%c, %i) {axis = 0 : i64} : (tensor<2x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
+  return %0 : tensor<3x2xf32>
+}
+
+// An epsilon below what f16 holds: its op stays in f32, those around it do not. bf16 holds it.
+// CHECK-LABEL: func.func @keeps_small_numbers
+// CHECK:         %[[E:.*]] = "tri.exp"(%{{.*}}) : (tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    %[[F:.*]] = "tri.cast"(%[[E]]) {{.*}} -> tensor<2xf32>
+// CHECK-NEXT:    %[[M:.*]] = "tri.maximum"(%[[F]], %{{.*}}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:    %[[H:.*]] = "tri.cast"(%[[M]]) {{.*}} -> tensor<2xf16>
+// CHECK-NEXT:    "tri.reciprocal"(%[[H]]) : (tensor<2xf16>) -> tensor<2xf16>
+// BF16-LABEL: func.func @keeps_small_numbers
+// BF16:         "tri.maximum"(%{{.*}}, %{{.*}}) : (tensor<2xbf16>, tensor<bf16>) -> tensor<2xbf16>
+func.func @keeps_small_numbers(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = "tri.constant"() {value = dense<1.0e-12> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tri.exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = "tri.maximum"(%0, %c) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = "tri.reciprocal"(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// Numbers too large for f16.
+// CHECK-LABEL: func.func @keeps_large_numbers
+// CHECK:         "tri.add"(%{{.*}}, %{{.*}}) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+// BF16-LABEL: func.func @keeps_large_numbers
+// BF16:         "tri.add"(%{{.*}}, %{{.*}}) : (tensor<2xbf16>, tensor<2xbf16>) -> tensor<2xbf16>
+func.func @keeps_large_numbers(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %c = "tri.constant"() {value = dense<[1.0, 1.0e+05]> : tensor<2xf32>} : () -> tensor<2xf32>
+  %0 = "tri.add"(%x, %c) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// A running sum adds up its errors.
+// CHECK-LABEL: func.func @keeps_scans
+// CHECK-NEXT:    "tri.cum_sum"(%{{.*}}) {{.*}} : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    return
+func.func @keeps_scans(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "tri.cum_sum"(%x) {axis = 0 : i64, exclusive = false, reverse = false} : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// Places: what comes of integers, and what becomes integers. Their sine is between.
+// CHECK-LABEL: func.func @keeps_places
+// CHECK:         "tri.mul"(%{{.*}}, %{{.*}}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:    "tri.sin"(%{{.*}}) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK:         "tri.mul"(%{{.*}}, %{{.*}}) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+// CHECK:         "tri.mul"(%[[Y:.*]], %{{.*}}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:    "tri.floor"(%{{.*}}) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    "tri.cast"(%{{.*}}) {{.*}} : (tensor<2xf32>) -> tensor<2xi64>
+func.func @keeps_places(%i: tensor<2xi64>, %x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xi64>) {
+  %c = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tri.cast"(%i) {to = "f32"} : (tensor<2xi64>) -> tensor<2xf32>
+  %1 = "tri.mul"(%0, %c) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %2 = "tri.sin"(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  %3 = "tri.mul"(%x, %2) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %4 = "tri.mul"(%x, %c) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %5 = "tri.floor"(%4) : (tensor<2xf32>) -> tensor<2xf32>
+  %6 = "tri.cast"(%5) {to = "i64"} : (tensor<2xf32>) -> tensor<2xi64>
+  return %3, %6 : tensor<2xf32>, tensor<2xi64>
+}
+
+// A comparison with a rounded threshold would decide otherwise.
+// CHECK-LABEL: func.func @keeps_comparisons
+// CHECK-NEXT:    "tri.less"(%{{.*}}, %{{.*}}) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+func.func @keeps_comparisons(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xi1> {
+  %0 = "tri.less"(%x, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  return %0 : tensor<2xi1>
+}
+
+// Integers, and floats of other types, are none of its business.
+// CHECK-LABEL: func.func @keeps_other_types
+// CHECK-NEXT:    "tri.neg"(%{{.*}}) : (tensor<2xi32>) -> tensor<2xi32>
+// CHECK-NEXT:    "tri.neg"(%{{.*}}) : (tensor<2xf64>) -> tensor<2xf64>
+// CHECK-NEXT:    return
+func.func @keeps_other_types(%x: tensor<2xi32>, %y: tensor<2xf64>) -> (tensor<2xi32>, tensor<2xf64>) {
+  %0 = "tri.neg"(%x) : (tensor<2xi32>) -> tensor<2xi32>
+  %1 = "tri.neg"(%y) : (tensor<2xf64>) -> tensor<2xf64>
+  return %0, %1 : tensor<2xi32>, tensor<2xf64>
+}

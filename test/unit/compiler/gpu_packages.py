@@ -1,0 +1,58 @@
+"""Run packages for a GPU on the stand-in for a driver, their kernels in Triton's interpreter."""
+
+import re
+
+import numpy as np
+from trivium.dialects.core.tensor import dtype_of
+from trivium.dialects.tile.types import Memory
+from trivium.runtime.dtypes import resolve
+from trivium.runtime.manifest import GpuKernel, GpuParameter
+from trivium.runtime.package import Package
+from trivium.runtime.session import Session
+from trivium.targets.gpu.source import Parameter, Source
+from trivium.targets.gpu.spelling import SIGNATURE
+from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
+from trivium.test.unit.targets.gpu.interpreter import run_source
+
+
+def opened(package: Package, stand_in: StandIn) -> Session:
+    """Return a session that runs a package on the stand-in."""
+
+    def execute(run: Run) -> None:
+        buffers = [parameter.buffer for parameter in run.kernel.parameters]
+        flat = {b: _flat(array) for b, array in zip(buffers, run.arrays, strict=True)}
+        arrays = [flat[buffer] for buffer in sorted(flat)]
+        computed = run_source(_source(package, run.kernel), arrays)
+        for array, made in zip(arrays, computed, strict=True):
+            array[...] = made
+
+    stand_in.execute(package, execute)
+    return Session(package, device=stand_in.device())
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    steps = zip(array.shape, array.strides, strict=True)
+    extent = 1 + sum((size - 1) * (step // array.itemsize) for size, step in steps)
+    return np.lib.stride_tricks.as_strided(array, (extent,), (array.itemsize,))
+
+
+def _source(package: Package, kernel: GpuKernel) -> Source:
+    """Make a source of what a package says about a kernel, and of its text."""
+    text = bytes(package.entries[kernel.source]).decode()
+    signature = re.search(rf"def {re.escape(kernel.symbol)}\((.*?)\):", text, re.DOTALL)
+    assert signature is not None
+    names = [name.partition(":")[0].strip() for name in signature[1].split(",")]
+    blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
+    parameters = [
+        _parameter(name, parameter)
+        for name, parameter in zip(names, kernel.parameters, strict=False)
+    ]
+    x, y, z = kernel.grid
+    return Source(text, kernel.symbol, tuple(parameters), blocks, (x, y, z))
+
+
+def _parameter(name: str, parameter: GpuParameter) -> Parameter:
+    dtype = dtype_of(resolve(parameter.dtype))
+    memory = Memory(parameter.shape, parameter.strides, dtype)
+    assert parameter.kind == "pointer", "descriptors are not run here yet"
+    return Parameter(name, f"*{SIGNATURE[dtype]}", parameter.buffer, memory)

@@ -1,0 +1,163 @@
+"""Models from end to end on a GPU, as far as can be seen without one."""
+
+import numpy as np
+import onnx.parser
+import pytest
+from gpu_packages import opened
+from trivium.compiler.check import check
+from trivium.compiler.driver import build
+from trivium.dialects.core.errors import CompileError
+from trivium.runtime.manifest import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT
+from trivium.runtime.package import Package
+from trivium.test.unit.runtime.gpu.stand_in import StandIn
+
+pytest.importorskip("triton")
+
+WEIGHTS = ", ".join(str(0.25 * i - 4) for i in range(40))
+MODEL = onnx.parser.parse_model(
+    f"""<ir_version: 10, opset_import: ["" : 21]>
+    net (float[3, 40] x) => (float[3, 40] y, float[3, 40] z, float[40] w)
+        <float[40] w = {{{WEIGHTS}}}> {{
+        [scale] a = Mul (x, w)
+        [clip] b = Relu (a)
+        [back] y = Add (b, x)
+        [hot] c = Hardmax <axis = 1> (y)
+        [grow] z = Exp (c)
+    }}"""
+)
+X = np.random.default_rng(0).standard_normal((3, 40)).astype(np.float32)
+
+
+def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    w = 0.25 * np.arange(40) - 4
+    y = np.maximum(x * w, 0) + x
+    return y, np.exp((y == y.max(1, keepdims=True)).astype(np.float64)), w
+
+
+def package(model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90") -> Package:
+    return build(model, target)
+
+
+def test_an_elementwise_network_with_an_op_on_the_host(stand_in: StandIn) -> None:
+    session = opened(package(), stand_in)
+    for x in (X, -X):
+        got = session.run({"x": x})
+        for array, want in zip(got.values(), expected(x), strict=True):
+            np.testing.assert_allclose(array, want, rtol=1e-6, atol=1e-6)
+
+
+def test_steps_are_launches_with_copies_between_them_and_the_host() -> None:
+    manifest = package().manifest
+    kinds = [step.kind for step in manifest.steps]
+    assert kinds == ["copy", "gpu", "copy", "host", "copy", "gpu", "copy"]
+    upload, launches, download, host, *_ = manifest.steps
+    assert manifest.buffers[upload.operands[0]].base == FIRST_PORT
+    assert manifest.buffers[upload.results[0]].base == DEVICE_ARENA
+    assert manifest.buffers[download.results[0]].base == FIRST_PORT + 1  # it is an output
+    (launch,) = launches.launches
+    assert {manifest.buffers[b].base for b in launch.buffers} == {DEVICE_ARENA, DEVICE_WEIGHTS}
+    assert launch.nodes == ("scale", "clip", "back")
+    assert host.reason == "gpu has no kernel for tri.hardmax"
+
+
+def test_weights_are_where_they_are_read() -> None:
+    made = package()
+    memory = made.manifest.memory
+    # The output that is a constant is read on the host.
+    assert (memory.weight_bytes, memory.device_weight_bytes) == (192, 192)
+    assert bytes(made.entries["weights.bin"]) == bytes(made.entries["device_weights.bin"])
+    assert memory.device_arena_bytes >= memory.device_arena_lower_bound > 0
+
+
+def test_code_for_several_architectures_makes_the_same_launches() -> None:
+    made = package(target="gpu:sm_80,sm_90")
+    first, second = made.manifest.gpu
+    assert (first.architecture, second.architecture) == ("sm_80", "sm_90")
+    assert [k.symbol for k in first.kernels] == [k.symbol for k in second.kernels]
+    for kernel in (*first.kernels, *second.kernels):
+        assert bytes(made.entries[kernel.entry])[:4] == b"\x7fELF"
+        assert f"def {kernel.symbol}(" in bytes(made.entries[kernel.source]).decode()
+    assert first.kernels[0].entry.startswith("gpu/sm_80/")
+
+
+def test_a_package_is_made_again_from_what_is_in_it(tmp_path, stand_in: StandIn) -> None:
+    first = package()
+    first.save(tmp_path / "first.trv")
+    again = build(tmp_path / "first.trv")
+    assert again.manifest == first.manifest
+    got = opened(again, stand_in).run({"x": X})
+    np.testing.assert_allclose(got["y"], expected(X)[0], rtol=1e-6, atol=1e-6)
+
+
+def test_the_same_model_makes_the_same_package() -> None:
+    assert package().manifest.to_json() == package().manifest.to_json()
+
+
+def test_check_says_what_runs_on_the_host_and_why() -> None:
+    found = check(MODEL, target="gpu:sm_90")
+    assert [(p.target, p.refusals) for p in found] == [
+        ("gpu", ()),
+        ("host", ("gpu has no kernel for tri.hardmax",)),
+        ("gpu", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("gpu:sm_91", "no GPU architecture is called 'sm_91', did you mean 'sm_90'"),
+        ("gpu:", "target 'gpu:' lacks the name of a GPU architecture"),
+        ("gpu:sm_90,sm_90", "target 'gpu:sm_90,sm_90' names 'sm_90' twice"),
+        ("gpu:gfx942", "code for 'gfx942' would be of no use: packages run on NVIDIA's GPUs"),
+        ("cpu:sm_90", "target 'cpu:sm_90' names architectures, 'cpu' has none: .*--machine"),
+        ("host:x", "target 'host:x' names architectures, 'host' has none"),
+    ],
+)
+def test_targets_that_there_are_not(target: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        package(target=target)
+
+
+def test_without_a_gpu_one_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from trivium.runtime.errors import RunError
+    from trivium.runtime.gpu.device import Device
+
+    def nothing(*_: object) -> None:
+        raise RunError("there is no driver for a GPU")
+
+    monkeypatch.setattr(Device, "open", nothing)
+    with pytest.raises(CompileError, match=r"there is no driver .* as in 'gpu:sm_90'"):
+        package(target="gpu")
+
+
+def test_transpositions_and_reshapes_between_kernels_are_views(stand_in: StandIn) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 3, 4, 5] x) => (float[20, 2, 3] y)
+            <int64[3] rows = {2, 3, 20}> {
+            a = Softmax <axis = 3> (x)
+            b = Transpose <perm = [0, 2, 3, 1]> (a)
+            c = Exp (b)
+            d = Transpose <perm = [0, 3, 1, 2]> (c)
+            e = Reshape (d, rows)
+            f = Transpose <perm = [2, 0, 1]> (e)
+            y = Neg (f)
+        }"""
+    )
+    x = np.random.default_rng(1).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    powers = np.exp(x.astype(np.float64))
+    soft = powers / powers.sum(3, keepdims=True)
+    want = -np.exp(soft).reshape(2, 3, 20).transpose(2, 0, 1)
+    np.testing.assert_allclose(opened(package(model), stand_in)(x), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("precision", "epsilon"), [("fp16", 2.0**-11), ("bf16", 2.0**-8)])
+def test_half_precision(precision: str, epsilon: float, stand_in: StandIn) -> None:
+    made = build(MODEL, "gpu:sm_90", precision=precision)
+    assert made.manifest.memory.device_weight_bytes == 128  # 40 halves
+    got = opened(made, stand_in).run({"x": X})
+    y, _, _ = expected(X)
+    # Each factor and each result is rounded once.
+    size = abs(X * (0.25 * np.arange(40) - 4)) + abs(X)
+    assert (abs(got["y"] - y) <= 4 * epsilon * size).all()
+    assert not np.allclose(got["y"], y, rtol=1e-6, atol=1e-6)
