@@ -26,7 +26,7 @@ def assemblies(
         group = build_ordered(case, orders, result)
         module = ir.Module.create()
         kernels = [kernel.op for kernel in lower_group(group, module, precision)]
-        for each in kernel_passes(architecture.name):
+        for each in kernel_passes(architecture):
             each.run(Module(module))
         jobs = [Job(print_kernel(op), op.warps, op.stages) for op in kernels]
         release()

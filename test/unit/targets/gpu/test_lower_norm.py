@@ -44,7 +44,7 @@ ROWS = (*DISTRIBUTIONS, tri.LayerNorm, tri.RmsNorm, tri.LpNormalize)
 def run(case: Case, order: Order = (), printed: bool = False) -> Array:
     execute = {"execute": run_printed} if printed else {}
     build = lambda: build_ordered(case, [order], order)  # noqa: E731
-    (made,) = run_group(build, case.inputs, kernel_passes(), **execute)
+    (made,) = run_group(build, case.inputs, kernel_passes(HOPPER), **execute)
     return made
 
 
@@ -85,7 +85,7 @@ def test_any_axis_in_any_order_in_memory(cls: Any, order: Order) -> None:
     for axis in (0, 1, 2):
         case = row_case(cls, x, axis) if cls in (*DISTRIBUTIONS, tri.LpNormalize) else None
         agree(case or row_case(cls, x), order)
-    check(row_case(cls, x), [order], order, kernel_passes())
+    check(row_case(cls, x), [order], order, kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("cls", [tri.Softmax, tri.LogSoftmax, tri.LpNormalize])
@@ -144,7 +144,7 @@ def test_layer_norm_over_several_axes_broadcasts_its_parameters() -> None:
     x = drawn((2, 3, 4, 5))
     for scale, bias in (((4, 5), (5,)), ((3, 1, 5), (1,)), ((2, 1, 1, 1), (4, 1))):
         case = Case("axes", tri.LayerNorm, (x, drawn(scale), drawn(bias)), {"axis": 1})
-        check(case, [(0, 2, 3, 1)], (3, 0, 1, 2), kernel_passes())
+        check(case, [(0, 2, 3, 1)], (3, 0, 1, 2), kernel_passes(HOPPER))
 
 
 GROUPS = [((2, 12, 6, 7), 4), ((2, 12, 6, 7), 12), ((1, 4, 50, 210), 2), ((2, 6, 90, 99), 6)]
@@ -158,9 +158,11 @@ def test_groups_of_channels_are_normalised(
     parameters = [drawn((shape[1],)) for _ in range(2)]
     x = drawn(shape) * np.float32(9) + np.float32(1)
     case = Case("groups", tri.GroupNorm, (x, *parameters), {"groups": groups})
-    check(case, [order], order, kernel_passes())
+    check(case, [order], order, kernel_passes(HOPPER))
     if groups == shape[1]:
-        check(Case("each", tri.InstanceNorm, (x, *parameters)), [order], order, kernel_passes())
+        check(
+            Case("each", tri.InstanceNorm, (x, *parameters)), [order], order, kernel_passes(HOPPER)
+        )
 
 
 @needs_triton

@@ -36,7 +36,7 @@ def pool(cls: Any, x: Array, **attributes: Any) -> Case:
 
 def run(case: Case, printed: bool = False) -> list[Array]:
     execute = {"execute": run_printed} if printed else {}
-    return run_group(lambda: build_ordered(case, []), case.inputs, kernel_passes(), **execute)
+    return run_group(lambda: build_ordered(case, []), case.inputs, kernel_passes(HOPPER), **execute)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def run(case: Case, printed: bool = False) -> list[Array]:
 @pytest.mark.parametrize("cls", POOLS, ids=lambda cls: cls.__name__)
 def test_windows_slide(cls: Any, window: dict[str, Any], ceil_mode: bool, order: Order) -> None:
     x = drawn((2, 5, 11, 12))
-    check(pool(cls, x, **window, ceil_mode=ceil_mode), [order], order, kernel_passes())
+    check(pool(cls, x, **window, ceil_mode=ceil_mode), [order], order, kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("ceil_mode", [False, True])
@@ -54,14 +54,14 @@ def test_windows_slide(cls: Any, window: dict[str, Any], ceil_mode: bool, order:
 def test_averages_may_count_padding(window: dict[str, Any], ceil_mode: bool) -> None:
     x = drawn((2, 3, 11, 12))
     case = pool(tri.AveragePool, x, **window, ceil_mode=ceil_mode, count_include_pad=True)
-    check(case, passes=kernel_passes())
+    check(case, passes=kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("order", [(), CHANNELS_LAST], ids=str)
 @pytest.mark.parametrize("dtype", ["float16", ml_dtypes.bfloat16, "float64"])
 @pytest.mark.parametrize("cls", POOLS, ids=lambda cls: cls.__name__)
 def test_all_types_of_floats(cls: Any, dtype: Any, order: Order) -> None:
-    check(pool(cls, drawn((2, 5, 11, 12), dtype), **WINDOWS[0]), [order], (), kernel_passes())
+    check(pool(cls, drawn((2, 5, 11, 12), dtype), **WINDOWS[0]), [order], (), kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "bool"])
@@ -92,22 +92,22 @@ def test_places_of_maxima(window: dict[str, Any], storage_order: int, printed: b
 @pytest.mark.parametrize("sizes", [(7, 7), (40, 55)])
 def test_whole_images_are_reduced(cls: Any, sizes: tuple[int, int], order: Order) -> None:
     window = {"kernel": sizes, "strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1)}
-    check(pool(cls, drawn((2, 20, *sizes)), **window), [order], order, kernel_passes())
+    check(pool(cls, drawn((2, 20, *sizes)), **window), [order], order, kernel_passes(HOPPER))
 
 
 def test_one_and_three_dims() -> None:
     line = {"kernel": (3,), "strides": (2,), "pads": (1, 1), "dilations": (1,)}
     cube = {"kernel": (2, 3, 3), "strides": (1, 2, 1), "pads": (0, 1, 1, 1, 0, 1)}
     for cls in POOLS:
-        check(pool(cls, drawn((2, 5, 20)), **line), passes=kernel_passes())
+        check(pool(cls, drawn((2, 5, 20)), **line), passes=kernel_passes(HOPPER))
         x = drawn((1, 3, 5, 6, 7))
         case = pool(cls, x, **cube, dilations=(1, 1, 2))
-        check(case, [(0, 2, 3, 4, 1)], (0, 2, 3, 4, 1), kernel_passes())
+        check(case, [(0, 2, 3, 4, 1)], (0, 2, 3, 4, 1), kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("p", [1, 2, 3])
 def test_norms_of_windows(p: int) -> None:
-    check(pool(tri.LpPool, drawn((2, 3, 11, 12)), **WINDOWS[3], p=p), passes=kernel_passes())
+    check(pool(tri.LpPool, drawn((2, 3, 11, 12)), **WINDOWS[3], p=p), passes=kernel_passes(HOPPER))
 
 
 @needs_triton

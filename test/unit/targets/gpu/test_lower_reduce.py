@@ -12,7 +12,7 @@ from groups import Case, build_group
 from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from printed import run_printed
-from sources import needs_triton
+from sources import HOPPER, needs_triton
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.tensor import Array
@@ -36,7 +36,7 @@ def run(case: Case, order: Order = (), printed: bool = False) -> Array:
     """Run a case, through all passes on kernels."""
     execute = {"execute": run_printed} if printed else {}
     build = lambda: build_ordered(case, [order])  # noqa: E731
-    (made,) = run_group(build, case.inputs, kernel_passes(), **execute)
+    (made,) = run_group(build, case.inputs, kernel_passes(HOPPER), **execute)
     return made
 
 
@@ -58,8 +58,8 @@ def test_the_long_shapes_take_all_roads() -> None:
 @pytest.mark.parametrize("axes", [a for n in (1, 2, 3) for a in combinations(range(3), n)], ids=str)
 def test_any_dims_are_reduced_in_any_order_in_memory(axes: tuple[int, ...], order: Order) -> None:
     x = drawn((5, 7, 33))
-    check(reduction(tri.ReduceSum, x, axes), [order], passes=kernel_passes())
-    check(reduction(tri.ReduceMax, x, axes, keepdims=True), [order], order, kernel_passes())
+    check(reduction(tri.ReduceSum, x, axes), [order], passes=kernel_passes(HOPPER))
+    check(reduction(tri.ReduceMax, x, axes, keepdims=True), [order], order, kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize(("shape", "axes"), LONG, ids=str)
@@ -67,7 +67,7 @@ def test_any_dims_are_reduced_in_any_order_in_memory(axes: tuple[int, ...], orde
 def test_long_rows_are_walked_and_split(cls: Any, shape: tuple[int, int], axes: tuple[int]) -> None:
     x = np.abs(drawn(shape)) + np.float32(0.5)
     x = x**0.001 if cls is tri.ReduceProd else x
-    check(reduction(cls, x, axes), passes=kernel_passes())
+    check(reduction(cls, x, axes), passes=kernel_passes(HOPPER))
 
 
 @pytest.mark.parametrize("dtype", [*FLOATS, *INTEGERS], ids=lambda dtype: np.dtype(dtype).name)
@@ -159,5 +159,5 @@ def test_what_is_computed_before_is_reduced() -> None:
 
         return build_group(case, epilogue=behind)
 
-    (made,) = run_group(build, [x, x], kernel_passes())
+    (made,) = run_group(build, [x, x], kernel_passes(HOPPER))
     np.testing.assert_allclose(made, (x.astype(np.float64) ** 2).sum(1, keepdims=True), rtol=4e-6)

@@ -27,7 +27,7 @@ SHAPES = [((3, 1), 1), ((3, 70), 1), ((2, 9001), 1), ((70, 3), 0), ((600, 20), 0
 def run(case: Case, orders: list[Order], printed: bool = False) -> list[Array]:
     execute = {"execute": run_printed} if printed else {}
     build = lambda: build_ordered(case, orders, orders[0] if orders else ())  # noqa: E731
-    return run_group(build, case.inputs, kernel_passes(), **execute)
+    return run_group(build, case.inputs, kernel_passes(HOPPER), **execute)
 
 
 def agree(case: Case, order: Order = (), printed: bool = False) -> None:
