@@ -16,7 +16,7 @@ from .... import __version__
 from ....runtime.errors import Fault, RunError
 from .packages import MADE_BY, find
 from .plan import Case, cases
-from .report import Row, describe, write
+from .report import Row, describe, first_line, write
 
 FOLDER = Path("build/gpu")
 
@@ -83,8 +83,7 @@ def _measure(listed: Sequence[Case], flags: argparse.Namespace) -> int:
         try:
             row = bench.measure(case)
         except Exception as error:  # of any library; the next case may do better
-            words = str(error).strip().splitlines() or [type(error).__name__]
-            row = {"case": case.title, "failed": words[0]}
+            row = {"case": case.title, "failed": first_line(error)}
         rows.append(row)
         print(*describe(row), sep="\n", flush=True)
         write(output, machine, rows)

@@ -27,15 +27,17 @@ class Product:
         launches = [launch for step in package.manifest.steps for launch in step.launches]
         if len(launches) != 1:
             raise RunError(f"the package launches {len(launches)} kernels, must launch one")
+        (launch,) = launches
         code = device.choose(package.manifest.gpu)
+        kernel = next(k for k in code.kernels if k.symbol == launch.kernel)
         self._device, self._torch_stream = device, stream
         with device:
             self._stream = Stream(device)
-            self._trial = Trial(package, launches[0], device, self._stream)
-            self._bound = self._trial.prepare(code.kernels[0])
+            self._trial = Trial(package, launch, device, self._stream)
+            self._bound = self._trial.prepare(kernel)
             self._graph: Graph = self._stream.capture(lambda: self._enqueue(runs))
         self.runs = runs
-        self.setting = code.kernels[0].setting
+        self.setting = kernel.setting
 
     def contender(self) -> Contender:
         """Return what launches the runs in PyTorch's stream."""

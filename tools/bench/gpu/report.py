@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....runtime.errors import RunError
+from ....runtime.errors import Fault, RunError
 from ..table import table
 
 Row = Mapping[str, Any]
@@ -34,6 +34,12 @@ def _rows(row: Row) -> list[str]:
         cells += [f"{row['host_us'][name]:.1f}"] if "host_us" in row else []
         lines.append(cells)
     return table(*lines)
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, in a line; of errors that are not ours, which kind it is."""
+    words = (str(error).strip().splitlines() or [""])[0]
+    return words if isinstance(error, Fault) else f"{type(error).__name__}: {words}"
 
 
 def write(path: Path, machine: Mapping[str, str], rows: Sequence[Row]) -> None:

@@ -11,6 +11,7 @@ from . import networks, ours, peers
 from .measure import Clock, Contender, device_times, host_overheads, ratios
 from .packages import open_package
 from .plan import MATMUL, Case
+from .report import first_line
 
 Row = dict[str, Any]
 
@@ -79,9 +80,5 @@ def _came(peer: peers.Peer, bench: Bench) -> list[Contender]:
         try:
             found.append(invite())
         except Exception as error:  # whatever goes wrong inside of PyTorch
-            bench.note(f"{invite.__name__} is left out: {_line(error)}")
+            bench.note(f"{invite.__name__} is left out: {first_line(error)}")
     return found
-
-
-def _line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
