@@ -75,7 +75,7 @@ class _Assembly:
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
         steps = self._steps(owners)
-        parts: dict[str, Any] = {}
+        parts: dict[str, Any] = {"machines": ()}  # unless there is native code
         for code in self.codes:
             parts |= code.parts()
         manifest = m.Manifest(

@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import dialects
 from ..dialects import tri
 from ..dialects.core.attributes import order_of
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
-from ..passes.pipeline import Pipeline
+from ..passes.pipeline import Pipeline, import_all
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.core import Progress
@@ -48,6 +49,7 @@ def _target(manifest: Manifest) -> str:
 
 def packaged_module(package: Package) -> Module:
     """Return the placed IR of a package and its weights, in the current context."""
+    import_all(dialects)  # targets add ops of their own
     module = Module(_parse(package))
     for op in ops(module.operation):
         if not isinstance(op, tri.Weight):

@@ -17,6 +17,9 @@ VERSION = 5
 # outputs.
 ARENA, WEIGHTS, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT = range(5)
 ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
+
+# The kinds of steps that a GPU takes part in.
+ON_GPU = ("copy", "gpu")
 ABSENT = -1
 ALONE = -1
 

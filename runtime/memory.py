@@ -81,7 +81,8 @@ class Bases:
     def release(self) -> None:
         """Forget the arrays of the last run."""
         self._arrays[FIRST_PORT:] = self._ports
-        self._on_device = self._always_on_device.copy()
+        if len(self._on_device) != len(self._always_on_device):
+            self._on_device = self._always_on_device.copy()
 
     def place(self, index: int) -> Place:
         """Return where a buffer is."""

@@ -13,7 +13,7 @@ from . import host
 from .cpu import choose_code
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
-from .manifest import FIRST_PORT, Step
+from .manifest import FIRST_PORT, ON_GPU, Step
 from .memory import Bases, Place, aligned
 from .package import Package
 from .team import CODE, Team, pool_of
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from .gpu.device import Device
     from .gpu.ports import DevicePorts
     from .gpu.program import GpuProgram
-
-ON_GPU = ("copy", "gpu")
-"""The kinds of steps that a GPU takes part in."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .gpu.replay import Replay
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _INSTALLED: Mapping[str, Ops] = MappingProxyType({})
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -107,13 +108,13 @@ class Session:
 
         The others are new numpy arrays.
         """
-        return self._alone(lambda: self._run(feeds, outputs or {}))
+        return self._alone(self._run, feeds, outputs or {})
 
     def run_on_device(
         self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]"
     ) -> "dict[str, DeviceArray]":
         """Compute all outputs from all inputs; the outputs are new arrays on the GPU."""
-        return self._alone(lambda: self._run_on_device(feeds))
+        return self._alone(self._run_on_device, feeds)
 
     def replay(
         self,
@@ -124,7 +125,7 @@ class Session:
 
         Raise RunError where a part of the package does not run there.
         """
-        return self._alone(lambda: self._replay(inputs, outputs))
+        return self._alone(self._replay, inputs, outputs)
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
@@ -158,14 +159,14 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _alone(self, work: Callable[[], T]) -> T:
+    def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Do what no other thread may do in this session meanwhile."""
         if not self._busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._closed:
                 raise _closed()
-            return work()
+            return work(*arguments)
         finally:
             self._bases.release()
             self._busy.release()

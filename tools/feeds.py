@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
 from ..runtime.manifest import Port
-from .report import spell_shape
+from .spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -4,27 +4,50 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from ..runtime.manifest import ARENA, CpuRequirements, Kernel, Manifest, Math, Port, Step
+from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
+from ..runtime.manifest import (
+    ARENA,
+    DEVICE_ARENA,
+    ON_GPU,
+    CpuRequirements,
+    GpuCode,
+    Kernel,
+    Manifest,
+    Math,
+    Port,
+    Step,
+)
+from .report_gpu import gpu_sections, launches, spell_step
+from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
 if TYPE_CHECKING:
     from ..targets.place import Placement
 
 
-def describe(name: str, manifest: Manifest, lacking: Callable[[CpuRequirements], str]) -> str:
-    """Describe a package: `trivium info` prints it; `lacking` says why code does not run here."""
+def describe(
+    name: str,
+    manifest: Manifest,
+    lacking: Callable[[CpuRequirements], str],
+    lacking_gpu: Callable[[GpuCode], str],
+) -> str:
+    """Describe a package: `trivium info` prints it.
+
+    `lacking` and `lacking_gpu` say why code does not run here.
+    """
     source = f" from {manifest.source}" if manifest.source else ""
     parts = [
         f"{name}: compiled{source} for {manifest.target} by {manifest.producer}",
-        _section("inputs", map(_port, manifest.inputs)),
-        _section("outputs", map(_port, manifest.outputs)),
-        _section("memory", _memory(manifest)),
-        _section("sizes", _sizes(manifest)),
-        _section("math", [_math(manifest.math)]),
-        _section("machines", _machines(manifest.machines, lacking)),
-        _section("layouts", _layouts(manifest)),
-        _section("steps", _steps(manifest)),
-        _section("kernels", _kernels(manifest.kernels)),
-        _section("on the host", map(_host_step, _host_steps(manifest))),
+        section("inputs", map(_port, manifest.inputs)),
+        section("outputs", map(_port, manifest.outputs)),
+        section("memory", _memory(manifest)),
+        section("sizes", _sizes(manifest)),
+        section("math", [_math(manifest.math)]),
+        section("machines", _machines(manifest.machines, lacking)),
+        section("layouts", _layouts(manifest)),
+        section("steps", _steps(manifest)),
+        section("kernels", _kernels(manifest.kernels)),
+        *gpu_sections(manifest, lacking_gpu),
+        section("on the host", map(_host_step, _host_steps(manifest))),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -32,10 +55,12 @@ def describe(name: str, manifest: Manifest, lacking: Callable[[CpuRequirements],
 def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
-    calls = _count(sum(kernel.calls for kernel in manifest.kernels), "call")
-    kernels = _count(len(manifest.kernels), "kernel")
-    host = _count(len(_host_steps(manifest)), "op")
-    return f"{name}: {spell_size(size)}, {calls} of {kernels}, {host} on the host"
+    calls = count(sum(kernel.calls for kernel in manifest.kernels), "call")
+    kernels = count(len(manifest.kernels), "kernel")
+    host = count(len(_host_steps(manifest)), "op")
+    launched = launches(manifest)
+    gpu = f", {count(len(launched), 'launch', 'launches')} on the GPU" if launched else ""
+    return f"{name}: {spell_size(size)}, {calls} of {kernels}{gpu}, {host} on the host"
 
 
 def placement_report(name: str, placements: Sequence["Placement"]) -> str:
@@ -45,34 +70,12 @@ def placement_report(name: str, placements: Sequence["Placement"]) -> str:
         here = [p for p in placements if p.target == target]
         kinds = Counter(_spell_ops(p.ops) for p in here)
         rows = [(f"{count}x", ops) for ops, count in sorted(kinds.items())]
-        lines += ["", target, *_columns(rows)]
+        lines += ["", target, *columns(rows)]
     refused = [p for p in placements if p.refusals]
     if refused:
         rows = [(p.nodes, _spell_ops(p.ops), "; ".join(p.refusals)) for p in refused]
-        lines += ["", "not where it was asked for", *_columns(rows)]
+        lines += ["", "not where it was asked for", *columns(rows)]
     return "\n".join(lines)
-
-
-def spell_shape(shape: Sequence[int]) -> str:
-    """Spell a shape: 1x3x224x224."""
-    return "x".join(map(str, shape)) or "scalar"
-
-
-def spell_size(size: int) -> str:
-    """Spell a number of bytes."""
-    for unit, bytes_ in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size >= bytes_:
-            return f"{size / bytes_:.1f} {unit}"
-    return f"{size} bytes"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def _section(title: str, lines: Iterable[str]) -> str:
-    indented = [f"  {line}" for line in lines]
-    return "\n".join(["", title, *indented]) if indented else ""
 
 
 def _port(port: Port) -> str:
@@ -89,15 +92,13 @@ def _machines(
         (needed.machine, "would run here" if i == chosen else lack or "could run here")
         for i, (needed, lack) in enumerate(zip(machines, lacks, strict=True))
     ]
-    return _columns(rows, "")
+    return columns(rows, "")
 
 
 def _memory(manifest: Manifest) -> list[str]:
     memory = manifest.memory
-    peak, bound = memory.arena_bytes, memory.arena_lower_bound
-    over = f", {(peak / bound - 1):.1%} above it" if bound else ""
     return [
-        f"activations  {spell_size(peak)}, lower bound {spell_size(bound)}{over}",
+        f"activations  {spell_headroom(memory.arena_bytes, memory.arena_lower_bound)}",
         f"per thread   {spell_size(memory.thread_bytes)} for each but the first",
         f"weights      {spell_size(memory.weight_bytes)}",
     ]
@@ -113,12 +114,18 @@ def _math(math: Math) -> str:
 def _sizes(manifest: Manifest) -> list[str]:
     sizes = {entry.name: entry.size for entry in manifest.entries}
     code = [size for name, size in sizes.items() if name.endswith(".o")]
+    entries = {kernel.entry for gpu in manifest.gpu for kernel in gpu.kernels}
+    on_gpu = {
+        "weights for the GPU": sizes.get(DEVICE_WEIGHTS_ENTRY, 0),
+        f"code for GPUs, {count(len(entries), 'cubin')}": sum(sizes[name] for name in entries),
+    }
     parts = {
-        "weights": sizes.get("weights.bin", 0),
-        f"native code, {_count(len(code), 'object')}": sum(code),
+        "weights": sizes.get(WEIGHTS_ENTRY, 0),
+        f"native code, {count(len(code), 'object')}": sum(code),
+        **(on_gpu if manifest.gpu else {}),
         "IR": sizes.get("module.mlirbc", 0),
     }
-    return list(_columns([(spell_size(size), name) for name, size in parts.items()], ""))
+    return list(columns([(spell_size(size), name) for name, size in parts.items()], ""))
 
 
 RELAYOUTS = ("cpu.block", "cpu.unblock")
@@ -126,25 +133,31 @@ RELAYOUTS = ("cpu.block", "cpu.unblock")
 
 def _layouts(manifest: Manifest) -> list[str]:
     """Count values by their layout; list the kernels that bring them from one to another."""
-    arena = [buffer for buffer in manifest.buffers if buffer.base == ARENA]
+    arena = [buffer for buffer in manifest.buffers if buffer.base in (ARENA, DEVICE_ARENA)]
     counts = Counter(buffer.layout or "as the model has them" for buffer in arena)
-    values = [f"{_count(count, 'value')} {layout}" for layout, count in sorted(counts.items())]
+    values = [f"{count(number, 'value')} {layout}" for layout, number in sorted(counts.items())]
     moved = [k for k in manifest.kernels if not set(RELAYOUTS).isdisjoint(k.ops)]
     rows = [(f"{k.calls}x", _spell_ops(k.ops), ", ".join(k.nodes)) for k in moved]
-    return [*values, *_columns(rows, "")] if rows else values
+    return [*values, *columns(rows, "")] if rows else values
 
 
 def _steps(manifest: Manifest) -> Iterable[str]:
     rows = [
-        (str(number), step.kind, step.op or f"{step.symbol}, {_count(len(step.nodes), 'node')}")
+        (str(number), step.kind, _step(step, manifest))
         for number, step in enumerate(manifest.steps)
     ]
-    return _columns(rows, "")
+    return columns(rows, "")
+
+
+def _step(step: Step, manifest: Manifest) -> str:
+    if step.kind in ON_GPU:
+        return spell_step(step, manifest)
+    return step.op or f"{step.symbol}, {count(len(step.nodes), 'node')}"
 
 
 def _kernels(kernels: Sequence[Kernel]) -> Iterable[str]:
     rows = [(f"{k.calls}x", k.symbol, _spell_ops(k.ops), ", ".join(k.nodes)) for k in kernels]
-    return _columns(rows, "")
+    return columns(rows, "")
 
 
 def _host_steps(manifest: Manifest) -> list[Step]:
@@ -163,12 +176,3 @@ def _counted(placements: Sequence["Placement"]) -> str:
 
 def _spell_ops(ops: Sequence[str]) -> str:
     return " + ".join(ops)
-
-
-def _columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Align rows in columns; the last one is left as it is."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]

@@ -172,7 +172,11 @@ class Op:
         *,
         loc: ir.Location | None = None,
     ) -> Self:
-        """Create the op with given result types: for ops whose types a region decides."""
+        """Create the op with given result types: for ops whose types a region decides.
+
+        Raises TypeError when an attribute is missing or unknown.
+        """
+        complete = _complete(cls, attributes)
         flat: list[ir.Value] = []
         segments: list[int] = []
         for group in groups:
@@ -181,7 +185,7 @@ class Op:
             )
             flat += values
             segments.append(len(values))
-        attrs = {f.name: to_attribute(attributes[f.name], f.type) for f in cls.fields.attributes}
+        attrs = {f.name: to_attribute(complete[f.name], f.type) for f in cls.fields.attributes}
         if _needs_segments(cls.fields.operands):
             attrs["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(

@@ -62,12 +62,7 @@ BINARY: Mapping[str, Callable[[Array, Array], Array]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
 }
-"""Functions of two numbers: quotients are rounded toward zero, remainders have the dividend's sign.
-
-`max` and `min` return NaN where either is NaN. Quotients by 0 are any number, and so is what a
-shift by less than 0, or by as many bits as there are, gives. Signed numbers keep their sign when
-they are shifted to the right.
-"""
+"""Functions of two numbers."""
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 BITWISE = frozenset({"not", "and", "or", "xor"})
@@ -96,7 +91,11 @@ class Full(TileOp):
 
 
 class Unary(TileOp):
-    """Compute a function of one number for each element."""
+    """Compute a function of one number for each element.
+
+    Of floats: ceil, cos, erf, exp, exp2, floor, log, log2, rsqrt, sin and sqrt; of integers and i1:
+    not; of all numbers: abs and neg.
+    """
 
     x: Operand
     function: str
@@ -113,7 +112,16 @@ class Unary(TileOp):
 
 
 class Binary(TileOp):
-    """Compute a function of two numbers for each element; comparisons give i1."""
+    """Compute a function of two numbers of one type for each element.
+
+    Of floats: div; of integers: quotient, shift_left and shift_right; of integers and i1: and, or
+    and xor; of all numbers: add, sub, mul, remainder, max, min, and comparisons, which give i1: lt,
+    le, gt and ge; eq and ne are of i1, too. Quotients are rounded toward zero, remainders have the
+    sign of the dividend, and `max` and `min` return NaN where either is NaN.
+
+    Quotients by 0 are any number, and so is what a shift by less than 0, or by as many bits as
+    there are, gives. Signed numbers keep their sign when they are shifted to the right.
+    """
 
     a: Operand
     b: Operand

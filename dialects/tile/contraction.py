@@ -23,10 +23,7 @@ REDUCTIONS: Mapping[str, Callable[..., Array]] = {
     "argmax": np.argmax,
     "argmin": np.argmin,
 }
-"""Kinds of reduction: `max` and `min` skip NaN.
-
-`argmax` and `argmin` return the first place of the extreme, and with NaN any place.
-"""
+"""Kinds of reduction."""
 
 PLACES = frozenset({"argmax", "argmin"})
 
@@ -81,8 +78,9 @@ def _round_to_tf32(x: Array) -> Array:
 class Reduce(TileOp):
     """Combine the elements along one dimension, which vanishes.
 
-    The result is of the type of `x`, and places are of i32; integers wrap around. In which order
-    elements are combined is open.
+    `kind` is sum or prod, in which integers wrap around; max or min, which skip NaN; argmax or
+    argmin, which return the first place of the extreme as i32, or with NaN any place. In which
+    order elements are combined is open.
     """
 
     x: Operand
@@ -107,7 +105,10 @@ class Reduce(TileOp):
 
 
 class Scan(TileOp):
-    """Combine each element with all before it along one dimension; with `reverse`, all behind."""
+    """Combine each element with all before it along one dimension; with `reverse`, all behind.
+
+    `kind` is sum or prod.
+    """
 
     x: Operand
     kind: str

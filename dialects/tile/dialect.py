@@ -2,10 +2,10 @@
 
 from typing import Any, ClassVar
 
-from ..core.errors import Invalid
+from ..core.body import check_body
 from ..core.fields import Region
 from ..core.mlir import ir
-from ..core.op import OPS, Dialect, Op
+from ..core.op import Dialect, Op
 from .types import mlir_type, need_tile, plain_type
 
 TILE = Dialect("tile")
@@ -55,13 +55,4 @@ class BodyOp(TileOp, abstract=True):
         self.check_attributes()
         self.operand_groups()
         self.result_groups()
-        blocks = self.operation.regions[0].blocks
-        if len(blocks) != 1:
-            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
-        names = [operation.operation.name for operation in self.block.operations]
-        if names[-1:] != [self.last]:
-            end = f"'{names[-1]}'" if names else "nothing"
-            raise Invalid(f"body ends in {end}, must end in '{self.last}'")
-        for name in names[:-1]:
-            if name in OPS and OPS[name].terminator:
-                raise Invalid(f"body goes on after '{name}'")
+        check_body(self.operation, self.last)

@@ -9,7 +9,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..core.errors import Invalid
 from ..core.interpret import lookup
-from ..core.location import node_names
+from ..core.location import describe
 from ..core.mlir import ir
 from ..core.op import Op, view
 from ..core.tensor import Array, numpy_dtype
@@ -77,8 +77,7 @@ class _Program:
         try:
             return self._run_op(op)
         except Invalid as error:
-            names = " ".join(node_names(op.location))
-            raise Invalid(f"'{op.op_name}' op {names + ' ' if names else ''}{error}") from None
+            raise Invalid(f"{_named(op)} op {error}") from None
 
     def _run_op(self, op: Op) -> Sequence[Array]:
         groups = [lookup(group, self.values) for group in op.operand_groups()]
@@ -95,7 +94,7 @@ class _Program:
         lower, upper, step = (int(self.values[v]) for v in list(op.operation.operands)[:3])
         carried = [self.values[v] for v in op.carried]
         if step < 1:
-            raise Invalid(f"'{op.op_name}' op has a step of {step}, must be positive")
+            raise Invalid(f"{_named(op)} op has a step of {step}, must be positive")
         index, *arguments = op.block.arguments
         for turn in range(lower, upper, step):
             self.values[index] = np.array(turn, np.int32)
@@ -127,16 +126,16 @@ class _Program:
     def load(self, op: Load, memory: Array, indices: list[Array]) -> Array:
         places, inside = _places(op, memory, indices)
         result = np.full(inside.shape, np.asarray(op.pad).astype(memory.dtype))
-        result[inside] = memory[places]
+        result[inside] = memory[np.newaxis][places]
         return result
 
     def store(self, op: Store, value: Array, memory: Array, indices: list[Array]) -> None:
         places, inside = _places(op, memory, indices)
-        values = np.broadcast_to(value, inside.shape)[inside]
+        values = np.broadcast_to(value, inside.shape)[inside] if indices else value
         if op.accumulate:
-            np.add.at(memory, places, values)
+            np.add.at(memory[np.newaxis], places, values)
         else:
-            memory[places] = values
+            memory[np.newaxis][places] = values
 
     def load_block(self, op: LoadBlock, memory: Array, offsets: list[Array]) -> Array:
         sizes = [self.size(text) for text in op.block]
@@ -165,13 +164,22 @@ _SPECIAL: Mapping[type[Op], Callable[..., Any]] = {
 }
 
 
+def _named(op: Op) -> str:
+    """Name an op, behind its place in the source if it has one."""
+    place = describe(op.location)
+    return f"{place}: '{op.op_name}'" if place else f"'{op.op_name}'"
+
+
 def _seen_as(memory: Array, type_: Memory) -> Array:
     strides = [stride * memory.itemsize for stride in type_.strides]
     return as_strided(memory, type_.shape, strides)
 
 
 def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any, Array]:
-    """Return where in memory the elements are that are inside, and which of the tile these are."""
+    """Return where in memory the elements are that are inside, and which of the tile these are.
+
+    The places have a dimension of size 1 more, the first: numpy cannot index without any.
+    """
     tile = np.broadcast_arrays(*indices) if indices else ()
     inside = np.ones(tile[0].shape if tile else (), bool)
     for dim, (index, size) in enumerate(zip(tile, memory.shape, strict=True)):
@@ -182,7 +190,7 @@ def _places(op: Load | Store, memory: Array, indices: list[Array]) -> tuple[Any,
         if place.size and not 0 <= place.min() <= place.max() < size:
             wrong = place.min() if place.min() < 0 else place.max()
             raise Invalid(f"is at {wrong} of dimension {dim}, which has size {size}")
-    return places, inside
+    return (np.zeros(np.count_nonzero(inside), int), *places), inside
 
 
 def _overlap(memory: Array, offsets: list[Array], sizes: Sequence[int]) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Kernels, and what programs of a kernel know of themselves."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -10,12 +10,10 @@ from ..core.fields import Result
 from ..core.mlir import ir
 from ..core.op import view
 from .dialect import BodyOp, TileOp
-from .setting import Setting
-from .types import NAME, Memory, Tile, is_power_of_two, need_memory, plain_type, size_of
+from .setting import Setting, numbers_of
+from .types import NAME, Memory, Tile, need_memory, plain_type, size_of
 
-_NUMBER = r"(0|[1-9][0-9]*)"
-_AXIS = re.compile(rf"{_NUMBER}(?:/({NAME.pattern}))?")
-_BLOCK = re.compile(rf"({NAME.pattern})={_NUMBER}")
+_AXIS = re.compile(rf"(0|[1-9][0-9]*)(?:/({NAME.pattern}))?")
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Kernel(BodyOp):
     @property
     def block_sizes(self) -> dict[str, int]:
         """Return the block sizes by name."""
-        return _block_sizes(self.blocks)
+        return numbers_of(self.blocks, "blocks")
 
     @property
     def setting(self) -> Setting:
@@ -107,10 +105,7 @@ class Kernel(BodyOp):
         sizes = self.block_sizes
         for axis in self.axes:
             _check_named(axis.block, sizes, "grid")
-        if not is_power_of_two(self.warps):
-            raise Invalid(f"warps is {self.warps}, must be a power of two")
-        if self.stages < 1:
-            raise Invalid(f"stages is {self.stages}, must be at least 1")
+        self.setting.check()
         if self.group < 0 or (self.group and len(self.grid) < 2):
             raise Invalid(f"group is {self.group}, must be 0, or positive for two axes or more")
         for text in self.candidates:
@@ -173,19 +168,6 @@ def _check_named(name: str, sizes: Mapping[str, int], where: str) -> None:
     if name and name not in sizes:
         known = ", ".join(sizes) or "none"
         raise Invalid(f"{where} names block size '{name}', the kernel has: {known}")
-
-
-def _block_sizes(texts: Sequence[str]) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for text in texts:
-        match = _BLOCK.fullmatch(text)
-        if match is None or match[1] in sizes:
-            raise Invalid(f"blocks has '{text}', must be like BM=128, each name once")
-        size = int(match[2])
-        if not is_power_of_two(size):
-            raise Invalid(f"block size {match[1]} is {size}, must be a power of two")
-        sizes[match[1]] = size
-    return sizes
 
 
 class Return(TileOp):

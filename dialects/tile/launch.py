@@ -81,9 +81,7 @@ def _seen(memory: ir.Value) -> ir.Value:
 
 def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
     """Raise Invalid unless the memory of a tensor is as large as a kernel takes it to be."""
-    tensor, order = tensor_of(type_), order_of(type_)
-    if order and sorted(order) != list(range(tensor.rank)):
-        raise Invalid(f"argument {index} lies in order {order}, must name each dimension once")
+    tensor = tensor_of(type_)
     if tensor.dtype != memory.dtype:
         raise Invalid(f"argument {index} is of {tensor.dtype}, must be of {memory.dtype}")
     if memory.extent > tensor.size:
@@ -92,12 +90,11 @@ def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
 
 def laid_out(array: Array, order: Sequence[int]) -> Array:
     """Return the elements of an array as they lie in memory, its dimensions in an order."""
-    return np.array(array.transpose(order) if order else array).reshape(-1)
+    return np.array(array.transpose(order)).reshape(-1)
 
 
 def _read(flat: Array, tensor: Tensor, order: Sequence[int]) -> Array:
     """Return the tensor whose elements lie in memory, its dimensions in an order."""
-    order = order or range(tensor.rank)
     lying = flat.reshape([tensor.shape[dim] for dim in order])
     return lying.transpose(np.argsort(np.array(order, int)))
 

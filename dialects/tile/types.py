@@ -152,6 +152,8 @@ def _strides(type_: ir.MemRefType) -> Shape:
         raise Invalid(f"{type_} has dynamic sizes, must have none")
     if type_.memory_space is not None:
         raise Invalid(f"{type_} has a memory space, must have none")
+    if 0 in type_.shape:  # the bindings do not know the strides of nothing
+        return row_major(tuple(type_.shape))
     try:
         strides, offset = type_.get_strides_and_offset()
     except RuntimeError:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ..core.body import check_body
 from ..core.errors import Invalid
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
@@ -26,21 +27,17 @@ class Group(TriOp):
 
     def verify(self) -> None:
         self.check_attributes()
-        blocks = self.operation.regions[0].blocks
-        if len(blocks) != 1:
-            raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
-        arguments = [str(a.type) for a in blocks[0].arguments]
+        check_body(self.operation, Yield.op_name)
+        arguments = [str(a.type) for a in self.block.arguments]
         operands = [str(v.type) for v in self.operation.operands]
         if arguments != operands:
             raise Invalid(f"body takes {', '.join(arguments)}; inputs are {', '.join(operands)}")
-        last = blocks[0].operations[len(blocks[0].operations) - 1].operation
-        if last.name != Yield.op_name:
-            raise Invalid(f"body ends in '{last.name}', must end in '{Yield.op_name}'")
+        last = self.block.operations[len(self.block.operations) - 1].operation
         yields = [str(v.type) for v in last.operands]
         results = [str(v.type) for v in self.results]
         if yields != results:
             raise Invalid(f"body yields ({', '.join(yields)}), results are ({', '.join(results)})")
-        _check_closed(blocks[0])
+        _check_closed(self.block)
 
 
 def _check_closed(block: ir.Block) -> None:

@@ -1,5 +1,6 @@
 """Arrays in the memory of a GPU, which other libraries take without a copy."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,8 @@ class DeviceArray:
         """Make room for an array; `what` names it where there is too little memory."""
         self.shape = shape
         self.dtype: np.dtype[Any] = resolve(dtype)
-        self.nbytes = int(np.prod(shape, dtype=object)) * self.dtype.itemsize
-        self._stream = stream
+        self.nbytes = math.prod(shape) * self.dtype.itemsize
+        self.stream = stream
         self._memory = DeviceMemory(stream.device, self.nbytes, what)
 
     @property
@@ -37,9 +38,9 @@ class DeviceArray:
         """Return a copy on the host."""
         result = np.empty(self.shape, self.dtype)
         if self.nbytes:
-            with self._stream.device:
-                self._stream.download(result.ctypes.data, self.address, self.nbytes)
-                self._stream.synchronize()
+            with self.stream.device:
+                self.stream.download(result.ctypes.data, self.address, self.nbytes)
+                self.stream.synchronize()
         return result
 
     def write(self, values: ArrayLike) -> None:
@@ -51,9 +52,9 @@ class DeviceArray:
             )
         source = np.ascontiguousarray(source)
         if self.nbytes:
-            with self._stream.device:
-                self._stream.upload(self.address, source.ctypes.data, self.nbytes)
-                self._stream.synchronize()
+            with self.stream.device:
+                self.stream.upload(self.address, source.ctypes.data, self.nbytes)
+                self.stream.synchronize()
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
@@ -66,12 +67,12 @@ class DeviceArray:
             "typestr": self.dtype.str,
             "data": (self.address, False),
             "strides": None,
-            "stream": self._stream.value.value,
+            "stream": self.stream.value.value,
         }
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """Return that this is memory of CUDA, and which GPU's."""
-        return dlpack.CUDA, self._stream.device.ordinal
+        return dlpack.CUDA, self.stream.device.ordinal
 
     def __dlpack__(
         self,
@@ -87,10 +88,10 @@ class DeviceArray:
         if stream == 0:
             raise BufferError("stream is 0, which is ambiguous: give 1 or 2")
         if stream != _NO_SYNCHRONIZATION:
-            with self._stream.device:
-                self._stream.hold_up(_LEGACY_STREAM if stream is None else stream)
+            with self.stream.device:
+                self.stream.hold_up(_LEGACY_STREAM if stream is None else stream)
         place = self.__dlpack_device__()
         return dlpack.give(self, self.address, self.shape, self.dtype.name, place)
 
     def __repr__(self) -> str:
-        return f"DeviceArray({self.dtype}{list(self.shape)} on GPU {self._stream.device.ordinal})"
+        return f"DeviceArray({self.dtype}{list(self.shape)} on GPU {self.stream.device.ordinal})"

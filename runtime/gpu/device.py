@@ -23,7 +23,8 @@ _EXACT_FROM = 90
 class Device:
     """Hold the primary context of a GPU, which all users in the process share.
 
-    `with device:` makes it current; nests. It is released when nobody refers to it any more.
+    `with device:` makes it current; nests. It is made when it is needed first, and released when
+    nobody refers to the device any more.
     """
 
     def __init__(self, ordinal: int, library: str = LIBRARY) -> None:
@@ -41,8 +42,7 @@ class Device:
         self.architecture = f"sm_{self._attribute(_MAJOR)}{self._attribute(_MINOR)}"
         self.shared_bytes = self._attribute(_MAX_SHARED)
         self.threads = self._attribute(_MAX_THREADS)
-        self.context = self.driver.handle("cuDevicePrimaryCtxRetain", self._number)
-        weakref.finalize(self, _release, self.driver, self._number, self.process)
+        self._context: ctypes.c_void_p | None = None
 
     @staticmethod
     def open(device: "int | Device" = 0, library: str = LIBRARY) -> "Device":
@@ -58,12 +58,25 @@ class Device:
                 found = _open[key] = Device(device, library)
             return found
 
-    def __enter__(self) -> "Device":
+    @property
+    def context(self) -> ctypes.c_void_p:
+        """Return the handle of the context."""
+        with _lock:
+            if self._context is None:
+                self._context = self.driver.handle("cuDevicePrimaryCtxRetain", self._number)
+                weakref.finalize(self, _release, self.driver, self._number, self.process)
+            return self._context
+
+    def check_process(self) -> None:
+        """Raise RunError in a process that was forked from the one that opened the GPU."""
         if os.getpid() != self.process:
             raise RunError(
                 "this process was forked from one that uses the GPU: open the package in each "
                 "process, or start processes by 'spawn'"
             )
+
+    def __enter__(self) -> "Device":
+        self.check_process()
         self.driver.call("cuCtxPushCurrent_v2", self.context)
         return self
 
@@ -118,6 +131,14 @@ class Device:
         text = ctypes.create_string_buffer(256)
         self.driver.call("cuDeviceGetName", text, len(text), self._number)
         return text.value.decode(errors="replace")
+
+
+def lacking_here(code: GpuCode) -> str:
+    """Say what keeps code from running on the first GPU of this machine; empty for nothing."""
+    try:
+        return Device.open().lacking(code)
+    except RunError as error:
+        return f"cannot run here: {error}"
 
 
 def _capability(architecture: str) -> int:

@@ -1,6 +1,7 @@
 """Take arrays that other libraries have on a GPU, by DLPack or __cuda_array_interface__."""
 
 import ctypes
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, cast
 
@@ -9,6 +10,7 @@ import numpy as np
 from ..dtypes import resolve
 from ..errors import RunError
 from . import dlpack
+from .array import DeviceArray
 from .dlpack import CUDA, CUDA_MANAGED
 from .handles import Stream
 
@@ -49,7 +51,7 @@ class Borrowed:
     @property
     def nbytes(self) -> int:
         """Return how many bytes it takes."""
-        return int(np.prod(self.shape, dtype=object)) * self.dtype.itemsize
+        return math.prod(self.shape) * self.dtype.itemsize
 
 
 def on_device(value: object) -> bool:
@@ -61,6 +63,8 @@ def on_device(value: object) -> bool:
 
 def borrow(value: object, stream: Stream, role: str) -> Borrowed:
     """Use an array on a GPU after what its owner does to it now; `role` names it in errors."""
+    if isinstance(value, DeviceArray) and value.stream is stream:
+        return Borrowed(value.address, value.shape, value.dtype, True, True, value)
     try:
         if hasattr(value, "__dlpack__"):
             borrowed = _by_dlpack(cast("HasDlpack", value), stream)

@@ -1,5 +1,6 @@
 """Run a package again and again at the cost of one call of the driver."""
 
+import ctypes
 import threading
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -31,9 +32,14 @@ class Replay:
         self._graph = graph
         self._busy = busy
         self._keep = keep
+        # Looked up once, for a launch should cost next to nothing.
         driver = workspace.device.driver
-        self._launch = driver.function("cuGraphLaunch")
-        self._arguments = (graph.value, workspace.stream.value)
+        self._functions = tuple(
+            driver.function(name)
+            for name in ("cuCtxPushCurrent_v2", "cuGraphLaunch", "cuCtxPopCurrent_v2")
+        )
+        self._arguments = (workspace.device.context, graph.value, workspace.stream.value)
+        self._popped = ctypes.byref(ctypes.c_void_p())
 
     @property
     def stream(self) -> int:
@@ -45,14 +51,18 @@ class Replay:
 
         Runs share memory: a launch in another stream must wait for those before it.
         """
+        push, launch, pop = self._functions
+        context, graph, own = self._arguments
         if not self._busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._workspace.closed:
                 raise RunError("the session is closed: open the package again")
-            graph, own = self._arguments
-            with self._workspace.device:
-                code = self._launch(graph, own if stream is None else stream)
+            self._workspace.device.check_process()
+            code = push(context)
+            if not code:
+                code = launch(graph, own if stream is None else stream)
+                pop(self._popped)
         finally:
             self._busy.release()
         if code:

@@ -1,16 +1,17 @@
 """Functions that the vector units lack: f32 by polynomials of our own, f64 by the C library.
 
-The coefficients are minimax: `test/unit/targets/cpu/fit.py` derives them by Remez' exchange. The
-errors in the docstrings are in units in the last place (ULP) of an f32 result that is not
-denormal; the tests measure them against f64. On a machine without FMA they are up to 1 ULP larger,
-and where `tanh` and `erf` are 1, they may be 2^-23 less. NaN gives NaN, and infinities give limits.
-Strict kernels compute all of them in f64, by the C library, and round once.
+`targets/coefficients.py` has the polynomials. The errors in the docstrings are in units in the last
+place (ULP) of an f32 result that is not denormal; the tests measure them against f64. On a machine
+without FMA they are up to 1 ULP larger, and where `tanh` and `erf` are 1, they may be 2^-23 less.
+NaN gives NaN, and infinities give limits. Strict kernels compute all of them in f64, by the C
+library, and round once.
 """
 
 import math as constants
 from collections.abc import Sequence
 
 from ...dialects.core.mlir import ir
+from .. import coefficients
 from .conversion import convert, widened
 from .number import Number, llvm, math
 
@@ -20,29 +21,6 @@ _LN2_LOW = constants.log(2) - _LN2_HIGH
 """Two parts of ln 2: the first has so few bits that its product with an exponent is exact."""
 _ROUNDER = 1.5 * 2**23
 """Added to a small f32 and taken off again, this rounds to the nearest whole number."""
-
-_EXP = (0.499999934321, 0.166665203989, 0.0416683907959, 0.00836874512372, 0.00138145396491)
-_EXPM1 = (
-    *(0.500000005529, 0.166666662947, 0.0416663112154),
-    *(0.0083333986151, 0.00139446854456, 0.000198461934594),
-)
-_LOG = (
-    *(0.333333317046, -0.250008209975, 0.200012272288, -0.166233584129),
-    *(0.142017496315, -0.131601665552, 0.127616314549, -0.0763460069361),
-)
-_TANH_ABOVE = (
-    *(0.999999979021, 0.133797085914, 0.00349402339291),
-    *(2.05832962194e-05, 1.33188160182e-08),
-)
-_TANH_BELOW = (1.0, 0.467130238339, 0.0258710308686, 0.000328307450401, 7.76191443385e-07)
-_ERF_ABOVE = (
-    *(1.12837916918, 0.185147617241, 0.0542547371096, 0.00384029177422),
-    *(0.000377167760936, 4.62006530677e-06, -1.28580019478e-08),
-)
-_ERF_BELOW = (
-    *(1.0, 0.497416210898, 0.113886926464),
-    *(0.0154348376013, 0.00130240952936, 6.250093051e-05),
-)
 
 
 def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
@@ -66,7 +44,7 @@ def exp(x: Number) -> Number:
     shifted = x.fma(_LOG2_E, _ROUNDER)
     n = shifted - _ROUNDER
     r = n.fma(-_LN2_LOW, n.fma(-_LN2_HIGH, x))
-    power = polynomial(r, (1.0, 1.0, *_EXP))
+    power = polynomial(r, (1.0, 1.0, *coefficients.EXP))
     return _scale(power, shifted)
 
 
@@ -93,7 +71,7 @@ def expm1(x: Number) -> Number:
         power = exp(x)
         near = x.abs().less(1.0).logical_and(power.not_equal(1))
         return near.select((power - 1) * x / log(power), x.abs().less(1.0).select(x, power - 1))
-    near = (x * x).fma(polynomial(x, _EXPM1), x)
+    near = (x * x).fma(polynomial(x, coefficients.EXPM1), x)
     return x.abs().less(0.35).select(near, exp(x) - 1)
 
 
@@ -118,7 +96,7 @@ def _log_of_normal(x: Number, power: Number | float = 0) -> Number:
     exponent, f = _split(x)
     exponent = exponent + power
     square = f * f
-    series = (square * f) * polynomial(f, _LOG)
+    series = (square * f) * polynomial(f, coefficients.LOG)
     series = exponent.fma(_LN2_LOW, series)
     return exponent.fma(_LN2_HIGH, square.fma(-0.5, series) + f)
 
@@ -150,7 +128,8 @@ def tanh(x: Number) -> Number:
         return x.apply(math.tanh)
     x = x.maximum(-9.02).minimum(9.02)
     square = x * x
-    y = x * polynomial(square, _TANH_ABOVE) / polynomial(square, _TANH_BELOW)
+    above = polynomial(square, coefficients.TANH_ABOVE)
+    y = x * above / polynomial(square, coefficients.TANH_BELOW)
     return y.maximum(-1).minimum(1)
 
 
@@ -164,7 +143,8 @@ def erf(x: Number) -> Number:
         return x.apply(math.erf)
     x = x.maximum(-3.93).minimum(3.93)
     square = x * x
-    y = x * polynomial(square, _ERF_ABOVE) / polynomial(square, _ERF_BELOW)
+    above = polynomial(square, coefficients.ERF_ABOVE)
+    y = x * above / polynomial(square, coefficients.ERF_BELOW)
     return y.maximum(-1).minimum(1)
 
 

@@ -1,6 +1,6 @@
 """Sine and cosine: f32 by polynomials of our own, f64 and huge arguments by the C library.
 
-See `approximation` for where the coefficients come from and what the errors mean.
+`targets/coefficients.py` has the coefficients; see `approximation` for what the errors mean.
 """
 
 import math as constants
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects.core.mlir import ir
+from .. import coefficients
 from .approximation import polynomial
 from .conversion import convert, widened
 from .index import choose
@@ -18,8 +19,6 @@ _HALF_PI_LOW = 6.123233995736766e-17
 """What is left of pi / 2, to 106 bits."""
 
 _HUGE = 2.0**40
-_SIN = (-0.166666545732, 0.00833215840956, -0.000195149575545)
-_COS = (0.0416666456187, -0.00138873130585, 2.44327845682e-05)
 
 
 @widened
@@ -58,8 +57,8 @@ def _near(x: Number, phase: int) -> Number:
     r = convert(n.fma(-_HALF_PI_LOW, n.exact_fma(-_HALF_PI_HIGH, wide)), "f32")
     quadrant = convert(n - (n * 0.25).apply(math.floor) * 4, "i32") + phase
     square = r * r
-    sine = (square * r).fma(polynomial(square, _SIN), r)
-    cosine = (square * square).fma(polynomial(square, _COS), square.fma(-0.5, 1.0))
+    sine = (square * r).fma(polynomial(square, coefficients.SIN), r)
+    cosine = (square * square).fma(polynomial(square, coefficients.COS), square.fma(-0.5, 1.0))
     even = quadrant.logical_and(quadrant.like(1)).equal(0)
     size = even.select(sine, cosine)
     sign = quadrant.logical_and(quadrant.like(2)).shift_left(30)

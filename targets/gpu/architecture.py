@@ -13,8 +13,9 @@ TARGET = "gpu"
 class Architecture:
     """Describe what the GPUs of one architecture have in common, and how large a usual one is.
 
-    `number` is what Triton calls the architecture. Of memory and registers: `shared_bytes` is the
-    most that one block may have, the others are what a multiprocessor has for all its blocks.
+    `number` is what Triton calls the architecture, and `driver` the first version of CUDA that
+    knows it, as cuDriverGetVersion tells it. Of memory and registers: `shared_bytes` is the most
+    that one block may have, the others are what a multiprocessor has for all its blocks.
     `reserved_bytes` is the shared memory that each block takes beside its own. `products` are the
     types that matrix units multiply, "tf32" being f32 with 10 bits of fraction. `descriptors` says
     that tiles can be moved by the tensor memory accelerator, `warp_groups` that four warps multiply
@@ -35,6 +36,7 @@ class Architecture:
     memory_rate: int
     product_rate: int
     lanes: int = 128
+    driver: int = 0
     products: tuple[str, ...] = ("f16", "bf16", "tf32", "i8")
     backend: str = "cuda"
     warp_size: int = 32
@@ -59,6 +61,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_80",
         "Ampere: A100",
+        driver=11000,
         number=80,
         shared_bytes=163 * KIB,
         multiprocessor_bytes=164 * KIB,
@@ -74,6 +77,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_86",
         "Ampere: A10, A40, GeForce 30",
+        driver=11010,
         number=86,
         shared_bytes=99 * KIB,
         multiprocessor_bytes=100 * KIB,
@@ -88,6 +92,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_89",
         "Ada: L4, L40, GeForce 40",
+        driver=11080,
         number=89,
         shared_bytes=99 * KIB,
         multiprocessor_bytes=100 * KIB,
@@ -102,6 +107,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_90",
         "Hopper: H100, H200",
+        driver=11080,
         number=90,
         shared_bytes=227 * KIB,
         multiprocessor_bytes=228 * KIB,
@@ -118,6 +124,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_100",
         "Blackwell: B100, B200",
+        driver=12080,
         number=100,
         shared_bytes=227 * KIB,
         multiprocessor_bytes=228 * KIB,
@@ -134,6 +141,7 @@ ARCHITECTURES = (
     Architecture(
         "sm_120",
         "Blackwell: GeForce 50, RTX PRO",
+        driver=12080,
         number=120,
         shared_bytes=99 * KIB,
         multiprocessor_bytes=100 * KIB,

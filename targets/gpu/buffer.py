@@ -1,23 +1,27 @@
 """`Buffer`: a tensor as a kernel sees it, in memory or computed; gives numbers at coordinates."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from ...dialects import tile
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Shape, Tensor
 from ..strides import reshaped_strides
-from .coordinates import Coordinates
+from .coordinates import Coordinates, Window
 from .number import Number, compute_dtype, full, made
 
 
 @dataclass(frozen=True)
 class Buffer:
-    """View a tensor with strides, in elements; a stride of 0 repeats an element."""
+    """View a tensor with strides, in elements; a stride of 0 repeats an element.
+
+    `windows`, if there are any, say for each dimension which part of memory it shows.
+    """
 
     tensor: Tensor
     strides: Shape
+    windows: tuple[Window, ...] = field(default=(), kw_only=True)
 
     @property
     def shape(self) -> Shape:
@@ -33,6 +37,7 @@ class Buffer:
 
     def broadcast_to(self, shape: Shape) -> Self:
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        assert not self.windows, "a part of a tensor does not repeat"
         lead = (0,) * (len(shape) - len(self.shape))
         pairs = zip(self.shape, self.strides, strict=True)
         return self.seen(shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs))
@@ -40,10 +45,19 @@ class Buffer:
     def transpose(self, permutation: Sequence[int]) -> Self:
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         shape = tuple(self.shape[axis] for axis in permutation)
-        return self.seen(shape, tuple(self.strides[axis] for axis in permutation))
+        windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
+        seen = self.seen(shape, tuple(self.strides[axis] for axis in permutation))
+        return replace(seen, windows=windows)
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
+        """View some elements along each dimension; a negative step goes backwards."""
+        assert not self.windows, "a part of a tensor has no parts"
+        windows = tuple(map(Window, starts, steps, self.shape))
+        return replace(self.seen(sizes, self.strides), windows=windows)
 
     def restride(self, shape: Shape) -> Self | None:
         """View the same elements under another shape, or None when that needs a copy."""
+        assert not self.windows, "a part of a tensor has one shape"
         strides = reshaped_strides(self.shape, self.strides, shape)
         return None if strides is None else self.seen(shape, strides)
 
@@ -106,7 +120,7 @@ class Argument(Buffer):
     def _located(
         self, at: Coordinates | Sequence[Number], whole: bool = False
     ) -> tuple[ir.Value, list[Number]]:
-        shape, strides, indices = self._coordinates(at).locate(self.strides, whole)
+        shape, strides, indices = self._coordinates(at).locate(self.strides, self.windows, whole)
         view = tile.View.build(self.memory, shape=shape, strides=strides)
         if view.y.type != self.memory.type:
             return view.y, indices
@@ -143,6 +157,11 @@ class Computed(Buffer):
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         seen = super().transpose(permutation)
         return replace(seen, leaves=tuple(leaf.transpose(permutation) for leaf in self.leaves))
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Computed":
+        """View some elements along each dimension; a negative step goes backwards."""
+        seen = super().slice(starts, sizes, steps)
+        return replace(seen, leaves=tuple(leaf.slice(starts, sizes, steps) for leaf in self.leaves))
 
     def restride(self, shape: Shape) -> "Computed | None":
         """View the same elements under another shape, or None when that needs a copy."""

@@ -14,13 +14,13 @@ from ...passes.pipeline import Pipeline
 from ...runtime import manifest as m
 from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
-from ..options import Options
+from ..options import TF32, Options
 from ..orders import channels_last, row_major
 from ..tuning_file import PACKAGED
 from .architecture import Architecture
 from .compiled import Descriptor
 from .pipeline import lowering_passes
-from .resources import resources
+from .resources import least_driver, resources
 from .settle import KernelCode, Settled, settle
 from .source import Parameter
 from .tuning_file import tuning_format
@@ -35,7 +35,8 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    Pipeline(lowering_passes()).run(module)
+    precision = TF32 if options.precision == TF32 else "ieee"
+    Pipeline(lowering_passes(precision)).run(module)
     kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
     codes = {each: settle(kernels, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
@@ -83,7 +84,8 @@ def _code(architecture: Architecture, kernels: Mapping[str, Settled]) -> m.GpuCo
             name = _candidate(symbol, number)
             described = _describe(architecture, symbol, candidate, name)
             candidates.append(replace(described, source=""))
-    return m.GpuCode(architecture.name, tuple(chosen), candidates=tuple(candidates))
+    drivers = [least_driver(kernel.chosen.compiled, architecture) for kernel in kernels.values()]
+    return m.GpuCode(architecture.name, tuple(chosen), max(drivers, default=0), tuple(candidates))
 
 
 def _launch(op: object, buffers: Buffers) -> m.Launch:

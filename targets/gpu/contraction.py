@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from ...dialects.core.tensor import Tensor
 from ...dialects.tile.contraction import ACCUMULATORS
+from .candidates import product_settings, vector_settings
 from .coordinates import Axis, Coordinates
-from .costs import Blocks, matmul_blocks, split_count, vector_blocks
+from .costs import Blocks, block_choices, split_count, vector_blocks
 from .depth import SINGLE, Depth, Part
 from .factor import Factor, Read
 from .kernel import KernelBuilder
@@ -84,7 +85,8 @@ class Contraction:
         return Coordinates(self.sink.shape, axes)
 
 
-Store = Callable[[Number, Coordinates], None]
+Store = Callable[[Number, Coordinates, Number], None]
+"""Take sums over a part of the depth, their coordinates, and which part it is."""
 
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
@@ -92,27 +94,22 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     if sums.rows > FEW >= sums.columns:
         sums = sums.swapped
     few = sums.rows <= FEW
-    blocks = _blocks(kernel, sums)
+    choices = _choices(kernel, sums)
+    blocks = choices[0]
     emit = _emit_vectors if few else _emit_blocks
     width = sums.depth.width
     steps = sums.depth.size // width * -(-width // blocks.depth)
     parts = split_count(_programs(sums, blocks), steps)
     if parts == 1:
-        emit(kernel, sums, blocks, Part(), lambda y, at: _finish(sums, y, at))
+        emit(kernel, sums, choices, 1, lambda y, at, _: _finish(sums, y, at))
         return
     first = kernel.first("partial")
     with first:
         shape = (parts, *sums.sink.shape)
         order = (0, *(dim + 1 for dim in sums.sink.order))
         partial = first.temporary(Tensor(shape, sums.sums), "partial", order)
-        index = first.programs(parts).named("part")
-        emit(
-            first,
-            sums.taken(first),
-            blocks,
-            Part(index, parts),
-            lambda y, at: partial.store(y, _in_part(index, at, parts)),
-        )
+        store: Store = lambda y, at, part: partial.store(y, _in_part(part, at, parts))  # noqa: E731
+        emit(first, sums.taken(first), choices, parts, store)
     stored = kernel.take(partial)
 
     def read(at: Coordinates) -> Number:
@@ -122,12 +119,11 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     sums.sink.fill(read)
 
 
-def _blocks(kernel: KernelBuilder, sums: Contraction) -> Blocks:
+def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
     if sums.rows <= FEW:
-        return vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)
-    return matmul_blocks(
-        sums.batch, sums.rows, sums.columns, sums.depth.width, sums.left.dtype, kernel.precision
-    )
+        return [vector_blocks(sums.columns, sums.depth.width, sums.right.along_depth)]
+    sizes = sums.batch, sums.rows, sums.columns, sums.depth.width
+    return block_choices(*sizes, sums.left.dtype, kernel.precision)
 
 
 def _programs(sums: Contraction, blocks: Blocks) -> int:
@@ -147,13 +143,15 @@ def _in_part(part: Number, at: Coordinates, parts: int) -> Coordinates:
 
 
 def _emit_blocks(
-    kernel: KernelBuilder, sums: Contraction, blocks: Blocks, part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], parts: int, store: Store
 ) -> None:
     """Sum a block of rows and columns in each program, by `tile.dot` where it can."""
+    blocks = choices[0]
+    kernel.candidates = product_settings(choices, sums.left.dtype)
     exact = sums.left.dtype not in DOT
     rows = kernel.axis(sums.rows, "BM", blocks.rows, name="rows")
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
-    batch = _batch(kernel, sums)
+    batch, part = _batch(kernel, sums), _part(kernel, parts)
     kernel.warps, kernel.stages, kernel.group = blocks.warps, blocks.stages, BAND
     if not exact:
         kernel.block_of("BK", blocks.depth)
@@ -170,7 +168,7 @@ def _emit_blocks(
 
     total = zeros(sums.sums, "BM", "BN").named("acc")
     (total,) = sums.depth.walk(SINGLE if exact else "BK", part, [total], step)
-    store(total, sums.at(batch, rows.expand(1), columns.expand(0)))
+    store(total, sums.at(batch, rows.expand(1), columns.expand(0)), part.index)
 
 
 BAND = 8
@@ -178,11 +176,13 @@ BAND = 8
 
 
 def _emit_vectors(
-    kernel: KernelBuilder, sums: Contraction, blocks: Blocks, part: Part, store: Store
+    kernel: KernelBuilder, sums: Contraction, choices: list[Blocks], parts: int, store: Store
 ) -> None:
     """Multiply each row, a vector, by a block of the matrix; sum along the depth at the end."""
+    blocks = choices[0]
+    kernel.candidates = vector_settings(blocks)
     columns = kernel.axis(sums.columns, "BN", blocks.columns, name="columns")
-    batch = _batch(kernel, sums)
+    batch, part = _batch(kernel, sums), _part(kernel, parts)
     kernel.block_of("BK", blocks.depth)
     kernel.warps, kernel.stages = blocks.warps, blocks.stages
     right = sums.right.at(batch, columns.expand(1))
@@ -198,11 +198,15 @@ def _emit_vectors(
     start = [zeros(sums.sums, "BN", "BK").named("acc") for _ in rows]
     totals = sums.depth.walk("BK", part, start, step)
     for row, total in zip(rows, totals, strict=True):
-        store(total.reduce("sum", 1), sums.at(batch, row, columns))
+        store(total.reduce("sum", 1), sums.at(batch, row, columns), part.index)
 
 
 def _batch(kernel: KernelBuilder, sums: Contraction) -> Number:
     return kernel.programs(sums.batch).named("batch") if sums.batch > 1 else scalar(0)
+
+
+def _part(kernel: KernelBuilder, parts: int) -> Part:
+    return Part(kernel.programs(parts).named("part") if parts > 1 else scalar(0), parts)
 
 
 def _expanded(depth: Sequence[Number], axis: int) -> list[Number]:

@@ -17,12 +17,36 @@ class Axis:
     index: Number
 
 
-class Run(NamedTuple):
-    """Take a part of an axis: `size` steps of `stride` elements, one for each `inner` indices."""
+class Window(NamedTuple):
+    """Take the elements of a dimension from `start` on, `step` apart; it has `size` in memory."""
 
+    start: int
+    step: int
     size: int
+
+
+class Run(NamedTuple):
+    """Take a part of an axis: `length` elements, one for each `inner` indices.
+
+    They are those of a window, with the distance `stride` in memory.
+    """
+
+    length: int
     stride: int
     inner: int
+    window: Window
+
+    @property
+    def is_whole(self) -> bool:
+        return self.window == (0, 1, self.length)
+
+    def place(self, index: Number, outermost: bool) -> Number:
+        """Return where an index of the axis is in memory."""
+        if self.length == 1 and not outermost:
+            return scalar(self.window.start)
+        return _part(index, self.length, self.inner, outermost) * self.window.step + (
+            self.window.start
+        )
 
 
 @dataclass(frozen=True)
@@ -52,22 +76,28 @@ class Coordinates:
                 found[dim] = _part(axis.index, self.shape[dim], inner, outermost=position == 0)
         return [found[dim] if dim in found else scalar(0) for dim in range(len(self.shape))]
 
-    def locate(self, strides: Shape, whole: bool = False) -> tuple[Shape, Shape, list[Number]]:
+    def locate(
+        self, strides: Shape, windows: Sequence[Window] = (), whole: bool = False
+    ) -> tuple[Shape, Shape, list[Number]]:
         """Return the fewest dimensions in which a tensor of these strides can be indexed.
 
-        That is a shape, its strides and an index for each; a stride of 0 repeats an element. With
-        `whole`, each axis has one at least, so that its bounds can be checked.
+        That is a shape, its strides and an index for each; a stride of 0 repeats an element. The
+        tensor is what `windows` show of memory, if there are any. With `whole`, each axis has one
+        dimension at least, so that its bounds can be checked.
         """
+        windows = windows or [Window(0, 1, size) for size in self.shape]
         runs: list[Run] = []
         indices: list[Number] = []
         for axis in self.axes:
-            found = self._runs(axis, strides) or ([Run(1, 1, 1)] if whole else [])
+            found = self._runs(axis, strides, windows)
+            if whole and not found:
+                found = [Run(1, 1, 1, Window(0, 1, 1))]
             for position, run in enumerate(found):
                 if run.stride == 0:
                     continue
                 runs.append(run)
-                indices.append(_part(axis.index, run.size, run.inner, outermost=position == 0))
-        return tuple(r.size for r in runs), tuple(r.stride for r in runs), indices
+                indices.append(run.place(axis.index, outermost=position == 0))
+        return tuple(r.window.size for r in runs), tuple(r.stride for r in runs), indices
 
     def inside(self) -> Number | None:
         """Say which elements are inside of the tensor; None for a tensor without dimensions."""
@@ -78,19 +108,21 @@ class Coordinates:
             found = within if found is None else found.logical_and(within)
         return found
 
-    def _runs(self, axis: Axis, strides: Shape) -> list[Run]:
+    def _runs(self, axis: Axis, strides: Shape, windows: Sequence[Window]) -> list[Run]:
         """Merge the dimensions of an axis that are walked as one; the outermost run first."""
         runs: list[Run] = []
         inner = 1
         for dim in reversed(axis.dims):
-            size, stride = self.shape[dim], strides[dim]
-            if size == 1:
+            size, stride, window = self.shape[dim], strides[dim], windows[dim]
+            if size == 1 and not window.start:
                 continue
-            if runs and stride == runs[-1].stride * runs[-1].size:
-                last = runs.pop()
-                runs.append(Run(last.size * size, last.stride, last.inner))
+            last = runs[-1] if runs else None
+            extent = last.window.size if last else 1
+            if last and last.is_whole and window.step == 1 and stride == last.stride * extent:
+                merged = Window(window.start * extent, 1, window.size * extent)
+                runs[-1] = Run(size * last.length, last.stride, last.inner, merged)
             else:
-                runs.append(Run(size, stride, inner))
+                runs.append(Run(size, stride, inner, window))
             inner *= size
         return runs[::-1]
 

@@ -121,13 +121,6 @@ _MANY_WAVES = 8
 _TF32_BLOCKS = tuple(replace(blocks, depth=blocks.depth // 2) for blocks in HALF_BLOCKS[2:])
 
 
-def matmul_blocks(
-    batch: int, rows: int, columns: int, depth: int, dtype: str, precision: str = "ieee"
-) -> Blocks:
-    """Return the blocks that a product begins with: large ones, but enough for a whole GPU."""
-    return block_choices(batch, rows, columns, depth, dtype, precision)[0]
-
-
 def split_count(programs: int, steps: int) -> int:
     """Return in how many parts to split a depth of some steps, so that a GPU is busy; 1 is none."""
     if 2 * programs > MULTIPROCESSORS:
@@ -156,12 +149,17 @@ _VECTOR_ELEMENTS = 2048
 
 def direct_blocks(pixels: int, outputs: int, outputs_nearest: bool) -> Blocks:
     """Return the blocks of a convolution tap by tap, longer along what is nearest in memory."""
-    size = 1024 if pixels * outputs >= 2048 * MULTIPROCESSORS else 256
+    warps = 4 if pixels * outputs >= 4 * _WARP_ELEMENTS * MULTIPROCESSORS else 1
+    size = warps * _WARP_ELEMENTS
     if outputs_nearest:
         columns = min(next_power(outputs), 64)
-        return Blocks(min(next_power(pixels), size // columns), columns, 1, stages=1)
+        return Blocks(min(next_power(pixels), size // columns), columns, 1, warps, stages=1)
     rows = min(next_power(pixels), size // 2)
-    return Blocks(rows, min(next_power(outputs), size // rows), 1, stages=1)
+    return Blocks(rows, min(next_power(outputs), size // rows), 1, warps, stages=1)
+
+
+_WARP_ELEMENTS = 256
+"""Elements of a result for each warp: 8 for each thread, which is what it loads of f16 at once."""
 
 
 def next_power(size: int) -> int:

@@ -20,8 +20,8 @@ Step = Callable[[Sequence[Number], list[Number]], list[Number]]
 class Part:
     """Name a part of a depth: each `count`-th step, from step number `index` on."""
 
-    index: Number | int = 0
-    count: int = 1
+    index: Number
+    count: int
 
 
 class Depth(Protocol):
@@ -58,7 +58,7 @@ class FlatDepth:
         def body(k: Number, *carried: Number) -> list[Number]:
             return step([(places + k).named("depth")], list(carried))
 
-        first = size * part.index if isinstance(part.index, Number) else part.index
+        first = part.index if part.count == 1 else part.index * size
         return loop(first, self.size, size * part.count, sums, body, name="k")
 
 
@@ -90,21 +90,26 @@ class WindowDepth:
             flat = FlatDepth(self.size)
             return flat.walk(block, part, sums, lambda k, carried: step(self._split(*k), carried))
         size, places = _block(block)
-        steps = (size + (self.channels - 1)) / size
+        steps = ((size + (self.channels - 1)) / size).named("channel_steps")
         count = (steps * math.prod(self.taps)).named("steps")
 
         def body(i: Number, *carried: Number) -> list[Number]:
-            tap = (i / steps).named("tap")
-            first = (i - tap * steps) * size
+            tap = i / steps
+            first = (i.remainder(steps) * size).named("channel_start")
             channel = (places + first).named("channel")
-            return step([channel, *unravel(tap, self.taps)], list(carried))
+            return step([channel, *self._places(tap)], list(carried))
 
         return loop(part.index, count, part.count, sums, body)
 
     def _split(self, depth: Number) -> list[Number]:
         """Return the channel and the tap: beyond the depth, the channel is beyond the last."""
         taps = math.prod(self.taps)
-        return [(depth / taps).named("channel"), *unravel(depth.remainder(taps), self.taps)]
+        return [(depth / taps).named("channel"), *self._places(depth.remainder(taps))]
+
+    def _places(self, tap: Number) -> list[Number]:
+        """Return where a tap is in the window."""
+        places = unravel(tap.named("tap"), self.taps)
+        return [place.named(f"tap_{i}") for i, place in enumerate(places)]
 
 
 FEW_CHANNELS = 16

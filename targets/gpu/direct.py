@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import product
 
+from .candidates import direct_settings
 from .contraction import Finish
 from .coordinates import Axis, Coordinates
 from .costs import direct_blocks
@@ -33,6 +34,7 @@ def emit_direct(
     rows = kernel.axis(pixels, "BM", blocks.rows, name="pixels").expand(1)
     columns = kernel.axis(groups * outputs, "BN", blocks.columns, name="outputs").expand(0)
     kernel.warps, kernel.stages = blocks.warps, blocks.stages
+    kernel.candidates = direct_settings(blocks)
     group, output = unravel(columns, (groups, outputs))
     image, *places = windows.places(rows)
     dtype = compute_dtype(windows.dtype)

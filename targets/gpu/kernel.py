@@ -6,9 +6,11 @@ from collections.abc import Hashable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ...dialects import tile
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import Tensor
+from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 from ...dialects.tile.setting import Setting
 from ...dialects.tile.types import Memory, mlir_type, row_major
 from .buffer import Argument, Buffer, Computed
@@ -22,6 +24,19 @@ class Temporary:
 
     number: int
     tensor: Tensor
+
+
+@dataclass(frozen=True)
+class Table:
+    """Stand for numbers that are known when a kernel is made, and that it brings along."""
+
+    tensor: Tensor
+    data: bytes
+
+    @property
+    def array(self) -> Array:
+        numbers = np.frombuffer(self.data, numpy_dtype(self.tensor.dtype))
+        return numbers.reshape(self.tensor.shape)
 
 
 @dataclass(frozen=True)
@@ -75,7 +90,8 @@ class KernelBuilder:
         """Add an axis to the grid; return the indices of the elements in a program's block."""
         self.block_of(block, size)
         program = self.programs(extent, block).named(f"{name or block.lower()}_program")
-        return self.indices(program * block_size(block), block, name)
+        start = (program * block_size(block)).named(f"{name or block.lower()}_start")
+        return self.indices(start, block, name)
 
     def indices(self, first: Number | int, block: str, name: str = "") -> Number:
         """Return as many indices as a block size says, from `first` on."""
@@ -110,6 +126,11 @@ class KernelBuilder:
             memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)
             self._buffers[buffer.source] = replace(buffer, memory=memory), False
         return replace(buffer, memory=self._buffers[buffer.source][0].memory)
+
+    def table(self, array: Array, name: str = "table") -> Buffer:
+        """Bring numbers along, as an argument to read."""
+        table = Table(Tensor.of(array), np.ascontiguousarray(array).tobytes())
+        return self.argument(table, table.tensor, name=name)
 
     def first(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""

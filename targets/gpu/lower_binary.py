@@ -1,8 +1,17 @@
 """Lowerings of arithmetic of two tensors."""
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op, view
+from ...dialects.core.tensor import DTYPES
+from . import trigonometry
+from .approximation import with_sign_of
+from .conversion import convert
 from .number import Number
-from .target import elementwise
+from .power import EASY_POWERS, integer_power, power, snapped
+from .remainder import quotient, remainder
+from .target import GPU, elementwise
 
 
 @elementwise(tri.Add)
@@ -18,3 +27,94 @@ def lower_sub(op: tri.Sub, a: Number, b: Number) -> Number:
 @elementwise(tri.Mul)
 def lower_mul(op: tri.Mul, a: Number, b: Number) -> Number:
     return a * b
+
+
+@elementwise(tri.Div)
+def lower_div(op: tri.Div, a: Number, b: Number) -> Number:
+    return a / b if a.is_float else quotient(a, b)
+
+
+@elementwise(tri.Mod)
+def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
+    rest = remainder(a, b)
+    if op.fmod or a.kind == "uint":
+        return rest
+    opposite = rest.less(0).logical_xor(b.less(0))
+    if a.is_float:
+        rest = rest.equal(0).select(with_sign_of(rest.like(0), b), rest)
+    return rest.not_equal(0).logical_and(opposite).select(rest + b, rest)
+
+
+@GPU.accepts(tri.Mod)
+def mod_of_at_most_f32(op: tri.Mod) -> bool:
+    """Takes remainders of integers and of floats up to f32."""
+    return tensor_of(op.a.type).dtype != "f64"
+
+
+@elementwise(tri.Atan2)
+def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
+    return trigonometry.atan2(a, b)
+
+
+@elementwise(tri.Minimum)
+def lower_minimum(op: tri.Minimum, a: Number, b: Number) -> Number:
+    return a.minimum(b)
+
+
+@elementwise(tri.Maximum)
+def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
+    return a.maximum(b)
+
+
+@elementwise(tri.Pow)
+def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
+    if not a.is_float and not b.is_float:
+        return integer_power(a, b)
+    known = _constant_exponent(op)
+    if a.is_float and known in EASY_POWERS:
+        return EASY_POWERS[known](a)
+    result = power(convert(a, "f64"), convert(b, "f64"))
+    return convert(result if a.is_float else snapped(result), a.dtype)
+
+
+def _constant_exponent(op: tri.Pow) -> float | None:
+    made = view(op.b.owner) if isinstance(op.b, ir.OpResult) else None
+    if isinstance(made, tri.Constant) and made.value.size == 1:
+        return float(made.value.reshape(-1)[0])
+    return None
+
+
+@elementwise(tri.BitwiseAnd, tri.And)
+def lower_and(op: Op, a: Number, b: Number) -> Number:
+    return a.logical_and(b)
+
+
+@elementwise(tri.BitwiseOr, tri.Or)
+def lower_or(op: Op, a: Number, b: Number) -> Number:
+    return a.logical_or(b)
+
+
+@elementwise(tri.BitwiseXor, tri.Xor)
+def lower_xor(op: Op, a: Number, b: Number) -> Number:
+    return a.logical_xor(b)
+
+
+@elementwise(tri.ShiftLeft)
+def lower_shift_left(op: tri.ShiftLeft, a: Number, b: Number) -> Number:
+    fits = _is_shift(b)
+    return fits.select(a.shift_left(fits.select(b, 0)), 0)
+
+
+@elementwise(tri.ShiftRight)
+def lower_shift_right(op: tri.ShiftRight, a: Number, b: Number) -> Number:
+    # What shifts everything out is a shift by all bits but one, twice.
+    most = DTYPES[a.dtype].bits - 1
+    fits = _is_shift(b)
+    far = a.shift_right(most).shift_right(most)
+    return fits.select(a.shift_right(fits.select(b, 0)), far)
+
+
+def _is_shift(b: Number) -> Number:
+    """Test that a shift leaves a bit of the number."""
+    bits = DTYPES[b.dtype].bits
+    return b.cast(f"ui{bits}").less(bits)

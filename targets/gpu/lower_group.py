@@ -13,6 +13,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
 from ...dialects.core.op import Op
 from .buffer import Argument, Buffer, Computed, constant_buffer
+from .fill import Reader, fill
 from .kernel import Kernel, KernelBuilder
 from .number import Number
 from .sink import Sink
@@ -32,36 +33,49 @@ def lower_group(group: tri.Group, module: ir.Module, precision: str = "ieee") ->
     names = [op.op_name.partition(".")[2] for op in body if not isinstance(op, tri.Constant)]
     kernel = KernelBuilder(module, "_".join(names[:WORDS]), group.location, precision)
     with kernel:
-        _Body(kernel, list(group.block.arguments), list(terminator.operands)).lower(body)
+        _Body(kernel, body, list(group.block.arguments), list(terminator.operands)).lower()
     return kernel.finish()
 
 
 class _Body:
     def __init__(
-        self, kernel: KernelBuilder, inputs: Sequence[ir.Value], outputs: Sequence[ir.Value]
+        self,
+        kernel: KernelBuilder,
+        body: Sequence[Op],
+        inputs: Sequence[ir.Value],
+        outputs: Sequence[ir.Value],
     ) -> None:
         self.kernel = kernel
-        self.inputs: Mapping[ir.Value, Buffer] = {v: self._argument(v, "x") for v in inputs}
+        self.constants: Mapping[ir.Value, tri.Constant] = {
+            op.y: op for op in body if isinstance(op, tri.Constant)
+        }
+        self.work = [op for op in body if not isinstance(op, tri.Constant)]
+        roads = [lowering_of(op).road for op in self.work]
+        self.anchor = next((i for i, road in enumerate(roads) if road != "elementwise"), None)
+        self.inputs: Mapping[ir.Value, Buffer] = {
+            v: self._argument(v, self._name(v)) for v in inputs
+        }
         self.outputs: Mapping[ir.Value, Argument] = {
             v: self._argument(v, "y", output=True) for v in outputs
         }
-        self.constants: dict[ir.Value, tri.Constant] = {}
-        self.prologue: Sequence[Op] = ()
+
+    def _name(self, value: ir.Value) -> str:
+        """Name an argument after the field of the op that reads it."""
+        first = [] if self.anchor is None else [self.work[self.anchor]]
+        for op in (*first, *self.work):
+            if field := field_of(op, value):
+                return field if op in first else f"{op.op_name.partition('.')[2]}_{field}"
+        return "x"
 
     def _argument(self, value: ir.Value, name: str, output: bool = False) -> Argument:
         tensor, order = tensor_of(value.type), order_of(value.type)
         return self.kernel.argument(value, tensor, order, name, output)
 
-    def lower(self, body: Sequence[Op]) -> None:
-        self.constants = {op.y: op for op in body if isinstance(op, tri.Constant)}
-        work = [op for op in body if not isinstance(op, tri.Constant)]
-        roads = [lowering_of(op).road for op in work]
-        anchor = next((i for i, road in enumerate(roads) if road != "elementwise"), None)
-        if anchor is None:
-            self._sink(None, work).compute()
+    def lower(self) -> None:
+        if self.anchor is None:
+            self._sink(None, self.work).compute()
             return
-        self.prologue = work[:anchor]
-        self._anchored(work[anchor], work[anchor + 1 :])
+        self._anchored(self.work[self.anchor], self.work[self.anchor + 1 :])
 
     def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
         sinks = [self._sink(value, epilogue) for value in anchor.results]
@@ -71,9 +85,8 @@ class _Body:
             lowering.function(anchor, self.kernel, *operands, *sinks)
             return
         made = lowering.function(anchor, *operands)
-        readers = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
-        for sink, reader in zip(sinks, readers, strict=True):
-            sink.fill(lambda at, read=reader: read(at.indices()))
+        readers = cast("tuple[Reader, ...]", made) if isinstance(made, tuple) else (made,)
+        fill(self.kernel, sinks, readers)
 
     def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
         made = [v for op in epilogue for v in op.results] + ([value] if value else [])
@@ -105,7 +118,7 @@ class _Body:
         """Return the ops of the prologue that a value is computed by, in order."""
         wanted = {value}
         needed: list[Op] = []
-        for op in reversed(self.prologue):
+        for op in reversed(self.work[: self.anchor]):
             if op.results[0] in wanted:
                 wanted.update(op.operation.operands)
                 needed.append(op)
@@ -124,3 +137,12 @@ class _Body:
             operands = [known[v] for v in op.operation.operands]
             known[op.results[0]] = lowering_of(op).function(op, *operands)
         return known[value]
+
+
+def field_of(op: Op, value: ir.Value) -> str:
+    """Return the name of the field by which an op reads a value; empty when it does not."""
+    for field, group in zip(op.fields.operands, op.operand_groups(), strict=True):
+        values = cast("list[ir.Value]", group) if isinstance(group, list) else [group]
+        if value in values:
+            return field.name
+    return ""

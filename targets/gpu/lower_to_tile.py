@@ -8,7 +8,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...passes.core import Pass
-from .kernel import Kernel, Temporary
+from .kernel import Kernel, Table, Temporary
 from .lower_group import lower_group
 
 
@@ -54,7 +54,10 @@ def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
         last = kernel is kernels[-1]
         location = group.location if last else inner_location(group.location)
         with ir.InsertionPoint(group.operation):
-            inputs = [values[s] for s in kernel.inputs]
+            inputs = [
+                tri.Constant.build(value=s.array).y if isinstance(s, Table) else values[s]
+                for s in kernel.inputs
+            ]
             launch = tile.Launch.create([inputs], types, {"kernel": name}, loc=location)
         values.update(zip(kernel.outputs, launch.results, strict=True))
     for old, value in zip(group.results, terminator.operands, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...dialects import tile
 from ...dialects.core.mlir import ir
-from ...dialects.core.op import Op
+from ...dialects.core.op import Op, view
 from ...dialects.core.tensor import DTYPES, numpy_dtype
 from ...dialects.tile.types import Size, Tile, broadcast, plain_type
 
@@ -171,8 +171,17 @@ class Number:
         return made(tile.BitCast.build(self.value, to=dtype))
 
     def cast(self, dtype: str) -> "Number":
-        """Convert to another element type, as `tile.cast` does."""
-        return self if dtype == self.dtype else made(tile.Cast.build(self.value, to=dtype))
+        """Convert to another element type, as `tile.cast` does; what was widened to this type
+        comes back as it was.
+        """
+        if dtype == self.dtype:
+            return self
+        before = view(self.value.owner) if isinstance(self.value, ir.OpResult) else None
+        if isinstance(before, tile.Cast) and COMPUTE.get(dtype) == self.dtype:
+            narrow = Number(before.x)
+            if narrow.dtype == dtype:
+                return narrow
+        return made(tile.Cast.build(self.value, to=dtype))
 
     def apply(self, function: str) -> "Number":
         """Apply a function of `tile.unary`."""
@@ -191,6 +200,10 @@ class Number:
     def reduce(self, kind: str, axis: int) -> "Number":
         """Combine the elements along a dimension, which vanishes."""
         return made(tile.Reduce.build(self.value, kind=kind, axis=axis))
+
+    def scan(self, kind: str, axis: int, reverse: bool = False) -> "Number":
+        """Combine each element with all before it along a dimension, or with all behind it."""
+        return made(tile.Scan.build(self.value, kind=kind, axis=axis, reverse=reverse))
 
     def broadcast_to(self, shape: Sequence[Size]) -> "Number":
         """Repeat the tile to a larger shape; for what must not broadcast by itself."""
@@ -218,6 +231,12 @@ def full(value: float, dtype: str, shape: Sequence[Size] = ()) -> Number:
 def zeros(dtype: str, *shape: Size) -> Number:
     """Emit a tile of zeros."""
     return full(0, dtype, shape)
+
+
+def aligned(*numbers: Number) -> list[Number]:
+    """Repeat numbers, of any types, to the shape that they have together."""
+    shape = broadcast(*(number.tile for number in numbers))
+    return [number.broadcast_to(shape) for number in numbers]
 
 
 def scalar(value: int) -> Number:

@@ -1,18 +1,24 @@
 """The passes from placed groups to kernels that are printed, in order."""
 
 from ...passes.core import Pass
+from .architecture import Architecture
 from .choose_blocks import ChooseBlocks as ChooseBlocks  # registers the pass
 from .drop_bounds import DropBounds
 from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
 from .simplify_indices import SimplifyIndices
+from .use_descriptors import UseDescriptors
 
 
-def lowering_passes() -> tuple[Pass, ...]:
-    """Return the passes that make kernels of placed groups, for any architecture."""
-    return (FusePrologues(), LowerToTile())
+def lowering_passes(precision: str = "ieee") -> tuple[Pass, ...]:
+    """Return the passes that make kernels of placed groups, for any architecture.
+
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
+    return (FusePrologues(), LowerToTile(precision))
 
 
-def kernel_passes() -> tuple[Pass, ...]:
-    """Return the passes that fit kernels to the settings that were chosen for them."""
-    return (SimplifyIndices(), DropBounds())
+def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:
+    """Return the passes that fit kernels to an architecture and the settings they have."""
+    moves = (UseDescriptors(),) if architecture.descriptors else ()
+    return (SimplifyIndices(), *moves, DropBounds())

@@ -63,9 +63,10 @@ class Worker:
         return f"the process crashed with {how}"
 
     def close(self) -> None:
-        """End the process, whatever it is doing, and remove its files."""
+        """End the process and those it started, whatever they are doing; remove its files."""
         self.connection.close()
-        self.process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 

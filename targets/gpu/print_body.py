@@ -48,6 +48,8 @@ class Printer:
     def body(self) -> list[str]:
         """Print all lines of the body."""
         self.print_block(self.kernel.block)
+        if not self.lines:
+            self.emit("pass")
         return self.lines
 
     def print_block(self, block: ir.Block) -> None:

@@ -30,7 +30,7 @@ def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
     """
     try:
         printer = Printer(kernel, strict)
-        body = printer.body()
+        body = printer.body() or ["    pass"]
         grid = launch_grid(kernel)
     except Unsupported as error:
         message = f"'{kernel.op_name}' op {error}"

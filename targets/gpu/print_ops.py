@@ -86,16 +86,21 @@ def _unary(printer: Printer, op: tile.Unary) -> str:
     if op.function == "neg":
         return f"-{x}"
     if op.function == "not":
-        return f"~{x}"
+        return _inverted(x, printer.tile(op.x).dtype)
     if printer.strict and op.function in STRICT and printer.tile(op.x).dtype == "f32":
         return f"{STRICT[op.function]}({x})"
     return f"tl.{op.function}({x})"
 
 
+def _inverted(x: str, dtype: str) -> str:
+    """Print the complement; of unsigned numbers, the interpreter does not know it."""
+    unsigned = DTYPES[dtype].kind == "uint"
+    return f"{x} ^ {2 ** DTYPES[dtype].bits - 1}" if unsigned else f"~{x}"
+
+
 def _binary(printer: Printer, op: tile.Binary) -> str:
     dtype = printer.tile(op.a).dtype
-    both = {op.a, op.b} <= printer.numbers
-    a, b = printer.name(op.a) if both else printer.word(op.a), printer.word(op.b)
+    a, b = _operands(printer, op.a, op.b, alone=op.function in ("max", "min"))
     if op.function in ("max", "min"):
         nans = ", propagate_nan=tl.PropagateNan.ALL" if is_float(dtype) else ""
         text = f"tl.{op.function}imum({a}, {b}{nans})"
@@ -106,9 +111,16 @@ def _binary(printer: Printer, op: tile.Binary) -> str:
 
 
 def _where(printer: Printer, op: tile.Where) -> str:
-    both = {op.a, op.b} <= printer.numbers
-    a = printer.name(op.a) if both else printer.word(op.a)
-    return f"tl.where({printer.name(op.condition)}, {a}, {printer.word(op.b)})"
+    a, b = _operands(printer, op.a, op.b, alone=True)
+    return f"tl.where({printer.name(op.condition)}, {a}, {b})"
+
+
+def _operands(printer: Printer, a: ir.Value, b: ir.Value, alone: bool) -> tuple[str, str]:
+    """Return two operands, at least one as a tile; `alone`, a number is an f32 if it is a float."""
+    if alone and printer.tile(a).dtype == "f64":
+        return printer.name(a), printer.name(b)
+    both = {a, b} <= printer.numbers
+    return printer.name(a) if both else printer.word(a), printer.word(b)
 
 
 def _cast(printer: Printer, op: tile.Cast) -> str:
@@ -171,7 +183,8 @@ def _load(printer: Printer, op: tile.Load) -> str:
     dtype = printer.memory(op.memory).dtype
     arguments = [_place(printer, op)]
     if inside := _inside(printer, op):
-        arguments += [f"mask={inside}", f"other={literal(op.pad, dtype)}"]
+        pad = literal(op.pad, "i8" if dtype == "i1" else dtype)
+        arguments += [f"mask={inside}", f"other={pad}"]
     text = f"tl.load({', '.join(arguments)})"
     return f"{text} != 0" if dtype == "i1" else text
 
@@ -212,6 +225,8 @@ def _listed(printer: Printer, values: Sequence[ir.Value]) -> str:
 def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
     """Print the pointers to the elements at some indices."""
     memory = printer.memory(op.memory)
+    if (most := max(memory.shape, default=0)) > INT32_ELEMENTS:
+        raise Unsupported(f"has a dimension of {most} elements, indices go to {INT32_ELEMENTS}")
     large = memory.extent >= INT32_ELEMENTS
     terms = [printer.pointer(op.memory)]
     for index, stride in zip(op.indices, memory.strides, strict=True):

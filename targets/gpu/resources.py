@@ -59,6 +59,17 @@ def programs_at_once(compiled: Compiled, architecture: Architecture) -> int:
     )
 
 
+def least_driver(compiled: Compiled, architecture: Architecture) -> int:
+    """Return what cuDriverGetVersion must say at least for a driver to run a CUDA kernel; else 0.
+
+    A driver runs what any assembler of its major version wrote, if it knows the architecture.
+    Source: CUDA Compatibility, section on minor version compatibility; the versions of PTX follow
+    those of CUDA from 4 versions below.
+    """
+    match = re.search(r"^\.version (\d+)\.\d+", compiled.assembly, re.MULTILINE)
+    return max((int(match[1]) + 4) * 1000, architecture.driver) if match else 0
+
+
 def misfit(compiled: Compiled, architecture: Architecture) -> str | None:
     """Say why a kernel would not run, or would crawl, on an architecture; None when it fits."""
     if compiled.shared_bytes > architecture.shared_bytes:

@@ -134,7 +134,9 @@ def _compile(
     progress: Progress,
 ) -> list[KernelCode | str]:
     """Compile kernels with settings; what fails or does not fit is the reason for it."""
-    sources = [fitted_source(kernel, setting, options.strict) for kernel, setting in pairs]
+    sources = [
+        fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
+    ]
     jobs = [
         Job(source, setting.warps, setting.stages, options.strict)
         for (_, setting), source in zip(pairs, sources, strict=True)
@@ -151,13 +153,15 @@ def _compile(
     return made
 
 
-def fitted_source(kernel: tile.Kernel, setting: Setting, strict: bool = False) -> Source:
+def fitted_source(
+    kernel: tile.Kernel, setting: Setting, architecture: Architecture, strict: bool = False
+) -> Source:
     """Print a copy of a kernel that was fitted to a setting; the kernel itself stays."""
     copies = Module(ir.Module.create(ir.Location.unknown(kernel.operation.context)))
     with ir.InsertionPoint(copies.ir.body):
         kernel.operation.clone()
     _only(ops(copies.operation)).use(setting)
-    Pipeline(kernel_passes()).run(copies)
+    Pipeline(kernel_passes(architecture)).run(copies)
     return print_kernel(_only(ops(copies.operation)), strict)
 
 

@@ -1,6 +1,5 @@
 """Sinks: where a kernel's results go, through the elementwise ops that follow in its group."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,13 +9,11 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape, Tensor
 from .buffer import Argument, Buffer
-from .coordinates import Axis, Coordinates
+from .coordinates import Coordinates
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, full
+from .spread import spread
 from .target import lowering_of
-
-BLOCK = 1024
-"""Elements that a program computes when each is computed on its own."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +63,14 @@ class Sink:
         for value, out in self.outputs.items():
             out.store(known[value], at)
 
-    def fill(self, read: Callable[[Coordinates], Number | None]) -> None:
-        """Compute every element on its own, neighbours in memory together."""
-        count = math.prod(self.shape)
-        index = self.kernel.axis(count, "BLOCK", BLOCK, name="index")
-        at = Coordinates(self.shape, (Axis(self.order, index),))
+    def fill(
+        self, read: Callable[[Coordinates], Number | None], sources: Sequence[Buffer] = ()
+    ) -> None:
+        """Compute every element on its own; `read` loads those of `sources` at its place."""
+        if 0 in self.shape:
+            return
+        around = [*sources, *self.leaves.values(), *self.outputs.values()]
+        at = spread(self.kernel, self.shape, self.order, around)
         self.store(read(at), at)
 
     def compute(self) -> None:

@@ -1,9 +1,11 @@
 """`Source`: a kernel as text that Triton compiles."""
 
 import hashlib
+import textwrap
 from dataclasses import dataclass, field
 
 from ...dialects.tile.types import Memory
+from .wrapping import WIDTH
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,10 @@ class Source:
 
     @property
     def file(self) -> str:
-        """Return the text below a comment that lists the nodes."""
-        lines = [f"# {node}" for node in self.nodes]
-        return "\n".join([*lines, "", self.text] if lines else [self.text])
+        """Return the text below a comment with its nodes, and with a launch as Triton writes it."""
+        nodes = textwrap.wrap(", ".join(self.nodes), WIDTH - 2, break_long_words=False)
+        arguments = [f"{name}: {type_}" for name, type_ in self.signature.items()]
+        arguments += [f"{name}={value}" for name, value in self.constexprs]
+        launch = [f"{self.name}[{self.grid}](", *(f"    {each}," for each in arguments), ")"]
+        comment = [*nodes, *([""] if nodes else []), *launch]
+        return "\n".join([*(f"# {line}".rstrip() for line in comment), "", self.text])

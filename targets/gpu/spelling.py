@@ -36,6 +36,8 @@ def language_type(dtype: str) -> str:
 
 def literal(value: float | int | bool, dtype: str) -> str:
     """Write a number so that it is exactly itself when read as an element of a type."""
+    if dtype == "i1":
+        return str(bool(value))
     if DTYPES[dtype].kind != "float":
         return str(int(value))
     number = float(value)

@@ -65,8 +65,10 @@ class GpuTarget(Target):
         anchor, *others = anchors
         if others:
             return f"{self.name} takes only elementwise ops beside {anchor.op_name} in a kernel"
-        shape = tensor_of(anchor.results[0].type).shape
         behind = work[work.index(anchor) + 1 :]
+        if behind and len(anchor.results) != 1:
+            return f"{self.name} takes no ops behind {anchor.op_name} in a kernel"
+        shape = tensor_of(anchor.results[0].type).shape
         if any(tensor_of(op.results[0].type).shape != shape for op in behind):
             return f"{self.name} takes only ops of one shape behind {anchor.op_name} in a kernel"
         return None
@@ -118,8 +120,9 @@ class Lowering:
     """How one op becomes a kernel: the road it takes and the function that knows the way.
 
     - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel.
-    - `indexed`: `f(op, *buffers)` returns, for each result, a function from the index along each
-      dimension to a `Number`; the framework makes the grid.
+    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that shows the elements in
+      the result's shape, or a function from the index along each dimension to a `Number`; the
+      framework makes the grid.
     - `template`: `f(op, kernel, *buffers, *sinks)` makes its own grid and hands tiles of its
       results to one `Sink` per result.
     """

@@ -3,6 +3,7 @@
 from collections.abc import Hashable
 
 from ...dialects.core.mlir import ir
+from ...dialects.core.module import ops
 from ...dialects.core.op import Op, view
 from ...dialects.tile import For, Load, LoadBlock
 
@@ -42,8 +43,16 @@ def _sweep(block: ir.Block) -> None:
         assert op is not None, "kernels are made of ops of the tile dialect"
         for region in operation.operation.regions:
             _sweep(region.blocks[0])
-        if op.pure and not op.terminator and not any(_used(value) for value in op.results):
+        if _only_computes(op) and not any(_used(value) for value in op.results):
             op.operation.erase()
+
+
+def _only_computes(op: Op) -> bool:
+    """Say whether an op, with all in its regions, does nothing but return results."""
+    if not op.pure or op.terminator:
+        return False
+    inner = [i for region in op.operation.regions for i in ops(region.blocks[0])]
+    return all(i.pure for i in inner)
 
 
 def _used(value: ir.Value) -> bool:

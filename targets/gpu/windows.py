@@ -92,7 +92,9 @@ class Windows:
         def read(depth: Sequence[Number]) -> Number:
             channel, *taps = depth
             seen = zip(self.reaches, places, taps, strict=True)
-            inputs = [reach(place, tap) for reach, place, tap in seen]
+            inputs = [
+                reach(place, tap).named(f"input_{i}") for i, (reach, place, tap) in enumerate(seen)
+            ]
             return self.images.load_raw([image, batch, channel, *inputs], whole=True)
 
         return read
@@ -100,7 +102,9 @@ class Windows:
     def places(self, outer: Number) -> list[Number]:
         """Return the number of the image and the place of the window along each spatial dim."""
         dims = tuple(dim for dim in self.order if self.outputs[dim] > 1)
-        return Coordinates(self.outputs, (Axis(dims, outer),)).indices()
+        image, *places = Coordinates(self.outputs, (Axis(dims, outer),)).indices()
+        named = [place.named(f"output_{i}") for i, place in enumerate(places)]
+        return [image.named("image"), *named]
 
     def taken(self, kernel: KernelBuilder) -> "Windows":
         return replace(self, images=kernel.take(self.images))

@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+ON_GPUS = ROOT / "docs" / "gpu-runtime.md"
 TOOLS = {"trivium": "main", "trivium-opt": "opt"}
 
 # These make what the others run in.
@@ -67,16 +68,34 @@ def test_readme(demo: None, tmp_path: Path, tools: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if program(page).strip()], ids=lambda page: page.stem
+    "page",
+    [page for page in PAGES if program(page).strip() and page != ON_GPUS],
+    ids=lambda page: page.stem,
 )
 def test_page(page: Path, tmp_path: Path, tools: str) -> None:
     run_page(page, tmp_path, tools)
 
 
-def run_page(page: Path, tmp_path: Path, tools: str) -> None:
+# The page has a package and a GPU, which is a stand-in.
+GPU = """\
+from pathlib import Path; \
+from trivium.test.unit.runtime.gpu.conftest import KERNELS, package; \
+from trivium.test.unit.runtime.gpu.stand_in import StandIn; \
+layer = package(); layer.save("layer.trv"); \
+driver = StandIn(Path.cwd(), Path({library!r})); driver.execute(layer, KERNELS)"""
+
+
+def test_page_on_gpus(tmp_path: Path, tools: str, stand_in_library: Path) -> None:
+    run_page(ON_GPUS, tmp_path, tools, GPU.format(library=str(stand_in_library)))
+
+
+def run_page(page: Path, tmp_path: Path, tools: str, before: str = "") -> None:
+    """Run the program of a page; `before` takes the place of the line with the title."""
     script = tmp_path / f"{page.stem}.py"
-    script.write_text(program(page))
+    script.write_text(before + program(page))
     environment = {**os.environ, "PATH": tools}
+    if before:
+        environment["LD_LIBRARY_PATH"] = str(tmp_path)
     done = subprocess.run(
         [sys.executable, script], cwd=tmp_path, env=environment, capture_output=True, text=True
     )

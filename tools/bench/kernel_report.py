@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ...dialects.core.tensor import Tensor
-from ..report import spell_size
+from ..spelling import spell_size
 from .flops import is_missing
 from .kernels import KernelTime
 from .peaks import Peaks

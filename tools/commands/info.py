@@ -3,6 +3,7 @@
 import argparse
 
 from ...runtime.cpu import lacking
+from ...runtime.gpu.device import lacking_here
 from ...runtime.package import Package
 from ..report import describe
 
@@ -13,4 +14,4 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    print(describe(flags.package, Package.open(flags.package).manifest, lacking))
+    print(describe(flags.package, Package.open(flags.package).manifest, lacking, lacking_here))

@@ -50,6 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.count,
         help="run on up to N threads, one for each core unless said otherwise",
     )
+    parser.add_argument(
+        "--device",
+        metavar="N",
+        type=int,
+        default=0,
+        help="run what is for a GPU on number N, 0 unless said otherwise",
+    )
     arguments.add_compile_arguments(parser)
 
 
@@ -57,7 +64,7 @@ def run(flags: argparse.Namespace) -> None:
     """Run once, write and describe the outputs, then measure."""
     from ...runtime.session import Session
 
-    session = Session(_package(flags), threads=flags.threads)
+    session = Session(_package(flags), threads=flags.threads, device=flags.device)
     for name in set(flags.outputs) - {port.name for port in session.outputs}:
         known = ", ".join(f"'{port.name}'" for port in session.outputs)
         raise RunError(f"no output is named '{name}', there are {known}")

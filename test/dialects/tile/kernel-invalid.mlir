@@ -33,7 +33,7 @@
 // -----
 
 // That is a power of two.
-// expected-error @below {{'tile.kernel' op block size BM is 48, must be a power of two}}
+// expected-error @below {{'tile.kernel' op BM is 48, must be a power of two}}
 "tile.kernel"() ({
   "tile.return"() : () -> ()
 }) {sym_name = "k", grid = ["8"], blocks = ["BM=48"]} : () -> ()
@@ -41,7 +41,7 @@
 // -----
 
 // Zero is none.
-// expected-error @below {{'tile.kernel' op block size BM is 0, must be a power of two}}
+// expected-error @below {{'tile.kernel' op BM is 0, must be a power of two}}
 "tile.kernel"() ({
   "tile.return"() : () -> ()
 }) {sym_name = "k", grid = ["8"], blocks = ["BM=0"]} : () -> ()
@@ -135,6 +135,30 @@
 "tile.kernel"() ({
   "tile.return"() : () -> ()
 }) {sym_name = "k", grid = ["8"], stages = 0} : () -> ()
+
+// -----
+
+// A candidate sets all block sizes.
+// expected-error @below {{'tile.kernel' op candidate 'BM=32 warps=4 stages=1' must set BM, BN}}
+"tile.kernel"() ({
+  "tile.return"() : () -> ()
+}) {sym_name = "k", grid = ["8"], blocks = ["BM=16", "BN=16"], candidates = ["BM=32 warps=4 stages=1"]} : () -> ()
+
+// -----
+
+// And all else.
+// expected-error @below {{'tile.kernel' op setting is 'BM=32 stages=1', its warps is 0, must be a power of two}}
+"tile.kernel"() ({
+  "tile.return"() : () -> ()
+}) {sym_name = "k", grid = ["8"], blocks = ["BM=16"], candidates = ["BM=32 stages=1"]} : () -> ()
+
+// -----
+
+// In words with a number.
+// expected-error @below {{'tile.kernel' op setting has 'BM', must be like BM=128, each name once}}
+"tile.kernel"() ({
+  "tile.return"() : () -> ()
+}) {sym_name = "k", grid = ["8"], blocks = ["BM=16"], candidates = ["BM warps=4 stages=1"]} : () -> ()
 
 // -----
 

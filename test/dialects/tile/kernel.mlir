@@ -23,12 +23,13 @@
   "tile.return"() : () -> ()
 }) {sym_name = "copy", grid = ["100/BM"], blocks = ["BM=16"], group = 0, warps = 8, stages = 2} : () -> ()
 
-// Programs may walk two axes in bands; a range may have a size without a name.
+// Programs may walk two axes in bands; a range may have a size without a name. Candidates are settings
+// to try.
 // CHECK-LABEL: "tile.kernel"() ({
 // CHECK:         "tile.arange"() {block = "8"} : () -> tensor<8xi32>
-// CHECK:       }) {grid = ["3", "4"], group = 2 : i64, sym_name = "bands"} : () -> ()
+// CHECK:       }) {blocks = ["BM=2"], candidates = ["BM=4 warps=2 stages=3"], grid = ["3", "4"], group = 2 : i64, sym_name = "bands"} : () -> ()
 "tile.kernel"() ({
 ^bb0(%y: memref<4x3xf32, strided<[1, 4]>>):
   %steps = "tile.arange"() {block = "8"} : () -> tensor<8xi32>
   "tile.return"() : () -> ()
-}) {sym_name = "bands", grid = ["3", "4"], group = 2} : () -> ()
+}) {sym_name = "bands", grid = ["3", "4"], group = 2, blocks = ["BM=2"], candidates = ["BM=4 warps=2 stages=3"]} : () -> ()

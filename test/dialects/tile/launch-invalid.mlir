@@ -37,8 +37,15 @@ func.func @result_is_small(%x: tensor<8xf32>) {
 
 // In an order of their dimensions.
 func.func @order_names_a_dimension_twice(%x: tensor<2x4xf32, [1, 1]>) {
-  // expected-error @below {{'tile.launch' op argument 0 lies in order (1, 1), must name each dimension once}}
+  // expected-error @below {{'tile.launch' op tensor<2x4xf32, [1, 1]> is in no order: it must name each of 2 axes once}}
   %y = "tile.launch"(%x) {kernel = "copy"} : (tensor<2x4xf32, [1, 1]>) -> tensor<8xf32>
+  return
+}
+
+// That is said where it is another than usual.
+func.func @order_is_the_usual_one(%x: tensor<2x4xf32, [0, 1]>) {
+  // expected-error @below {{'tile.launch' op tensor<2x4xf32, [0, 1]> is in row-major order, which must be left out}}
+  %y = "tile.launch"(%x) {kernel = "copy"} : (tensor<2x4xf32, [0, 1]>) -> tensor<8xf32>
   return
 }
 

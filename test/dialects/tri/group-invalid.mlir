@@ -8,6 +8,15 @@ func.func @no_body(%x: tensor<2xf32>) {
   return
 }
 
+// With something in it.
+func.func @body_is_empty(%x: tensor<2xf32>) {
+  // expected-error @below {{'tri.group' op body ends in nothing, must end in 'tri.yield'}}
+  %r = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
 // The body sees the inputs, in their order, as its arguments.
 func.func @arguments_differ(%x: tensor<2xf32>) {
   // expected-error @below {{'tri.group' op body takes tensor<3xf32>; inputs are tensor<2xf32>}}

@@ -1,9 +1,15 @@
 // RUN: trivium-opt %s --emit=triton | FileCheck %s
 
 // Each op is a line with the name of its location; numbers and block sizes need none. A comment
-// says which nodes of the model the kernel computes.
-// CHECK:      # Add_1
-// CHECK-NEXT: # Tanh_2
+// says which nodes of the model the kernel computes, and how it is launched.
+// CHECK:      # Add_1, Tanh_2
+// CHECK-NEXT: #
+// CHECK-NEXT: # add_scaled[(4, 1, 1)](
+// CHECK-NEXT: #     x_ptr: *fp32,
+// CHECK-NEXT: #     bias_ptr: *fp32,
+// CHECK-NEXT: #     y_ptr: *fp32,
+// CHECK-NEXT: #     BLOCK=128,
+// CHECK-NEXT: # )
 // CHECK-EMPTY:
 // CHECK-NEXT: import triton
 // CHECK-NEXT: import triton.language as tl

@@ -39,3 +39,13 @@
   %b = "tile.load_block"(%view, %zero, %zero) {block = ["16", "16"]} : (memref<32x64xf32>, tensor<i32>, tensor<i32>) -> tensor<16x16xf32>
   "tile.return"() : () -> ()
 }) {sym_name = "twice", grid = ["1"]} : () -> ()
+
+// -----
+
+// expected-error @below {{'tile.kernel' op has a dimension of 3000000000 elements, indices go to 2147483648}}
+"tile.kernel"() ({
+^bb0(%y: memref<3000000000xi32>):
+  %zero = "tile.full"() {value = dense<0> : tensor<i32>} : () -> tensor<i32>
+  "tile.store"(%zero, %y, %zero) : (tensor<i32>, memref<3000000000xi32>, tensor<i32>) -> ()
+  "tile.return"() : () -> ()
+}) {sym_name = "long", grid = ["1"]} : () -> ()

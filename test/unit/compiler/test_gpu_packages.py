@@ -128,3 +128,36 @@ def test_without_a_gpu_one_must_be_named(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(Device, "open", nothing)
     with pytest.raises(CompileError, match=r"there is no driver .* as in 'gpu:sm_90'"):
         package(target="gpu")
+
+
+def test_transpositions_and_reshapes_between_kernels_are_views(stand_in: StandIn) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 3, 4, 5] x) => (float[20, 2, 3] y)
+            <int64[3] rows = {2, 3, 20}> {
+            a = Softmax <axis = 3> (x)
+            b = Transpose <perm = [0, 2, 3, 1]> (a)
+            c = Exp (b)
+            d = Transpose <perm = [0, 3, 1, 2]> (c)
+            e = Reshape (d, rows)
+            f = Transpose <perm = [2, 0, 1]> (e)
+            y = Neg (f)
+        }"""
+    )
+    x = np.random.default_rng(1).standard_normal((2, 3, 4, 5)).astype(np.float32)
+    powers = np.exp(x.astype(np.float64))
+    soft = powers / powers.sum(3, keepdims=True)
+    want = -np.exp(soft).reshape(2, 3, 20).transpose(2, 0, 1)
+    np.testing.assert_allclose(opened(package(model), stand_in)(x), want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("precision", "epsilon"), [("fp16", 2.0**-11), ("bf16", 2.0**-8)])
+def test_half_precision(precision: str, epsilon: float, stand_in: StandIn) -> None:
+    made = build(MODEL, "gpu:sm_90", precision=precision)
+    assert made.manifest.memory.device_weight_bytes == 128  # 40 halves
+    got = opened(made, stand_in).run({"x": X})
+    y, _, _ = expected(X)
+    # Each factor and each result is rounded once.
+    size = abs(X * (0.25 * np.arange(40) - 4)) + abs(X)
+    assert (abs(got["y"] - y) <= 4 * epsilon * size).all()
+    assert not np.allclose(got["y"], y, rtol=1e-6, atol=1e-6)

@@ -1,8 +1,25 @@
 """Texts about packages and models."""
 
-from trivium.runtime.manifest import CpuRequirements, Entry, Kernel, Manifest, Memory, Port, Step
+from dataclasses import replace
+
+from trivium.runtime.manifest import (
+    DEVICE_ARENA,
+    FIRST_PORT,
+    Buffer,
+    CpuRequirements,
+    Entry,
+    GpuCode,
+    GpuKernel,
+    Kernel,
+    Launch,
+    Manifest,
+    Memory,
+    Port,
+    Step,
+)
 from trivium.targets.place import Placement
 from trivium.tools import report
+from trivium.tools.spelling import spell_size
 
 MANIFEST = Manifest(
     producer="trivium 1.2.3",
@@ -38,8 +55,12 @@ def lacking(needed: CpuRequirements) -> str:
     return "needs avx512f, which this CPU lacks" if "avx512f" in needed.features else ""
 
 
+def lacking_gpu(code: GpuCode) -> str:
+    return "" if code.architecture == "sm_90" else "needs another GPU"
+
+
 def test_describes_a_package() -> None:
-    assert report.describe("net.trv", MANIFEST, lacking) == (
+    assert report.describe("net.trv", MANIFEST, lacking, lacking_gpu) == (
         """net.trv: compiled from net.onnx for cpu by trivium 1.2.3
 
 inputs
@@ -79,9 +100,112 @@ on the host
     )
 
 
+KERNEL = GpuKernel(
+    "matmul_1",
+    "gpu/sm_90/matmul_1.cubin",
+    "matmul",
+    (64, 2, 1),
+    8,
+    98304,
+    168,
+    0,
+    blocks=("BM=128", "BN=256"),
+    stages=3,
+)
+ON_GPU = replace(
+    MANIFEST,
+    target="gpu",
+    buffers=(
+        Buffer("x", FIRST_PORT, 0, (1, 3), "float32"),
+        Buffer("x", DEVICE_ARENA, 0, (1, 3), "float32"),
+        Buffer("y", DEVICE_ARENA, 64, (), "int64", layout="as 0, 2, 3, 1"),
+        Buffer("y", FIRST_PORT + 1, 0, (), "int64"),
+    ),
+    steps=(
+        Step("copy", operands=(0,), results=(1,)),
+        Step(
+            "gpu",
+            launches=(Launch("matmul_1", (1, 2), ("Gemm_0", "Relu_1")), Launch("matmul_1", (2, 2))),
+            nodes=("Gemm_0", "Relu_1", "Gemm_2"),
+        ),
+        Step("copy", operands=(2,), results=(3,)),
+    ),
+    kernels=(),
+    machines=(),
+    memory=Memory(0, 0, 0, 0, 3 << 20, 2 << 20, 1 << 30),
+    gpu=(
+        GpuCode("sm_90", (KERNEL,)),
+        GpuCode("sm_80", (replace(KERNEL, warps=1, registers=1, spills=1, stages=1),)),
+    ),
+    entries=(
+        Entry("device_weights.bin", 1 << 30, ""),
+        Entry("gpu/sm_90/matmul_1.cubin", 8192, ""),
+        Entry("module.mlirbc", 100, ""),
+    ),
+)
+
+
+def test_describes_what_is_for_a_gpu() -> None:
+    assert report.describe("net.trv", ON_GPU, lacking, lacking_gpu) == (
+        """net.trv: compiled from net.onnx for gpu by trivium 1.2.3
+
+inputs
+  x  float32  1x3
+
+outputs
+  y  int64  scalar
+
+memory
+  activations  0 bytes, lower bound 0 bytes
+  per thread   0 bytes for each but the first
+  weights      0 bytes
+
+sizes
+  0 bytes    weights
+  0 bytes    native code, 0 objects
+  1.0 GiB    weights for the GPU
+  8.0 KiB    code for GPUs, 1 cubin
+  100 bytes  IR
+
+math
+  fast
+
+layouts
+  1 value as 0, 2, 3, 1
+  1 value as the model has them
+
+steps
+  0  copy  x to the GPU
+  1  gpu   2 launches, 3 nodes
+  2  copy  y to the host
+
+memory of the GPU
+  activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
+  weights      1.0 GiB
+
+code for GPUs
+  sm_90  would run here
+  sm_80  needs another GPU
+
+kernels for sm_90
+  2x  matmul_1  64x2x1  8 warps  96.0 KiB shared  168 registers  0 spills  BM=128 BN=256 3 stages  \
+Gemm_0, Relu_1
+
+kernels for sm_80
+  2x  matmul_1  64x2x1  1 warp  96.0 KiB shared  1 register  1 spill  BM=128 BN=256 1 stage  \
+Gemm_0, Relu_1"""
+    )
+
+
 def test_sums_a_package_up() -> None:
     assert report.summary("net.trv", MANIFEST) == (
         "net.trv: 2.6 KiB, 13 calls of 2 kernels, 1 op on the host"
+    )
+
+
+def test_sums_up_what_is_for_a_gpu() -> None:
+    assert report.summary("net.trv", ON_GPU) == (
+        "net.trv: 1.0 GiB, 0 calls of 0 kernels, 2 launches on the GPU, 0 ops on the host"
     )
 
 
@@ -114,4 +238,4 @@ def test_reports_a_model_without_ops() -> None:
 
 def test_spells_sizes() -> None:
     sizes = {0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"}
-    assert {size: report.spell_size(size) for size in sizes} == sizes
+    assert {size: spell_size(size) for size in sizes} == sizes

@@ -154,11 +154,14 @@ static Result failing(const char *function) {
 static void leave(int *unused) { pthread_mutex_unlock(&mutex); }
 
 /* Hold the mutex until the function returns; fail where a test wants that. */
-#define ENTER(name)                                                                              \
+#define ENTER_ANYWAY(name)                                                                       \
   pthread_mutex_lock(&mutex);                                                                    \
   configure();                                                                                   \
   __attribute__((cleanup(leave))) int failed = failing(name);                                    \
-  if (failed || sticky) return failed ? failed : sticky;
+  if (failed) return failed;
+#define ENTER(name)                                                                              \
+  ENTER_ANYWAY(name)                                                                             \
+  if (sticky) return sticky;
 #define NEED_CONTEXT(name)                                                                       \
   if (!depth || !current[depth - 1]) return misuse(INVALID_CONTEXT, name, "no current context");
 
@@ -698,7 +701,7 @@ Result cuDevicePrimaryCtxRelease_v2(int device) {
   return OK;
 }
 Result cuCtxPushCurrent_v2(Object *context) {
-  ENTER("cuCtxPushCurrent_v2")
+  ENTER_ANYWAY("cuCtxPushCurrent_v2")
   if (!is(context, CONTEXT) || !retained[context->device])
     return misuse(INVALID_CONTEXT, "cuCtxPushCurrent_v2", "no context");
   if (depth == 64) abort();
@@ -706,11 +709,10 @@ Result cuCtxPushCurrent_v2(Object *context) {
   return OK;
 }
 Result cuCtxPopCurrent_v2(Object **context) {
-  pthread_mutex_lock(&mutex); /* works whatever has failed */
-  Result code = depth ? OK : misuse(INVALID_CONTEXT, "cuCtxPopCurrent_v2", "no current context");
-  if (depth) *context = current[--depth];
-  pthread_mutex_unlock(&mutex);
-  return code;
+  ENTER_ANYWAY("cuCtxPopCurrent_v2")
+  if (!depth) return misuse(INVALID_CONTEXT, "cuCtxPopCurrent_v2", "no current context");
+  *context = current[--depth];
+  return OK;
 }
 
 /* -- errors ------------------------------------------------------------------------------------ */

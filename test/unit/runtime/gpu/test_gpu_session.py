@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from trivium.runtime import load
 from trivium.runtime.errors import PackageError, RunError
+from trivium.runtime.gpu.device import Device
 from trivium.runtime.manifest import DEVICE_WEIGHTS, FIRST_PORT, Port, Step
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
@@ -374,10 +375,10 @@ def test_code_that_the_driver_does_not_know_says_what_to_do(
     assert message.endswith("update the driver, or compile the model again for this GPU")
 
 
-def test_a_machine_without_a_gpu_is_refused(stand_in: StandIn, layer: Package):
-    assert refusal(Session, layer) == (
-        "there is no driver for a GPU: 'libcuda.so.1' cannot be loaded; install NVIDIA's driver, "
-        "or compile the model for the CPU"
+def test_a_machine_without_a_gpu_is_refused(stand_in: StandIn):
+    assert refusal(Device.open, 0, "libcuda.so.none") == (
+        "there is no driver for a GPU: 'libcuda.so.none' cannot be loaded; install "
+        "NVIDIA's driver, or compile the model for the CPU"
     )
     stand_in.configure("devices=0")
     message = "there is no GPU that the driver can use: compile the model for the CPU"

@@ -1,7 +1,8 @@
-"""Repairs of Triton's interpreter, which is wrong about bf16 and, in 3.6, about new numpys.
+"""Repairs of Triton's interpreter, which is wrong about bf16, bools and, in 3.6, new numpys.
 
 Imported in the process that interprets, after Triton. Without it a product of bf16 matrices
-multiplies their bits, and a conversion to bf16 cuts digits off where GPUs round to nearest even.
+multiplies their bits, a conversion to bf16 cuts digits off where GPUs round to nearest even, there
+are no constants of bf16, and a comparison of scalars is no bool beside a tile.
 """
 
 from collections.abc import Callable
@@ -32,6 +33,7 @@ ARITHMETIC = (
 def repair() -> None:
     """Mend what this version of Triton needs."""
     _repair_bfloat16()
+    _repair_comparisons()
     if triton.__version__.startswith("3.6."):
         _repair_indices()
 
@@ -64,6 +66,10 @@ def _repair_bfloat16() -> None:
     def create_dot(self: Any, a: Any, b: Any, *rest: Any) -> Any:
         return multiply(self, _widened(a), _widened(b), *rest)
 
+    def get_bf16(self: Any, value: float) -> Any:
+        return _rounded(interpreter.TensorHandle(np.array([value], np.float32), tl.float32))
+
+    BUILDER.get_bf16 = get_bf16
     BUILDER.cast_impl = cast_impl
     BUILDER.create_dot = create_dot
     for name in CONVERSIONS:
@@ -73,6 +79,17 @@ def _repair_bfloat16() -> None:
     for name in (*(f"create_{each}" for each in ARITHMETIC), *comparisons):
         if hasattr(BUILDER, name):
             setattr(BUILDER, name, _in_float32(getattr(BUILDER, name)))
+
+
+def _repair_comparisons() -> None:
+    """Let comparisons make bools: what is compared decides else what a scalar is spread as."""
+    for name in dir(BUILDER):
+        if name.startswith(("create_fcmp", "create_icmp")):
+            setattr(BUILDER, name, _making_bools(getattr(BUILDER, name)))
+
+
+def _making_bools(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: interpreter.TensorHandle(function(*operands).data, tl.int1)
 
 
 def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:

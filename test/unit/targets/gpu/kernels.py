@@ -9,11 +9,11 @@ from trivium.dialects import tile, tri
 from trivium.dialects.core.attributes import order_of, tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
-from trivium.dialects.core.tensor import Array, numpy_dtype
+from trivium.dialects.core.tensor import Array, dtype_of, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel
 from trivium.passes.core import Pass
-from trivium.targets.gpu.kernel import Kernel, Temporary
+from trivium.targets.gpu.kernel import Kernel, Table, Temporary
 from trivium.targets.gpu.lower_group import lower_group
 
 GUARD = 64
@@ -37,6 +37,12 @@ class Guarded:
         raw = np.full(size * kind.itemsize + 2 * GUARD, 0xA5, np.uint8)
         return Guarded(raw, raw[GUARD : len(raw) - GUARD].view(kind))
 
+    @staticmethod
+    def holding(array: Array) -> "Guarded":
+        guarded = Guarded.of(array.size, dtype_of(array.dtype))
+        guarded.flat[:] = array.reshape(-1)
+        return guarded
+
     def check(self) -> None:
         assert (self.raw[:GUARD] == 0xA5).all(), "wrote before a buffer"
         assert (self.raw[len(self.raw) - GUARD :] == 0xA5).all(), "wrote behind a buffer"
@@ -56,6 +62,7 @@ def run_group(
         verify(module.operation)
         for each in passes:
             each.run(Module(module))
+        verify(module.operation)
         outputs = _run(group, kernels, inputs, execute)
         release()
     return outputs
@@ -70,6 +77,9 @@ def _run(
     for argument, array in zip(block.arguments, inputs, strict=True):
         memory[argument] = _stored(argument, np.asarray(array))
     for kernel in kernels:
+        for source in kernel.inputs:
+            if isinstance(source, Table):
+                memory[source] = Guarded.holding(source.array)
         for source in kernel.outputs:
             tensor = source.tensor if isinstance(source, Temporary) else tensor_of(source.type)
             memory[source] = Guarded.of(tensor.size, tensor.dtype)
@@ -80,10 +90,8 @@ def _run(
 
 
 def _stored(value: ir.Value, array: Array) -> Guarded:
-    tensor, order = tensor_of(value.type), order_of(value.type)
-    guarded = Guarded.of(tensor.size, tensor.dtype)
-    guarded.flat[:] = array.transpose(order or range(array.ndim)).reshape(-1)
-    return guarded
+    order = order_of(value.type)
+    return Guarded.holding(array.transpose(order or range(array.ndim)))
 
 
 def _read(value: ir.Value, flat: Array) -> Array:

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 from closeness import assert_close
 from groups import Case, Epilogue, build_group
-from kernels import run_group
+from kernels import Execute, run_group
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
+from trivium.dialects.tile.interpret import run_kernel
+from trivium.passes.core import Pass
 
 Order = tuple[int, ...]
 RANDOM = np.random.default_rng(5)
@@ -51,10 +53,16 @@ def drawn(shape: Sequence[int], dtype: object = "float32") -> Array:
     return (numbers / (shape[-1] if shape else 1) ** 0.5).astype(kind)
 
 
-def check(case: Case, orders: Sequence[Order] = (), result: Order = ()) -> None:
+def check(
+    case: Case,
+    orders: Sequence[Order] = (),
+    result: Order = (),
+    passes: Sequence[Pass] = (),
+    execute: Execute = run_kernel,
+) -> None:
     """Run a case alone, and with ops behind it that broadcast."""
     (want,) = case.reference()
-    (got,) = run_group(lambda: build_ordered(case, orders, result), case.inputs)
+    (got,) = run_group(lambda: build_ordered(case, orders, result), case.inputs, passes, execute)
     assert_close(case, got, want, case.inputs)
     extra = drawn((*(1 for _ in want.shape[:-1]), *want.shape[-1:]), want.dtype)
 
@@ -63,5 +71,5 @@ def check(case: Case, orders: Sequence[Order] = (), result: Order = ()) -> None:
         return [total, tri.Relu.build(total.y)]
 
     build = lambda: build_ordered(case, orders, result, [extra], epilogue)  # noqa: E731
-    (fused,) = run_group(build, [*case.inputs, extra])
+    (fused,) = run_group(build, [*case.inputs, extra], passes, execute)
     assert_close(case, fused, np.maximum(want + extra, 0), [*case.inputs, extra])

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from sources import (
     AMPERE,
     BLACKWELL,
@@ -15,8 +16,16 @@ from sources import (
     needs_triton,
     pointers,
 )
+from trivium.targets.gpu.architecture import Architecture
 from trivium.targets.gpu.compile import Job
-from trivium.targets.gpu.resources import instructions, misfit, programs_at_once, resources
+from trivium.targets.gpu.compiled import Compiled
+from trivium.targets.gpu.resources import (
+    instructions,
+    least_driver,
+    misfit,
+    programs_at_once,
+    resources,
+)
 from trivium.targets.gpu.source import Source
 
 SPILLING = """def spilling(x_ptr, BLOCK: tl.constexpr):
@@ -53,6 +62,26 @@ def test_small_kernels_fill_a_multiprocessor() -> None:
         warps = programs_at_once(made, architecture) * made.warps
         assert warps * architecture.warp_size == architecture.threads, architecture.name
         assert misfit(made, architecture) is None, architecture.name
+
+
+@pytest.mark.parametrize(
+    ("version", "architecture", "driver"),
+    [
+        ("8.7", AMPERE, 12000),  # written by CUDA 12.8
+        ("8.7", BLACKWELL, 12080),
+        ("9.0", AMPERE, 13000),
+        ("7.8", HOPPER, 11080),
+    ],
+)
+def test_a_driver_must_know_assembler_and_architecture(
+    version: str, architecture: Architecture, driver: int
+) -> None:
+    made = Compiled(b"", f"//\n.version {version}\n.target sm_80\n", "f", 4, 0, (), "3.6.0")
+    assert least_driver(made, architecture) == driver
+
+
+def test_an_amd_kernel_says_nothing_about_drivers() -> None:
+    assert least_driver(Compiled(b"", ".amdgcn_target", "f", 4, 0, (), "3.6.0"), CDNA) == 0
 
 
 @needs_triton

@@ -1,0 +1,19 @@
+"""The body of an op: a region of one block, which ends as its op says."""
+
+from .errors import Invalid
+from .mlir import ir
+from .op import OPS
+
+
+def check_body(operation: ir.Operation, last: str) -> None:
+    """Raise Invalid unless an op has a body of one block that ends, once, in the op `last`."""
+    blocks = operation.regions[0].blocks
+    if len(blocks) != 1:
+        raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
+    names = [inner.operation.name for inner in blocks[0].operations]
+    if names[-1:] != [last]:
+        end = f"'{names[-1]}'" if names else "nothing"
+        raise Invalid(f"body ends in {end}, must end in '{last}'")
+    for name in names[:-1]:
+        if name in OPS and OPS[name].terminator:
+            raise Invalid(f"body goes on after '{name}'")
