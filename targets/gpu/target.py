@@ -19,6 +19,7 @@ from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
+from .tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -39,6 +40,16 @@ class GpuTarget(Target):
             )
         if options.architectures:
             _architectures(options)
+            check_file(options.tuning, options.architectures)
+        if options.tune:
+            raise CompileError(
+                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
+            )
+
+    def watch(self, options: Options, progress: Progress) -> Watch:
+        watch = Watch()
+        watch.ran = True  # each kernel is looked up in the tuning file as it is compiled
+        return watch
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         return TuningWatch(options) if options.tuning else None
