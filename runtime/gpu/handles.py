@@ -7,6 +7,7 @@ import ctypes
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -135,13 +136,20 @@ class Stream(Handle):
         """Wait until all is done; raise what went wrong meanwhile."""
         self.device.driver.call("cuStreamSynchronize", self.value)
 
-    def begin_capture(self) -> None:
-        """Record what follows instead of doing it."""
+    def capture(self, work: Callable[[], None]) -> Graph:
+        """Return what `work` gives to the stream, as a graph; none of it is done."""
         # Relaxed, for memory of others may be freed meanwhile, by the collector of garbage.
         self.device.driver.call("cuStreamBeginCapture_v2", self.value, _RELAXED)
+        try:
+            work()
+        except BaseException:
+            # Without this the stream would record for ever.
+            with suppress(DriverError):
+                self.device.driver.call("cuGraphDestroy", self._end_capture())
+            raise
+        return Graph(self.device, self._end_capture())
 
-    def end_capture(self) -> ctypes.c_void_p:
-        """Return what was recorded; whoever gets it destroys it."""
+    def _end_capture(self) -> ctypes.c_void_p:
         graph = ctypes.c_void_p()
         self.device.driver.call("cuStreamEndCapture", self.value, ctypes.byref(graph))
         return graph

@@ -97,17 +97,10 @@ class Workspace:
     def record(self, work: Callable[[], None]) -> Graph:
         """Return what `work` gives to the stream, as a graph; none of it is done."""
         self.recording = True
-        self.stream.begin_capture()
         try:
-            work()
-        except BaseException:
-            # Without this the stream would record for ever.
-            with suppress(DriverError):
-                self.device.driver.call("cuGraphDestroy", self.stream.end_capture())
-            raise
+            return self.stream.capture(work)
         finally:
             self.recording = False
-        return Graph(self.device, self.stream.end_capture())
 
     def synchronize(self) -> None:
         """Wait until all is done; raise what went wrong meanwhile."""
