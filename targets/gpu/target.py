@@ -43,10 +43,6 @@ class GpuTarget(Target):
         if options.architectures:
             _architectures(options)
             check_file(options.tuning, options.architectures)
-        if options.tune:
-            raise CompileError(
-                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
-            )
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         return TuningWatch(options) if options.tuning else None
