@@ -35,6 +35,7 @@ def compile(
     tune: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    candidates: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -55,13 +56,14 @@ def compile(
     `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
     `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
     CPU can run. `precision` is what f32 is computed in: "f32", "tf32" (in products, on a GPU),
-    "fp16" or "bf16"; inputs and outputs keep their types. `progress` is called with a line of text
-    as work goes on. The session runs on up to `threads` threads, by default one for each core. The
-    path of a package (`.trv`) compiles the IR in it again for a machine, with the math that it was
-    compiled with; `threads` and `progress` apart, the other arguments then mean nothing. Raises
-    CompileError, which lists everything that is wrong.
+    "fp16" or "bf16"; inputs and outputs keep their types. With `candidates`, a package for a GPU
+    holds its kernels with other settings too, for the command tune to measure. `progress` is called
+    with a line of text as work goes on. The session runs on up to `threads` threads, by default one
+    for each core. The path of a package (`.trv`) compiles the IR in it again for a machine, with
+    the math that it was compiled with; `threads` and `progress` apart, the other arguments then
+    mean nothing. Raises CompileError, which lists everything that is wrong.
     """
-    choices = (math, winograd_error, tuning, tune, machine, precision)
+    choices = (math, winograd_error, tuning, tune, machine, precision, candidates)
     package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
     session = Session(package, threads=threads)
     if is_torch_module(model):
@@ -81,20 +83,15 @@ def build(
     tune: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    candidates: bool = False,
     progress: Progress | None = None,
     example_inputs: Any = None,
-    candidates: bool = False,
 ) -> Package:
-    """Compile a model to a package; arguments and errors are those of `compile`.
-
-    With `candidates`, a package for a GPU holds its kernels with other settings, too, which
-    `trivium tune` measures.
-    """
+    """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), machine, report)
-    choices = (math, winograd_error, tuning, tune, machine, precision)
-    options = Options(*choices, candidates=candidates)
+    options = Options(math, winograd_error, tuning, tune, machine, precision, (), candidates)
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")

@@ -33,7 +33,7 @@ class Slot:
     def take(self, value: object) -> NDArray[Any]:
         """Return an input as an array that native code can read, copied only if it must be."""
         # Exact types: a numpy float64 is a float, yet it has a type of its own.
-        array = self._convert(value) if type(value) in _LITERALS else np.asarray(value)
+        array = self._convert(value) if type(value) in _LITERALS else _array_of(value)
         self.check("input", array.shape, array.dtype)
         flags = array.flags
         return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
@@ -77,6 +77,12 @@ class Slot:
         if not _survives(given, array):
             raise RunError(f"input '{self.name}' has values that {self.dtype} does not hold")
         return array
+
+
+def _array_of(value: object) -> NDArray[Any]:
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(cast("Any", value))
+    return np.asarray(value)
 
 
 def _sources(dtype: np.dtype[Any]) -> str:

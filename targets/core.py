@@ -109,7 +109,8 @@ class Target:
             )
         if options.candidates:
             raise CompileError(
-                f"candidates are kernels of a GPU, '{self.name}' has none: see --tune for a CPU"
+                f"candidates are settings of kernels for a GPU, '{self.name}' has none: "
+                "schedules for a CPU are measured as a model is compiled (--tune)"
             )
         if options.precision == TF32:
             raise CompileError(

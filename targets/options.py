@@ -31,8 +31,8 @@ class Options:
     the largest output of a layer. `tuning` names a tuning file whose schedules are used, `tune` one
     that also takes up what it lacks; docs/tuning.md has more. `machine` names the CPUs that code is
     made for, one or several. `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
-    `architectures` are the GPUs that code is made for; with `candidates`, there is code for other
-    settings of their kernels, too, to be measured. Raises CompileError for anything else.
+    `architectures` are the GPUs that code is made for; with `candidates`, their kernels are made
+    with other settings too, for tuning to measure. Raises CompileError for anything else.
     """
 
     math: str = FAST

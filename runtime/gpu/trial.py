@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dtypes import resolve
+from ..errors import RunError
 from ..manifest import Buffer, GpuCode, GpuKernel, Launch
 from ..package import Package
 from .device import Device
+from .driver import DriverError
 from .handles import DeviceMemory, Event, Graph, Stream
-from .kernels import BoundLaunch, bind, load_kernels
+from .kernels import BoundLaunch, bind, describe, load_kernels
 
 Array = NDArray[Any]
 
@@ -82,6 +84,7 @@ class Trial:
             if held.first.nbytes:
                 self.stream.upload(held.memory.address, held.first.ctypes.data, held.first.nbytes)
         bound.enqueue(self.stream)
+        self._wait(bound)
         found: list[Array] = []
         for held in self._held.values():
             found.append(np.empty_like(held.first))
@@ -121,6 +124,14 @@ class Trial:
         end.record(self.stream)
         self.stream.synchronize()
         return end.microseconds_since(start)
+
+    def _wait(self, bound: BoundLaunch) -> None:
+        try:
+            self.stream.synchronize()
+        except DriverError as error:
+            raise RunError(
+                f"{describe(self.launch)} failed with {bound.kernel.kernel.setting}: {error}"
+            ) from None
 
     def _address(self, index: int) -> int:
         return self._held[index].memory.address

@@ -1,6 +1,7 @@
 """Code of a model for GPUs: kernels for one or several architectures, and launches of them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...dialects import tile
@@ -15,12 +16,14 @@ from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
 from ..options import TF32, Options
 from ..orders import channels_last, row_major
+from ..tuning_file import PACKAGED
 from .architecture import Architecture
 from .compiled import Descriptor
-from .kernel_code import ArchitectureCode, KernelCode, KernelCompiler
-from .pipeline import IEEE, lowering_passes
+from .pipeline import lowering_passes
 from .resources import least_driver, resources
+from .settle import KernelCode, Settled, settle
 from .source import Parameter
+from .tuning_file import tuning_format
 
 REGISTER_BYTES = 4
 
@@ -32,16 +35,17 @@ def compile_for_gpu(
 
     Raises CompileError with all kernels that an architecture does not take.
     """
-    products = TF32 if options.precision == TF32 else IEEE
-    Pipeline(lowering_passes(products)).run(module)
-    compilers = {each: KernelCompiler(module, each, options, progress) for each in architectures}
-    return LaunchCode(module, {each: compiler.compile() for each, compiler in compilers.items()})
+    precision = TF32 if options.precision == TF32 else "ieee"
+    Pipeline(lowering_passes(precision)).run(module)
+    kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
+    codes = {each: settle(kernels, each, options, progress) for each in architectures}
+    return LaunchCode(module, codes)
 
 
 class LaunchCode(Code):
     """Hold the kernels for each architecture; all of them make the same launches."""
 
-    def __init__(self, module: Module, codes: Mapping[Architecture, ArchitectureCode]) -> None:
+    def __init__(self, module: Module, codes: Mapping[Architecture, Mapping[str, Settled]]) -> None:
         self.module = module
         self.codes = codes
 
@@ -56,14 +60,32 @@ class LaunchCode(Code):
 
     def entries(self) -> dict[str, bytes]:
         made: dict[str, bytes] = {}
-        for architecture, code in self.codes.items():
-            for name, kernel in _named(code):
-                made[_entry(architecture, name, "cubin")] = kernel.compiled.code
-                made[_entry(architecture, name, "py")] = kernel.source.file.encode()
+        for architecture, kernels in self.codes.items():
+            for symbol, kernel in kernels.items():
+                made[_entry(architecture, symbol, "cubin")] = kernel.chosen.compiled.code
+                made[_entry(architecture, symbol, "py")] = kernel.chosen.source.file.encode()
+                for number, candidate in enumerate(kernel.candidates):
+                    name = _candidate(symbol, number)
+                    made[_entry(architecture, name, "cubin")] = candidate.compiled.code
+            if used := {name: e for name, k in kernels.items() if (e := k.entry) is not None}:
+                made[PACKAGED] = tuning_format(architecture.name).spell(used).encode()
         return made
 
     def parts(self) -> dict[str, Any]:
-        return {"gpu": tuple(_code(each, code) for each, code in self.codes.items())}
+        return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
+
+
+def _code(architecture: Architecture, kernels: Mapping[str, Settled]) -> m.GpuCode:
+    chosen: list[m.GpuKernel] = []
+    candidates: list[m.GpuKernel] = []
+    for symbol, kernel in kernels.items():
+        chosen.append(_describe(architecture, symbol, kernel.chosen, symbol))
+        for number, candidate in enumerate(kernel.candidates):
+            name = _candidate(symbol, number)
+            described = _describe(architecture, symbol, candidate, name)
+            candidates.append(replace(described, source=""))
+    drivers = [least_driver(kernel.chosen.compiled, architecture) for kernel in kernels.values()]
+    return m.GpuCode(architecture.name, tuple(chosen), max(drivers, default=0), tuple(candidates))
 
 
 def _launch(op: object, buffers: Buffers) -> m.Launch:
@@ -85,26 +107,18 @@ def _entry(architecture: Architecture, symbol: str, suffix: str) -> str:
     return f"gpu/{architecture.name}/{symbol}.{suffix}"
 
 
-def _named(code: ArchitectureCode) -> list[tuple[str, KernelCode]]:
-    """Give each kernel and each candidate a name for its files."""
-    others = [(f"{name}.{i}", kernel) for i, (name, kernel) in enumerate(code.candidates)]
-    return [*code.kernels.items(), *others]
+def _candidate(symbol: str, number: int) -> str:
+    return f"{symbol}-{number}"
 
 
-def _code(architecture: Architecture, code: ArchitectureCode) -> m.GpuCode:
-    described = tuple(_describe(architecture, name, kernel) for name, kernel in _named(code))
-    drivers = [least_driver(kernel.compiled, architecture) for _, kernel in _named(code)]
-    count = len(code.kernels)
-    return m.GpuCode(
-        architecture.name, described[:count], max(drivers, default=0), described[count:]
-    )
-
-
-def _describe(architecture: Architecture, name: str, kernel: KernelCode) -> m.GpuKernel:
-    source, compiled, setting = kernel.source, kernel.compiled, kernel.setting
+def _describe(
+    architecture: Architecture, symbol: str, kernel: KernelCode, name: str
+) -> m.GpuKernel:
+    """Describe a kernel whose entries are called by a name."""
+    source, compiled = kernel.source, kernel.compiled
     used = resources(compiled, architecture)
     return m.GpuKernel(
-        source.name,
+        symbol,
         _entry(architecture, name, "cubin"),
         compiled.function,
         source.grid,
@@ -114,10 +128,10 @@ def _describe(architecture: Architecture, name: str, kernel: KernelCode) -> m.Gp
         used.local_bytes // REGISTER_BYTES,
         _parameters(source.parameters, compiled.descriptors),
         _entry(architecture, name, "py"),
-        tuple(f"{block}={size}" for block, size in setting.blocks),
-        setting.stages,
+        tuple(f"{block}={size}" for block, size in kernel.setting.blocks),
+        kernel.setting.stages,
         compiled.triton,
-        str(setting),
+        str(kernel.setting),
     )
 
 

@@ -19,7 +19,6 @@ from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
-from .tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -33,18 +32,16 @@ class GpuTarget(Target):
         return (Decompose(names),) if names else ()
 
     def check(self, options: Options) -> None:
-        if options.architectures:
-            _architectures(options)
-            check_file(options.tuning, options.architectures)
         if options.tune:
             raise CompileError(
-                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
+                "tune measures schedules for this CPU: measure kernels for a GPU by the command "
+                "tune, and give its file as tuning"
             )
+        if options.architectures:
+            _architectures(options)
 
-    def watch(self, options: Options, progress: Progress) -> Watch:
-        watch = Watch()
-        watch.ran = True  # each kernel is looked up in the tuning file as it is compiled
-        return watch
+    def watch(self, options: Options, progress: Progress) -> Watch | None:
+        return TuningWatch(options) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
@@ -97,6 +94,20 @@ def _architecture_here() -> str:
             f"target '{TARGET}' is for the GPU of this machine, but {error}: "
             f"say which one to compile for, as in '{TARGET}:sm_90'"
         ) from None
+
+
+class TuningWatch(Watch):
+    """Look into a tuning file before any work is done; its settings are taken much later.
+
+    Raises CompileError for one that is malformed, or for none of the architectures.
+    """
+
+    ran = True
+
+    def __init__(self, options: Options) -> None:
+        from .tuning_file import check_file
+
+        check_file(options.tuning, [each.name for each in _architectures(options)])
 
 
 GPU = GpuTarget("gpu", DEVICE_MEMORY)

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidates",
         action="store_true",
-        help="hold the kernels for a GPU with other settings, too: trivium tune measures them",
+        help="for a GPU: keep kernels with other settings too, for the command tune to measure",
     )
 
 
@@ -40,15 +40,15 @@ def run(flags: argparse.Namespace) -> None:
         _refuse_choices(flags)
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
-        choices |= {"tune": flags.tune, "candidates": flags.candidates}
-        package = build(flags.model, progress=progress, **choices)
+        choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
+        package = build(flags.model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 
 
 def _refuse_choices(flags: argparse.Namespace) -> None:
-    given = arguments.given_compile_arguments(flags) + ["--tune"] * bool(flags.tune)
-    given += ["--candidates"] * flags.candidates
+    given = arguments.given_compile_arguments(flags)
+    given += ["--tune"] * bool(flags.tune) + ["--candidates"] * flags.candidates
     kept = [name for name in given if name in KEPT]
     if kept:
         flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")

@@ -5,12 +5,11 @@ the driver of the GPU; or a model, which is compiled first. A file that is there
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import arguments
-from ..progress import NOTE, shown_progress
+from ..progress import NOTE, Progress, shown_progress
 
 if TYPE_CHECKING:
     from ...runtime.gpu.tuning import Measured
@@ -40,7 +39,7 @@ def run(flags: argparse.Namespace) -> None:
     _check(flags)
     device = Device.open(flags.device)
     with shown_progress() as progress:
-        package = _package(flags, device.architecture)
+        package = _package(flags, device.architecture, progress)
         code = tunable_code(package.manifest, device)
         form = gpu_tuning_format(str, code.architecture, describe_device(device))
         entries = _entries(form, flags.output)
@@ -48,9 +47,10 @@ def run(flags: argparse.Namespace) -> None:
         lines: list[str] = []
 
         def take(measured: "Measured") -> None:
-            entries[measured.kernel] = entry = Entry[str].of(measured.times)
+            times = {setting: round(time, 2) or 0.01 for setting, time in measured.times.items()}
+            entries[measured.kernel] = entry = Entry[str].of(times)
             form.write(flags.output, entries)
-            lines.append(_spell(measured, entry))
+            lines.append(_spell(measured.kernel, entry))
             for setting, reason in measured.refused.items():
                 progress(f"{NOTE}{measured.kernel} with {setting} is left out: {reason}")
 
@@ -74,18 +74,16 @@ def _check(flags: argparse.Namespace) -> None:
         flags.refuse(f"'{flags.output}' must be a file of its own, not a package")
 
 
-def _package(flags: argparse.Namespace, architecture: str) -> "Package":
+def _package(flags: argparse.Namespace, architecture: str, progress: Progress) -> "Package":
     from ...runtime.package import Package
 
     if arguments.is_package(flags.model):
         return Package.open(flags.model)
     from ...compiler.driver import build
 
-    choices: dict[str, Any] = {
-        "target": f"gpu:{architecture}",
-        **arguments.compile_arguments(flags),
-    }
-    return build(flags.model, candidates=True, **choices)
+    choices = arguments.compile_arguments(flags)
+    choices.setdefault("target", f"gpu:{architecture}")
+    return build(flags.model, candidates=True, progress=progress, **choices)
 
 
 def _entries(form: "TuningFormat[str]", path: str) -> "Entries":
@@ -100,10 +98,7 @@ def _entries(form: "TuningFormat[str]", path: str) -> "Entries":
     return dict(tuning.entries)
 
 
-def _spell(measured: "Measured", entry: "Entry[str]") -> str:
-    times: Mapping[str, float] = measured.times
-    default, least = next(iter(times.values())), entry.time_us
-    return (
-        f"{measured.kernel}: {entry.schedule}, {least:.2f} us, {default / least:.2f}x as fast as "
-        f"{next(iter(times))}"
-    )
+def _spell(kernel: str, entry: "Entry[str]") -> str:
+    (default, time), *_ = entry.candidates.items()
+    faster = time / entry.time_us
+    return f"{kernel}: {entry.schedule}, {entry.time_us:.2f} us, {faster:.2f}x as fast as {default}"

@@ -12,7 +12,7 @@ from sources import AMPERE, HOPPER, needs_triton
 from trivium.dialects import tile, tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets.gpu.architecture import Architecture
+from trivium.targets.gpu.architecture import Architecture, find_architecture
 from trivium.targets.gpu.compile import Failure, Job, compile_sources
 from trivium.targets.gpu.lower_group import lower_group
 from trivium.targets.gpu.pipeline import kernel_passes
@@ -66,7 +66,7 @@ SMALL: Mapping[str, tuple[Case, tuple[Sequence[Order], Order]]] = {
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_printed_kernels_compute_what_the_reference_does(architecture: str, name: str) -> None:
     case, (orders, result) = SMALL[name]
-    check(case, orders, result, kernel_passes(architecture), run_printed)
+    check(case, orders, result, kernel_passes(find_architecture(architecture)), run_printed)
 
 
 MMA, WGMMA = r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32", r"wgmma\.mma_async"
@@ -123,7 +123,7 @@ def test_kernels_have_the_instructions_that_they_should(
         group = build_ordered(case, orders, result)
         module = ir.Module.create()
         lower_group(group, module)
-        for each in kernel_passes(architecture.name):
+        for each in kernel_passes(architecture):
             each.run(Module(module))
         kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
         jobs = [Job(print_kernel(k), k.warps, k.stages) for k in kernels]

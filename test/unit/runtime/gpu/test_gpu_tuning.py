@@ -88,8 +88,8 @@ def test_too_little_memory_says_for_what(stand_in: StandIn) -> None:
 def test_a_kernel_that_fails_is_an_error(stand_in: StandIn) -> None:
     made = with_candidates({"relu": (SMALL,)})
     run_in(stand_in, made, TIMES)
-    stand_in.configure("fail=cuStreamSynchronize:2:1")
-    with pytest.raises(RunError, match="cuStreamSynchronize gave CUDA_ERROR_INVALID_VALUE"):
+    stand_in.configure("fail=cuStreamSynchronize:3:1")
+    with pytest.raises(RunError, match=f"failed with {SMALL}: cuStreamSynchronize gave CUDA"):
         measured(stand_in, made)
 
 
