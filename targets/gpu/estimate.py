@@ -14,7 +14,9 @@ from .work import Work, work_of
 MOST_ELEMENTS = 1 << 20
 """The elements that a tile of Triton may have."""
 
-MOST_WARPS = 32
+MOST_THREADS = 1024
+"""The threads that a program may have."""
+
 REGISTERS = 255
 """The registers that a thread may have."""
 
@@ -51,10 +53,8 @@ def misfit(kernel: tile.Kernel, setting: Setting, architecture: Architecture) ->
     work = work_of(kernel, setting)
     threads = setting.warps * architecture.warp_size
     needed = _shared_bytes(work, setting, architecture)
-    if setting.warps & (setting.warps - 1) or setting.warps > MOST_WARPS:
-        return f"warps is {setting.warps}, must be a power of two up to {MOST_WARPS}"
-    if threads > 1024:
-        return f"a program has {threads} threads, must have 1024 at most"
+    if threads > MOST_THREADS:
+        return f"a program has {threads} threads, must have {MOST_THREADS} at most"
     if work.largest > MOST_ELEMENTS:
         return f"a tile has {work.largest} elements, must have {MOST_ELEMENTS} at most"
     if needed > architecture.shared_bytes:

@@ -112,13 +112,7 @@ class _Body:
             return constant_buffer(tensor, self.constants[value].value.reshape(-1)[0].item())
         leaves = self._leaves(value)
         buffers = [self._buffer(leaf) for leaf in leaves]
-        narrow = self._narrow(value)
-        return Computed.of(tensor, buffers, lambda n: self._compute(value, leaves, n), narrow)
-
-    def _narrow(self, value: ir.Value) -> Buffer | None:
-        """Return what a value is a cast of, if that is all there is to it."""
-        maker = self._needed(value)[-1]
-        return self._buffer(maker.x) if isinstance(maker, tri.Cast) else None
+        return Computed.of(tensor, buffers, lambda numbers: self._compute(value, leaves, numbers))
 
     def _needed(self, value: ir.Value) -> list[Op]:
         """Return the ops of the prologue that a value is computed by, in order."""
@@ -148,7 +142,7 @@ class _Body:
 def field_of(op: Op, value: ir.Value) -> str:
     """Return the name of the field by which an op reads a value; empty when it does not."""
     for field, group in zip(op.fields.operands, op.operand_groups(), strict=True):
-        values = cast("list[ir.Value | None]", group) if isinstance(group, list) else [group]
-        if value in [each for each in values if each is not None]:
+        values = cast("list[ir.Value]", group) if isinstance(group, list) else [group]
+        if group is not None and value in values:
             return field.name
     return ""

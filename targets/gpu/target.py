@@ -20,6 +20,7 @@ from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
 from .multiply_bytes import MultiplyBytes
+from .tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -41,6 +42,11 @@ class GpuTarget(Target):
             )
         if options.architectures:
             _architectures(options)
+            check_file(options.tuning, options.architectures)
+        if options.tune:
+            raise CompileError(
+                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
+            )
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         return TuningWatch(options) if options.tuning else None

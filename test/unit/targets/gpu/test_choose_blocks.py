@@ -84,9 +84,13 @@ def test_files_say_which_gpu_was_measured_but_hold_for_its_architecture(tmp_path
 
 
 MALFORMED = [
-    ("BM=128", "BM=127", "7: error: block size BM is 127, must be a power of two"),
+    (
+        "BM=128",
+        "BM=127",
+        "7: error: setting is 'BM=127 BN=128 BK=64 warps=8 stages=3', its BM is 127, must be",
+    ),
     (f'"schedule": "{LARGE}"', '"schedule": "fast"', "7: error: setting has 'fast', must be like"),
-    ("warps=8 ", "", "must have warps, at least 1"),
+    ("warps=8 ", "", "stages=3', its warps is 0, must be a power of two"),
     ('"time_us"', '"time"', "7: error: 'time' is unknown; known are schedule, time_us"),
     ("stages=3", f"stages={'9' * 5000}", "7: error: setting has 'stages=999"),
     ("sm_90", "sm_80", ": is of another machine: architecture 'sm_80', this one has 'sm_90': tune"),

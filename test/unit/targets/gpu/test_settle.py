@@ -50,11 +50,13 @@ def test_when_nothing_fits_the_first_reason_is_told(monkeypatch: pytest.MonkeyPa
     refuse(monkeypatch, lambda compiled: not tried.append(compiled.shared_bytes))
     with product_kernel(256, 256, 256) as kernel:
         kernel.use(MIDDLE)
+        kernel.set_attributes({"candidates": ()})
         name = kernel.sym_name
         with pytest.raises(CompileError) as caught:
             settled(kernel)
     assert str(caught.value) == f"error: kernel '{name}' does not fit sm_90: it is bad"
-    assert tried == [65536, 49152, 32768, 16384]
+    # Of four stages, each of 16 KiB, fewer and fewer are tried.
+    assert [size >> 14 for size in tried] == [4, 3, 2, 1]
 
 
 def test_candidates_are_compiled_when_they_are_asked_for() -> None:

@@ -1,0 +1,1 @@
+"""Measure packages on a GPU beside PyTorch: `python -m trivium.tools.bench.gpu`."""

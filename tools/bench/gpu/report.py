@@ -1,0 +1,53 @@
+"""Results as a table, and as a JSON file that is written after each case."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ....runtime.errors import Fault, RunError
+from ..table import table
+
+Row = Mapping[str, Any]
+
+
+def describe(row: Row) -> list[str]:
+    """Return lines on one case."""
+    if "failed" in row:
+        return [f"{row['case']}: {row['failed']}"]
+    head = [row["case"]]
+    if "error" in row:
+        head.append(f"largest error {row['error']:.1e}, of PyTorch {row['torch_error']:.1e}")
+    if "setting" in row:
+        head.append(row["setting"])
+    return [": ".join([head[0], ", ".join(head[1:])]), *(f"  {line}" for line in _rows(row))]
+
+
+def _rows(row: Row) -> list[str]:
+    titles = ["", "us", "ratio"] + ["TFLOPS"] * ("tflops" in row) + ["host us"] * ("host_us" in row)
+    lines: list[list[str]] = [titles]
+    for name, time in row["us"].items():
+        ratio = row["ratios"].get(name)
+        cells = [name, f"{time:.1f}", "" if ratio is None else f"{ratio:.2f}x"]
+        cells += [f"{row['tflops'][name]:.0f}"] if "tflops" in row else []
+        cells += [f"{row['host_us'][name]:.1f}"] if "host_us" in row else []
+        lines.append(cells)
+    return table(*lines)
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, in a line; of errors that are not ours, which kind it is."""
+    words = (str(error).strip().splitlines() or [""])[0]
+    return words if isinstance(error, Fault) else f"{type(error).__name__}: {words}"
+
+
+def write(path: Path, machine: Mapping[str, str], rows: Sequence[Row]) -> None:
+    """Replace the file of results; it is never there in part."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft.write_text(json.dumps({"machine": machine, "cases": list(rows)}, indent=2) + "\n")
+        draft.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
