@@ -39,8 +39,9 @@ def vector_settings(blocks: Blocks) -> list[Setting]:
     wider = replace(blocks, columns=2 * blocks.columns)
     narrower = replace(blocks, columns=max(blocks.columns // 2, 1))
     listed = [blocks, longer, shorter, wider, narrower]
-    warps = [replace(one, warps=count) for count in (2, 8) for one in listed[:3]]
-    return _settings([*listed, *warps], ("BN", "BK"))
+    more = [replace(one, warps=8) for one in (blocks, longer, wider)]
+    fewer = [replace(one, warps=2) for one in (shorter, narrower)]
+    return _settings([*listed, *more, *fewer], ("BN", "BK"))
 
 
 def element_settings(block: int) -> list[Setting]:

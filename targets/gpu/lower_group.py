@@ -112,7 +112,13 @@ class _Body:
             return constant_buffer(tensor, self.constants[value].value.reshape(-1)[0].item())
         leaves = self._leaves(value)
         buffers = [self._buffer(leaf) for leaf in leaves]
-        return Computed.of(tensor, buffers, lambda numbers: self._compute(value, leaves, numbers))
+        narrow = self._narrow(value)
+        return Computed.of(tensor, buffers, lambda n: self._compute(value, leaves, n), narrow)
+
+    def _narrow(self, value: ir.Value) -> Buffer | None:
+        """Return what a value is a cast of, if that is all there is to it."""
+        maker = self._needed(value)[-1]
+        return self._buffer(maker.x) if isinstance(maker, tri.Cast) else None
 
     def _needed(self, value: ir.Value) -> list[Op]:
         """Return the ops of the prologue that a value is computed by, in order."""
