@@ -120,6 +120,8 @@ class Argument(Buffer):
     def _located(
         self, at: Coordinates | Sequence[Number], whole: bool = False
     ) -> tuple[ir.Value, list[Number]]:
+        # Indices of one dimension each may be beyond it, also where its size is 1.
+        whole = whole or not isinstance(at, Coordinates)
         shape, strides, indices = self._coordinates(at).locate(self.strides, self.windows, whole)
         view = tile.View.build(self.memory, shape=shape, strides=strides)
         if view.y.type != self.memory.type:
