@@ -32,8 +32,8 @@ ARITHMETIC = (
 
 def repair() -> None:
     """Mend what this version of Triton needs."""
-    _repair_bfloat16()
     _repair_comparisons()
+    _repair_bfloat16()
     if triton.__version__.startswith("3.6."):
         _repair_indices()
 
