@@ -1,7 +1,7 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
-`compile` a model to a session, `load` a saved one, `check` where a model would run; everything is
-imported on first use.
+`compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
+model would run; everything is imported on first use.
 """
 
 from importlib import import_module
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .compiler.check import check
-    from .compiler.driver import compile
+    from .compiler.driver import build, compile
     from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
 
@@ -20,12 +20,22 @@ _EXPORTS = {
     "PackageError": ".runtime",
     "RunError": ".runtime",
     "Session": ".runtime",
+    "build": ".compiler.driver",
     "check": ".compiler.check",
     "compile": ".compiler.driver",
     "load": ".runtime",
 }
 
-__all__ = ["CompileError", "PackageError", "RunError", "Session", "check", "compile", "load"]
+__all__ = [
+    "CompileError",
+    "PackageError",
+    "RunError",
+    "Session",
+    "build",
+    "check",
+    "compile",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

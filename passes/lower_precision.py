@@ -91,7 +91,7 @@ class _Lowering:
             return "returns what the model does"
         if type(op) in KEPT:
             return KEPT[type(op)]
-        read = [v for v in op.operation.operands if _is_full(v)]
+        read = [v for v in op.operation.operands if v in self.half or _is_full(v)]
         if not read:
             return f"reads no {FULL}"
         if any(value in self.exact for value in op.results):

@@ -61,6 +61,7 @@ class Bases:
         self._pointers = (ctypes.c_void_p * count)()
         self._always_on_device = dict(on_device)
         self._on_device = dict(on_device)
+        self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
         self.bind(ARENA, allocate(manifest.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
@@ -74,6 +75,7 @@ class Bases:
         """Make `array` the memory of `base`; it must be contiguous."""
         if not isinstance(array, np.ndarray):
             self._on_device[base] = array.address
+            self._kept.append(array)
             return
         self._arrays[base] = array
         self._pointers[base] = array.ctypes.data
@@ -83,6 +85,7 @@ class Bases:
         self._arrays[FIRST_PORT:] = self._ports
         if len(self._on_device) != len(self._always_on_device):
             self._on_device = self._always_on_device.copy()
+            self._kept = []
 
     def place(self, index: int) -> Place:
         """Return where a buffer is."""

@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
 from .package import Package
 from .program import Program, link
-from .slots import Slot, overlap
+from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
 from .team import checked_threads
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Session:
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
         if len(arrays) != len(self._inputs):
-            names = _quote(slot.name for slot in self._inputs)
+            names = quote(slot.name for slot in self._inputs)
             raise RunError(f"got {len(arrays)} inputs, must get {len(self._inputs)}: {names}")
         feeds = {slot.name: array for slot, array in zip(self._inputs, arrays, strict=True)}
         results = tuple(self.run(feeds).values())
@@ -203,7 +203,7 @@ class Session:
 
         gpu = self._on_gpu()
         gpu.check_alone(self.manifest)
-        _check_known("input", inputs, self._inputs)
+        check_known("input", inputs, self._inputs)
         feeds = {
             s.name: inputs[s.name] if s.name in inputs else gpu.create(s) for s in self._inputs
         }
@@ -236,7 +236,7 @@ class Session:
             for slot in self._outputs:
                 self._bases.bind(slot.base, results[slot.name])
             return results, arrays
-        _check_known("output", given, self._outputs)
+        check_known("output", given, self._outputs)
         results: dict[str, Any] = {}
         for slot in self._outputs:
             results[slot.name] = given[slot.name] if slot.name in given else slot.create()
@@ -249,11 +249,11 @@ class Session:
 
     def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
         if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
-            raise _wrong_names(feeds, self._inputs)
+            raise wrong_names(feeds, self._inputs)
         arrays: list[Bound] = []
         for slot in self._inputs:
             value = feeds[slot.name]
-            if not _is_on_device(value):
+            if not is_on_device(value):
                 array = slot.take(value)
             elif self._gpu is None:
                 raise _on_no_device("input", slot)
@@ -264,21 +264,11 @@ class Session:
         return arrays
 
     def _adopt(self, slot: Slot, value: object) -> Bound:
-        if not _is_on_device(value):
+        if not is_on_device(value):
             return slot.adopt(value)
         if self._gpu is None:
             raise _on_no_device("output", slot)
         return self._gpu.adopt(slot, value)
-
-
-def _is_on_device(value: object) -> bool:
-    if isinstance(value, np.ndarray):
-        return False
-    if not hasattr(value, "__dlpack_device__") and not hasattr(value, "__cuda_array_interface__"):
-        return False
-    from .gpu.exchange import on_device
-
-    return on_device(value)
 
 
 def _on_no_device(role: str, slot: Slot) -> RunError:
@@ -290,26 +280,3 @@ def _on_no_device(role: str, slot: Slot) -> RunError:
 
 def _closed() -> RunError:
     return RunError("the session is closed: open the package again")
-
-
-def _check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
-    names = [slot.name for slot in slots]
-    for name in given:
-        if name not in names:
-            raise RunError(f"no {role} is named '{name}', there are {_quote(names)}")
-
-
-def _wrong_names(feeds: object, slots: list[Slot]) -> RunError:
-    names = [slot.name for slot in slots]
-    if not isinstance(feeds, Mapping):
-        return RunError(f"got one {type(feeds).__name__}, must get arrays by name: {_quote(names)}")
-    feeds = cast("Mapping[str, object]", feeds)
-    unknown = [name for name in feeds if name not in names]
-    missing = [name for name in names if name not in feeds]
-    parts = [f"no input is named {_quote(unknown)}"] if unknown else []
-    parts += [f"input {_quote(missing)} is missing"] if missing else []
-    return RunError(f"{' and '.join(parts)}; the inputs are {_quote(names)}")
-
-
-def _quote(names: Iterable[str]) -> str:
-    return ", ".join(f"'{name}'" for name in names) or "none"

@@ -1,6 +1,6 @@
 """Take the arrays a caller brings, in place where possible, and refuse what does not fit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ class Slot:
     def take(self, value: object) -> NDArray[Any]:
         """Return an input as an array that native code can read, copied only if it must be."""
         # Exact types: a numpy float64 is a float, yet it has a type of its own.
-        array = self._convert(value) if type(value) in _LITERALS else np.asarray(value)
+        array = self._convert(value) if type(value) in _LITERALS else _array_of(value)
         self.check("input", array.shape, array.dtype)
         flags = array.flags
         return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
@@ -79,6 +79,12 @@ class Slot:
         return array
 
 
+def _array_of(value: object) -> NDArray[Any]:
+    if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        return np.from_dlpack(cast("Any", value))
+    return np.asarray(value)
+
+
 def _sources(dtype: np.dtype[Any]) -> str:
     """Return the kinds of numbers that may become `dtype`."""
     if dtype.name.startswith(_WHOLE):
@@ -107,3 +113,40 @@ def _overlap(one: Bound, other: Bound) -> bool:
         return False
     first, last = sorted((one, other), key=lambda array: array.address)
     return bool(last.nbytes) and first.address + first.nbytes > last.address
+
+
+def is_on_device(value: object) -> bool:
+    """Tell whether what a caller brings is an array in the memory of a GPU."""
+    if isinstance(value, np.ndarray):
+        return False
+    if not hasattr(value, "__dlpack_device__") and not hasattr(value, "__cuda_array_interface__"):
+        return False
+    from .gpu.exchange import on_device
+
+    return on_device(value)
+
+
+def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
+    """Raise RunError for a name that no slot has."""
+    names = [slot.name for slot in slots]
+    for name in given:
+        if name not in names:
+            raise RunError(f"no {role} is named '{name}', there are {quote(names)}")
+
+
+def wrong_names(feeds: object, slots: list[Slot]) -> RunError:
+    """Return the error for feeds that are not those of the inputs."""
+    names = [slot.name for slot in slots]
+    if not isinstance(feeds, Mapping):
+        return RunError(f"got one {type(feeds).__name__}, must get arrays by name: {quote(names)}")
+    feeds = cast("Mapping[str, object]", feeds)
+    unknown = [name for name in feeds if name not in names]
+    missing = [name for name in names if name not in feeds]
+    parts = [f"no input is named {quote(unknown)}"] if unknown else []
+    parts += [f"input {quote(missing)} is missing"] if missing else []
+    return RunError(f"{' and '.join(parts)}; the inputs are {quote(names)}")
+
+
+def quote(names: Iterable[str]) -> str:
+    """Spell names in a message."""
+    return ", ".join(f"'{name}'" for name in names) or "none"

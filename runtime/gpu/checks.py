@@ -19,7 +19,9 @@ _MOST_DRIVER = 1 << 31
 _MAP_ALIGNMENT = 16
 _MAP_RANK = 5
 _MAP_BLOCK = 256
-_SWIZZLES = 4
+
+# By the number of a swizzle: how many bytes a row of a block may have.
+_SWIZZLED = (_MAP_BLOCK << 4, 32, 64, 128)
 
 
 def check_codes(manifest: Manifest) -> None:
@@ -191,7 +193,7 @@ def _check_map(parameter: GpuParameter, where: str) -> None:
     for axis in range(rank):
         _check_number(parameter.shape[axis], 1, (1 << 31) - 1, f"{where}.shape[{axis}]")
         _check_number(parameter.block[axis], 1, _MAP_BLOCK, f"{where}.block[{axis}]")
-    _check_number(parameter.swizzle, 0, _SWIZZLES - 1, f"{where}.swizzle")
+    _check_number(parameter.swizzle, 0, len(_SWIZZLED) - 1, f"{where}.swizzle")
     width = itemsize(parameter.dtype) or 1
     *outer, inner = parameter.strides
     if inner != 1:
@@ -202,10 +204,11 @@ def _check_map(parameter: GpuParameter, where: str) -> None:
                 f"'{where}.strides[{axis}]' is {stride * width} bytes, must be a multiple of "
                 f"{_MAP_ALIGNMENT} below {1 << 40}"
             )
-    if parameter.block[-1] * width % _MAP_ALIGNMENT:
+    row, most = parameter.block[-1] * width, _SWIZZLED[parameter.swizzle]
+    if row % _MAP_ALIGNMENT or row > most:
         raise PackageError(
-            f"'{where}.block' ends in {parameter.block[-1] * width} bytes, must be a multiple of "
-            f"{_MAP_ALIGNMENT}"
+            f"'{where}.block' ends in {row} bytes, must be a multiple of {_MAP_ALIGNMENT} up to "
+            f"{most} with swizzle {parameter.swizzle}"
         )
 
 

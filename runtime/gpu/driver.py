@@ -12,7 +12,7 @@ LIBRARY = "libcuda.so.1"
 
 OUT_OF_MEMORY = 2
 _NO_DEVICE = 100
-_FOR_OTHERS = (209, 222, 223)  # no binary for GPU, unsupported PTX version, no PTX compiler
+_FOR_OTHERS = (200, 209, 222)  # invalid image, no binary for GPU, unsupported PTX version
 _LASTING = (700, 702, 710, *range(714, 720))  # illegal address, timeout, assertion and so on
 
 _Handle, _Address, _Stream = c_void_p, c_uint64, c_void_p

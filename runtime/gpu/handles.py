@@ -5,6 +5,7 @@ All of it is freed by `close`, or when nobody refers to it any more.
 
 import ctypes
 import os
+import threading
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
@@ -107,6 +108,7 @@ class Stream(Handle):
             value = device.driver.handle("cuStreamCreate", _NON_BLOCKING)
         super().__init__(device, value, "cuStreamDestroy_v2")
         self._event = Event(device)
+        self._event_lock = threading.Lock()
 
     def upload(self, target: int, source: int, size: int) -> None:
         """Copy from the host to the device."""
@@ -133,8 +135,9 @@ class Stream(Handle):
         self._order(self.value, other)
 
     def _order(self, first: Any, second: Any) -> None:
-        self.device.driver.call("cuEventRecord", self._event.value, first)
-        self.device.driver.call("cuStreamWaitEvent", second, self._event.value, 0)
+        with self._event_lock:
+            self.device.driver.call("cuEventRecord", self._event.value, first)
+            self.device.driver.call("cuStreamWaitEvent", second, self._event.value, 0)
 
     def launch(self, graph: Graph) -> None:
         """Run a graph."""

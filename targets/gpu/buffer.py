@@ -132,31 +132,39 @@ class Argument(Buffer):
 class Computed(Buffer):
     """View a tensor that nobody stores: each element is computed from those at its place.
 
-    `leaves` are what it is computed from, each in the shape of the tensor.
+    `leaves` are what it is computed from, each in the shape of the tensor. `narrow` has the same
+    elements in a smaller type, where the last step is a cast from that.
     """
 
     leaves: tuple[Buffer, ...]
     compute: Callable[[Sequence[Number]], Number]
+    narrow: Buffer | None = None
 
     @staticmethod
     def of(
-        tensor: Tensor, leaves: Sequence[Buffer], compute: Callable[[Sequence[Number]], Number]
+        tensor: Tensor,
+        leaves: Sequence[Buffer],
+        compute: Callable[[Sequence[Number]], Number],
+        narrow: Buffer | None = None,
     ) -> "Computed":
         """Compute a tensor from others that broadcast to its shape."""
         seen = tuple(leaf.broadcast_to(tensor.shape) for leaf in leaves)
         largest = max(leaves, key=lambda leaf: leaf.tensor.size, default=None)
         strides = (0,) * tensor.rank if largest is None else seen[leaves.index(largest)].strides
-        return Computed(tensor, strides, seen, compute)
+        return Computed(tensor, strides, seen, compute, narrow)
 
     def broadcast_to(self, shape: Shape) -> "Computed":
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
         seen = super().broadcast_to(shape)
-        return replace(seen, leaves=tuple(leaf.broadcast_to(shape) for leaf in self.leaves))
+        leaves = tuple(leaf.broadcast_to(shape) for leaf in self.leaves)
+        return replace(seen, leaves=leaves, narrow=self.narrow and self.narrow.broadcast_to(shape))
 
     def transpose(self, permutation: Sequence[int]) -> "Computed":
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         seen = super().transpose(permutation)
-        return replace(seen, leaves=tuple(leaf.transpose(permutation) for leaf in self.leaves))
+        leaves = tuple(leaf.transpose(permutation) for leaf in self.leaves)
+        narrow = self.narrow and self.narrow.transpose(permutation)
+        return replace(seen, leaves=leaves, narrow=narrow)
 
     def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Computed":
         """View some elements along each dimension; a negative step goes backwards."""
@@ -170,7 +178,9 @@ class Computed(Buffer):
         found = [leaf for leaf in leaves if leaf is not None]
         if seen is None or len(found) < len(leaves):
             return None
-        return replace(seen, leaves=tuple(found))
+        return replace(
+            seen, leaves=tuple(found), narrow=self.narrow and self.narrow.restride(shape)
+        )
 
     def varies(self, dim: int) -> bool:
         """Say whether elements may differ along a dimension."""
@@ -181,9 +191,18 @@ class Computed(Buffer):
     ) -> Number:
         """Compute elements, and round them to the type of the tensor."""
         at = self._coordinates(at)
-        number = self.compute([leaf.load(at) for leaf in self.leaves]).cast(self.dtype)
-        inside = at.inside()
+        number, inside = self._anywhere(at), at.inside()
         return number if inside is None else inside.select(number, pad)
+
+    def _anywhere(self, at: Coordinates) -> Number:
+        """Compute elements; those out of bounds are anything."""
+        leaves = [
+            leaf._anywhere(at).cast(compute_dtype(leaf.dtype))
+            if isinstance(leaf, Computed)
+            else leaf.load(at)
+            for leaf in self.leaves
+        ]
+        return self.compute(leaves).cast(self.dtype)
 
 
 def constant_buffer(tensor: Tensor, value: float) -> Computed:

@@ -43,6 +43,27 @@ def vector_settings(blocks: Blocks) -> list[Setting]:
     return _settings([*listed, *warps], ("BN", "BK"))
 
 
+def element_settings(block: int) -> list[Setting]:
+    """List settings of a kernel over elements in a row: more and fewer of them, and warps."""
+    sizes = [size for size in (block, 2 * block, block // 2, 4 * block, block // 4) if size]
+    found = [(size, warps) for size in sizes for warps in (4, 8, 2) if size >= 32 * warps]
+    return [Setting((("BLOCK", size),), warps, 1) for size, warps in found][:MOST]
+
+
+def rectangle_settings(height: int, width: int) -> list[Setting]:
+    """List settings of a kernel over rectangles: larger and smaller ones, higher and wider ones."""
+    sizes = [
+        *((height, width), (2 * height, width), (height, 2 * width)),
+        *((height // 2, width), (height, width // 2), (height * 2, width * 2)),
+    ]
+    found = [(rows, columns, warps) for rows, columns in sizes for warps in (4, 8)]
+    return [
+        Setting((("BM", rows), ("BN", columns)), warps, 1)
+        for rows, columns, warps in found
+        if rows and columns and rows * columns >= 32 * warps
+    ][:MOST]
+
+
 def direct_settings(blocks: Blocks) -> list[Setting]:
     """List settings of a convolution tap by tap: larger and smaller blocks."""
     listed = [

@@ -12,7 +12,7 @@ from .costs import Blocks, block_choices, split_count, vector_blocks
 from .depth import SINGLE, Depth, Part
 from .factor import Factor, Read
 from .kernel import KernelBuilder
-from .number import Number, compute_dtype, dot, scalar, zeros
+from .number import Number, compute_dtype, dot, full, scalar, zeros
 from .sink import Sink
 
 FEW = 4
@@ -64,6 +64,11 @@ class Contraction:
         return ACCUMULATORS[dtype] if dtype in DOT else compute_dtype(dtype)
 
     @property
+    def computed(self) -> str:
+        """Return the type that the result is computed in."""
+        return compute_dtype(self.sink.tensor.dtype)
+
+    @property
     def swapped(self) -> "Contraction":
         """Return the same sums, rows for columns."""
         return replace(
@@ -91,6 +96,9 @@ Store = Callable[[Number, Coordinates, Number], None]
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     """Emit a product; with few rows or columns as one with vectors, else block by block."""
+    if not sums.depth.size:
+        sums.sink.fill(lambda at: sums.finish(full(0, sums.computed), at))
+        return
     if sums.rows > FEW >= sums.columns:
         sums = sums.swapped
     few = sums.rows <= FEW
@@ -114,7 +122,7 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
 
     def read(at: Coordinates) -> Number:
         numbers = [stored.load(_in_part(scalar(part), at, parts)) for part in range(parts)]
-        return sums.finish(_sum(numbers).cast(compute_dtype(sums.left.dtype)), at)
+        return sums.finish(_sum(numbers).cast(sums.computed), at)
 
     sums.sink.fill(read)
 
@@ -128,11 +136,11 @@ def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
 
 def _programs(sums: Contraction, blocks: Blocks) -> int:
     rows = 1 if sums.rows <= FEW else -(-sums.rows // blocks.rows)
-    return sums.batch * rows * -(-sums.columns // blocks.columns)
+    return max(1, sums.batch * rows * -(-sums.columns // blocks.columns))
 
 
 def _finish(sums: Contraction, number: Number, at: Coordinates) -> None:
-    number = number.cast(compute_dtype(sums.left.dtype))
+    number = number.cast(sums.computed)
     sums.sink.store(sums.finish(number, at), at)
 
 

@@ -37,7 +37,7 @@ def emit_direct(
     kernel.candidates = direct_settings(blocks)
     group, output = unravel(columns, (groups, outputs))
     image, *places = windows.places(rows)
-    dtype = compute_dtype(windows.dtype)
+    dtype = compute_dtype(sink.tensor.dtype)
 
     def add(total: Number, at: Sequence[Number]) -> Number:
         channel, *taps = at

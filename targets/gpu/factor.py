@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from .buffer import Buffer
+from ...dialects.tile.contraction import ACCUMULATORS
+from .buffer import Buffer, Computed
 from .coordinates import Axis, Coordinates
 from .kernel import KernelBuilder
 from .number import Number
@@ -71,3 +72,14 @@ class Matrix:
 
     def taken(self, kernel: KernelBuilder) -> "Matrix":
         return replace(self, buffer=kernel.take(self.buffer))
+
+
+def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
+    """Return factors of i32 that are casts of bytes as bytes: sums of their products are the same.
+
+    Others are returned as they are.
+    """
+    narrow = [f.narrow if isinstance(f, Computed) else None for f in (left, right)]
+    found = [buffer for buffer in narrow if buffer is not None and buffer.dtype == "i8"]
+    wide = left.dtype == right.dtype == ACCUMULATORS["i8"]
+    return (found[0], found[1]) if wide and len(found) == len(narrow) else (left, right)

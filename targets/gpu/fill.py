@@ -8,7 +8,7 @@ from .coordinates import Axis, Coordinates
 from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink
-from .spread import BLOCK
+from .spread import in_a_row
 
 Reader = Buffer | Callable[[list[Number]], Number]
 """Where the elements of a result are: seen in its shape, or by the index along each dimension."""
@@ -23,7 +23,7 @@ def fill(kernel: KernelBuilder, sinks: Sequence[Sink], readers: Sequence[Reader]
         sink.fill(lambda at: _read(reader, at), sources)
         return
     largest = max((math.prod(sink.shape) for sink, _ in used), default=1)
-    index = kernel.axis(largest, "BLOCK", BLOCK, name="index")
+    index = in_a_row(kernel, largest)
     for sink, reader in used:
         at = Coordinates(sink.shape, (Axis(sink.order, index),))
         sink.store(_read(reader, at), at)

@@ -19,7 +19,7 @@ READ_ONCE = (
 )
 """Anchors whose kernels read each element about once: any ops may be computed there."""
 
-READ_OFTEN = (tri.MatMul, tri.Gemm)
+READ_OFTEN = (tri.MatMul, tri.Gemm, tri.Linear, tri.Conv, tri.ConvTranspose)
 """Anchors whose kernels read elements once for each block of results: only cheap ops may be."""
 
 CHEAP = (tri.Cast, tri.Add, tri.Sub, tri.Mul, tri.Relu, tri.Clip, tri.Neg, tri.Abs, tri.Maximum)

@@ -120,7 +120,7 @@ class KernelBuilder:
         """Return another kernel's buffer as one of this kernel, to read."""
         if isinstance(buffer, Computed):
             leaves = tuple(self.take(leaf) for leaf in buffer.leaves)
-            return replace(buffer, leaves=leaves)
+            return replace(buffer, leaves=leaves, narrow=buffer.narrow and self.take(buffer.narrow))
         assert isinstance(buffer, Argument), "buffers are arguments or computed"
         if buffer.source not in self._buffers:
             memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ...dialects import tri
 from .buffer import Buffer
 from .convolution import Convolution
+from .factor import as_bytes
 from .kernel import KernelBuilder
 from .sink import Sink
 from .target import template
@@ -15,6 +16,7 @@ from .windows import ConvolutionReach, Kernels, Reach, TransposedReach, Windows
 def lower_conv(
     op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
 ) -> None:
+    x, w = as_bytes(x, w)
     reaches = [ConvolutionReach(*step) for step in _steps(op)]
     kernels = Kernels(w.split((op.group, w.shape[0] // op.group, *w.shape[1:])))
     Convolution(_windows(x, y, op.group, reaches), kernels, b, y).emit(kernel)
@@ -25,6 +27,7 @@ def lower_conv_transpose(
     op: tri.ConvTranspose, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
 ) -> None:
     """Gather, for every output, the inputs that spread to it."""
+    x, w = as_bytes(x, w)
     reaches = [TransposedReach(*step) for step in _steps(op)]
     split = w.split((op.group, w.shape[0] // op.group, *w.shape[1:]))
     kernels = Kernels(split.transpose((0, 2, 1, *range(3, len(split.shape)))))

@@ -8,6 +8,7 @@ from ...dialects import tri
 from ...dialects.core.tensor import DTYPES
 from .approximation import round_to_even
 from .buffer import Buffer
+from .candidates import rectangle_settings
 from .conversion import convert
 from .coordinates import Axis, Coordinates
 from .kernel import KernelBuilder
@@ -33,6 +34,7 @@ def lower_grid_sample(
     count = math.prod(y.shape[2:])
     width = min(CHANNELS[x.strides[1] == 1], power_from(x.shape[1]))
     height = min(RECTANGLE // width, power_from(count))
+    kernel.candidates = rectangle_settings(height, width)
     image = kernel.programs(x.shape[0]).named("image")
     points = kernel.axis(count, "BM", height, name="points").expand(1)
     channels = kernel.axis(x.shape[1], "BN", width, name="channels").expand(0)

@@ -143,6 +143,6 @@ def field_of(op: Op, value: ir.Value) -> str:
     """Return the name of the field by which an op reads a value; empty when it does not."""
     for field, group in zip(op.fields.operands, op.operand_groups(), strict=True):
         values = cast("list[ir.Value]", group) if isinstance(group, list) else [group]
-        if value in values:
+        if group is not None and value in values:
             return field.name
     return ""

@@ -9,7 +9,7 @@ from .buffer import Buffer
 from .contraction import Contraction, Finish, contract
 from .coordinates import Coordinates
 from .depth import FlatDepth
-from .factor import Matrix
+from .factor import Matrix, as_bytes
 from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink
@@ -77,6 +77,7 @@ def _multiply(
 
     A matrix that serves the whole batch is multiplied once, by one tall or wide matrix.
     """
+    left, right = as_bytes(left, right)
     row = len(y.shape) - 2
     column = row + 1
     dims = tuple(dim for dim in range(row) if y.shape[dim] > 1)

@@ -11,7 +11,7 @@ from .fill import Reader
 from .kernel import KernelBuilder
 from .number import Number, scalar
 from .sink import Sink
-from .spread import BLOCK
+from .spread import in_a_row
 from .target import indexed, template
 
 
@@ -63,7 +63,7 @@ def lower_concat(op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], sink: 
     order = sink.order
     first = order.index(axis)
     outer, inner = order[:first], order[first:]
-    index = kernel.axis(max(x.tensor.size for x in xs), "BLOCK", BLOCK, name="index")
+    index = in_a_row(kernel, max(x.tensor.size for x in xs))
     for x, (start, size) in zip(xs, _parts([x.shape[axis] for x in xs]), strict=True):
         if not x.tensor.size:
             continue

@@ -47,7 +47,8 @@ def reduction_plan(rows: int, length: int, along: bool) -> RowPlan:
     else:
         height = _height(rows, 1, 4 * _LANES, along)
         columns = min(next_power(length), _BLOCK // height)
-    return _split(rows, length, RowPlan(height, columns, length))
+    plan = RowPlan(height, columns, length, warps=warps_for(height * columns))
+    return _split(rows, length, plan)
 
 
 def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
@@ -57,7 +58,7 @@ def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
         return whole_plan(rows, length, along)
     columns = _BLOCK // least
     parts = -(-length // columns)
-    if parts <= _MOST_PARTS and rows < least * _MANY_ROWS:
+    if parts <= _MOST_PARTS and rows < least * MANY_ROWS:
         return RowPlan(least, columns, columns, parts)
     return _split(rows, length, RowPlan(least, columns, length, warps=8))
 
@@ -66,7 +67,8 @@ def change_plan(rows: int, length: int, along: bool) -> RowPlan:
     """Plan what changes elements one by one, in the order in which they lie in memory."""
     columns = min(next_power(length), _BLOCK // 2 if along else _LANES)
     height = _height(rows, columns, _BLOCK // 2, along)
-    return RowPlan(height, columns, columns, -(-length // columns))
+    parts = -(-length // columns)
+    return RowPlan(height, columns, columns, parts, warps_for(height * columns))
 
 
 def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
@@ -79,7 +81,8 @@ def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
 def scan_plan(rows: int, length: int, along: bool) -> RowPlan:
     """Plan what walks each row from one end to the other."""
     columns = min(next_power(length), _BLOCK if along else _BLOCK // _LANES)
-    return RowPlan(_height(rows, columns, _BLOCK, along), columns, length)
+    height = _height(rows, columns, _BLOCK, along)
+    return RowPlan(height, columns, length, warps=warps_for(height * columns))
 
 
 def flat_block(count: int) -> int:
@@ -91,8 +94,8 @@ def flat_block(count: int) -> int:
 
 
 def warps_for(elements: int) -> int:
-    """Return how many warps share a block, so that each thread has at most 32 elements."""
-    return min(16, max(4, elements // 1024))
+    """Return how many warps share a block: a thread has about 16 to 32 elements."""
+    return min(16, max(elements // 1024, min(4, max(elements // 512, 1))))
 
 
 def _height(rows: int, columns: int, elements: int, along: bool) -> int:
@@ -116,7 +119,7 @@ def _split(rows: int, length: int, plan: RowPlan) -> RowPlan:
     return RowPlan(plan.rows, plan.columns, each * plan.columns, parts, plan.warps)
 
 
-_MANY_ROWS = 4 * MULTIPROCESSORS
+MANY_ROWS = 4 * MULTIPROCESSORS
 """How many rows keep a GPU busy for so long that the start of a second kernel would cost more."""
 
 _LEAST_CHUNKS = 4

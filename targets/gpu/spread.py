@@ -10,15 +10,22 @@ from typing import NamedTuple
 
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer
+from .candidates import element_settings, rectangle_settings
 from .coordinates import Axis, Coordinates
 from .kernel import KernelBuilder
+from .number import Number
 
-BLOCK = 1024
-"""Elements that a program computes when each is computed on its own."""
+BLOCK, LEAST_BLOCK = 1024, 256
+"""Elements that a program computes, at most and at least, when they are taken in a row."""
 
-RECTANGLE = 2048
+RECTANGLE, LEAST_RECTANGLE = 2048, 1024
+"""Elements of a rectangle, at most and at least, when neither side is short."""
+
 ROWS = 32
-"""Elements of a rectangle, and rows, when neither side is short."""
+"""Rows of a rectangle when there are more."""
+
+PROGRAMS = 256
+"""As many programs keep a GPU busy: with fewer, each takes less."""
 
 LEAST = 256
 """Fewer elements than this are not worth a rectangle."""
@@ -41,14 +48,29 @@ def spread(
     """
     sides = find_sides(shape, order, [source.strides for source in sources])
     if sides is None:
-        index = kernel.axis(math.prod(shape), "BLOCK", BLOCK, name="index")
-        return Coordinates(shape, (Axis(tuple(order), index),))
+        return Coordinates(shape, (Axis(tuple(order), in_a_row(kernel, math.prod(shape))),))
     others, rows, columns = (math.prod(shape[dim] for dim in dims) for dims in sides)
-    height, width = _rectangle(rows, columns)
+    elements = _elements(others * rows * columns, RECTANGLE, LEAST_RECTANGLE)
+    height, width = sides_of_rectangle(rows, columns, elements)
+    kernel.candidates = rectangle_settings(height, width)
     outer = (Axis(sides.others, kernel.programs(others).named("other")),) if others > 1 else ()
     row = kernel.axis(rows, "BM", height, name="rows").expand(1)
     column = kernel.axis(columns, "BN", width, name="columns").expand(0)
     return Coordinates(shape, (*outer, Axis(sides.rows, row), Axis(sides.columns, column)))
+
+
+def in_a_row(kernel: KernelBuilder, count: int) -> Number:
+    """Make a grid over so many elements; return the indices of a program's part."""
+    block = _elements(count, BLOCK, LEAST_BLOCK)
+    kernel.candidates = element_settings(block)
+    return kernel.axis(count, "BLOCK", block, name="index")
+
+
+def _elements(count: int, most: int, least: int) -> int:
+    """Choose how many of `count` elements a program takes."""
+    while most > least and count < PROGRAMS * most:
+        most //= 2
+    return most
 
 
 def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> Sides | None:
@@ -68,10 +90,10 @@ def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> 
     return None
 
 
-def _rectangle(rows: int, columns: int) -> tuple[int, int]:
+def sides_of_rectangle(rows: int, columns: int, elements: int) -> tuple[int, int]:
     """Choose the height and the width of rectangles, powers of two."""
-    width = min(RECTANGLE // min(ROWS, power_from(rows)), power_from(columns))
-    return min(RECTANGLE // width, power_from(rows)), width
+    width = min(elements // min(ROWS, power_from(rows)), power_from(columns))
+    return min(elements // width, power_from(rows)), width
 
 
 def power_from(number: int) -> int:

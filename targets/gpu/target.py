@@ -19,6 +19,8 @@ from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
+from .multiply_bytes import MultiplyBytes
+from .tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -29,7 +31,8 @@ class GpuTarget(Target):
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
-        return (Decompose(names),) if names else ()
+        decompose = (Decompose(names),) if names else ()
+        return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
     def check(self, options: Options) -> None:
         if options.tune:
@@ -39,6 +42,11 @@ class GpuTarget(Target):
             )
         if options.architectures:
             _architectures(options)
+            check_file(options.tuning, options.architectures)
+        if options.tune:
+            raise CompileError(
+                "tune measures on a CPU as it compiles: the command trivium tune measures on a GPU"
+            )
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         return TuningWatch(options) if options.tuning else None

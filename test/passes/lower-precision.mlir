@@ -19,6 +19,20 @@ func.func @casts_once(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   return %1, %1 : tensor<2xf32>, tensor<2xf32>
 }
 
+// What is computed in half precision is read so.
+// CHECK-LABEL: func.func @chains
+// CHECK:         %[[A:.*]] = "tri.exp"(%{{.*}}) : (tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    %[[B:.*]] = "tri.relu"(%[[A]]) : (tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    %[[C:.*]] = "tri.neg"(%[[B]]) : (tensor<2xf16>) -> tensor<2xf16>
+// CHECK-NEXT:    "tri.cast"(%[[C]])
+// CHECK-NEXT:    return
+func.func @chains(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = "tri.exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %1 = "tri.relu"(%0) : (tensor<2xf32>) -> tensor<2xf32>
+  %2 = "tri.neg"(%1) : (tensor<2xf32>) -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
 // Constants are rounded at compile time.
 // CHECK-LABEL: func.func @constants
 // CHECK:         %[[C:.*]] = "tri.constant"() {value = dense<[1.000000e+00, 9.997550e-02]> : tensor<2xf16>}

@@ -66,6 +66,17 @@ def test_inputs_in_odd_layouts_are_copied(session: Session):
         np.testing.assert_array_equal(session(x), RESULT)
 
 
+def test_an_array_may_be_given_by_dlpack_alone(session: Session):
+    class Given:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return ONES.__dlpack_device__()
+
+        def __dlpack__(self, **named: Any) -> Any:
+            return ONES.__dlpack__(**named)
+
+    np.testing.assert_array_equal(session(Given()), RESULT)
+
+
 def test_python_numbers_are_converted(session: Session):
     for x in ([1.0] * 16, [1] * 16, (1,) * 16, [True] * 16):
         np.testing.assert_array_equal(session(x), RESULT)

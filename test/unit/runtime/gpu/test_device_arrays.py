@@ -160,6 +160,21 @@ def test_a_producer_is_told_the_stream_of_the_session(session: Session, producer
     assert shown.streams == [session._gpu.workspace.stream.value.value]
 
 
+def test_what_only_the_capsule_keeps_is_kept_until_the_copies_are_done(
+    session: Session, stand_in: StandIn, producer: Any
+):
+    class Copying(OldDlpack):
+        def __dlpack__(self, stream: int | None = None) -> object:
+            copy = producer(self.array.numpy())
+            return dlpack.give(copy, copy.address, copy.shape, "float32", (dlpack.CUDA, 0))
+
+    shown = Copying(producer(x))
+    for _ in range(2):
+        np.testing.assert_array_equal(session(shown), expected(x))
+        last = stand_in.records("cuMemFree", "cuStreamSynchronize")[-1]
+        assert last["call"] == "cuMemFree"
+
+
 def test_wrong_arrays_are_refused(session: Session, stand_in: StandIn, producer: Any):
     array = producer(x)
     message = "input 'x' has shape (32,), must be (4, 8)"

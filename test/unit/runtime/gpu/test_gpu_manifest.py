@@ -157,6 +157,10 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         (parameter(MAP, block=(2,)), ".block' is [2], must have 2 sizes as the tensor has"),
         (parameter(MAP, block=(2, 512)), ".block[1]' is 512, must be from 1 to 256"),
         (parameter(MAP, block=(2, 2)), ".block' ends in 8 bytes, must be a multiple of 16"),
+        (
+            parameter(MAP, block=(2, 12)),
+            ".block' ends in 48 bytes, must be a multiple of 16 up to 32",
+        ),
         (parameter(MAP, shape=(0, 8)), ".shape[0]' is 0, must be from 1 to 2147483647"),
         (parameter(MAP, strides=(8, 2)), ".strides' ends in 2, a tensor map must end in 1"),
         (parameter(MAP, strides=(2, 1)), ".strides[0]' is 8 bytes, must be a multiple of 16"),

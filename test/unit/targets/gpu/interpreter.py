@@ -1,5 +1,6 @@
 """Run printed kernels on numpy arrays, in Triton's interpreter, in a process of its own."""
 
+import atexit
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -21,7 +22,9 @@ class InterpreterError(Exception):
 
 @cache
 def _pool() -> Pool:
-    return Pool(Path(__file__).with_name("interpreter_process.py"), 1)
+    pool = Pool(Path(__file__).with_name("interpreter_process.py"), 1)
+    atexit.register(pool.close)
+    return pool
 
 
 def run_source(source: Source, arrays: Sequence[Array]) -> list[Array]:

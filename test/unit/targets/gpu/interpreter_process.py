@@ -8,6 +8,7 @@ import ctypes
 import importlib.util
 import mmap
 import os
+import shutil
 import sys
 import tempfile
 from contextlib import suppress
@@ -108,6 +109,7 @@ def main() -> None:
                 connection.send({"made": answer(request, Path(folder))})
             except Exception as error:
                 connection.send({"error": f"{type(error).__name__}: {error}"})
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -97,8 +97,7 @@ def _in_float32(function: Callable[..., Any]) -> Callable[..., Any]:
         if not any(_is_bfloat16(operand) for operand in operands):
             return function(self, *operands)
         made = function(self, *map(_widened, operands))
-        floats = isinstance(made, interpreter.TensorHandle) and made.dtype == tl.float32
-        return _rounded(made) if floats else made
+        return _rounded(made) if made.data.dtype == np.float32 else made
 
     return compute
 

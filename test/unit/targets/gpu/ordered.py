@@ -60,10 +60,8 @@ def check(
     passes: Sequence[Pass] = (),
     execute: Execute = run_kernel,
 ) -> None:
-    """Run a case alone, and with ops behind it that broadcast."""
+    """Run a case with ops behind it that broadcast."""
     (want,) = case.reference()
-    (got,) = run_group(lambda: build_ordered(case, orders, result), case.inputs, passes, execute)
-    assert_close(case, got, want, case.inputs)
     extra = drawn((*(1 for _ in want.shape[:-1]), *want.shape[-1:]), want.dtype)
 
     def epilogue(values: Sequence[ir.Value]) -> list[Op]:

@@ -42,6 +42,10 @@ def test_all_types_are_multiplied(rows: int, dtype: object) -> None:
         ((1, 1), (1, 1)),
         ((40, 7), (7, 1)),
         ((17, 65), (65, 33)),
+        ((3, 0), (0, 4)),
+        ((20, 0), (0, 40)),
+        ((0, 3), (3, 4)),
+        ((3, 4), (4, 0)),
     ],
 )
 def test_batches_broadcast_and_vectors_count_as_matrices(

@@ -12,11 +12,15 @@ import pytest
 from trivium.targets.gpu.pool import Pool
 
 ECHO = """
-import os, sys
+import os, shutil, sys
 from multiprocessing.connection import Connection
 connection = Connection(int(sys.argv[1]))
 while True:
-    request = connection.recv()
+    try:
+        request = connection.recv()
+    except EOFError:
+        shutil.rmtree(sys.argv[2])
+        break
     {what}
     connection.send({{"made": request["value"], "process": os.getpid()}})
 """
