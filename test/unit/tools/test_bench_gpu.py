@@ -1,6 +1,8 @@
 """The benchmark of GPUs, on one that is not there: its arithmetic, its files and its words."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -260,6 +262,23 @@ def test_cases_are_measured_and_faults_are_kept(
     captured = capsys.readouterr()
     assert "note: compiled is left out: ValueError: no compiler\n" in captured.err
     assert "eager    75.0  1.50x" in captured.out
+
+
+def test_measuring_takes_no_compiler() -> None:
+    """As on a machine with a GPU that has numpy and PyTorch."""
+    pytest.importorskip("torch")
+    program = """
+import sys
+for name in ("torch_mlir", "onnx", "pnnx", "rich", "ml_dtypes"):
+    sys.modules[name] = None
+import trivium.tools.bench.gpu.run
+from trivium.tools.bench.gpu.__main__ import main
+sys.exit(main(["--dry-run"]))
+"""
+    made = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
 
 
 def test_networks_are_those_of_the_papers() -> None:
