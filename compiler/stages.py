@@ -21,7 +21,7 @@ def pipeline_for(
     """
     chosen = find_target(target)
     passes: tuple[Pass, ...] = (
-        *default_pipeline(opt_level, exact=options.strict),
+        *default_pipeline(opt_level, options.strict, chosen.quantized),
         *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),

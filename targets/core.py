@@ -1,7 +1,7 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..dialects.core.op import Op
 from ..passes.core import Pass
@@ -26,8 +26,11 @@ class Target:
             return len(op.strides) <= 3
 
     The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
-    and in the support table of the docs.
+    and in the support table of the docs. `quantized` says that ops on quantised numbers come as
+    they are; other targets get them as arithmetic.
     """
+
+    quantized: ClassVar[bool] = False
 
     def __init__(self, name: str) -> None:
         self.name = name
