@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .errors import Invalid
+from .errors import Unsupported
 from .tensor import Array
 
 ROUNDINGS = ("half_away", "half_even", "half_up")
@@ -19,19 +19,19 @@ def fixed_point(factor: float, bits: int = MOST_BITS) -> tuple[int, int]:
     """Return the multiplier and the shift that are nearest to a factor: multiplier / 2^shift.
 
     The multiplier is in [2^(bits - 1), 2^bits), so it has all the bits that there are, unless the
-    shift would be above 62: then it is smaller, 0 at last. Raises Invalid for a factor that is not
-    positive and finite, or so large that the shift would be negative.
+    shift would be above 62: then it is smaller, 0 at last. Raises Unsupported for a factor so large
+    that the shift would be negative, ValueError for one that is not positive and finite.
     """
     if not 2 <= bits <= MOST_BITS:
-        raise Invalid(f"multiplier of {bits} bits, must have 2 to {MOST_BITS}")
+        raise ValueError(f"multiplier of {bits} bits, must have 2 to {MOST_BITS}")
     if not (factor > 0 and math.isfinite(factor)):
-        raise Invalid(f"factor {factor} must be positive and finite")
+        raise ValueError(f"factor {factor} must be positive and finite")
     fraction, exponent = math.frexp(factor)
     multiplier, shift = round(math.ldexp(fraction, bits)), bits - exponent
     if multiplier == 1 << bits:  # rounded up to the next power of two
         multiplier, shift = multiplier >> 1, shift - 1
     if shift < 0:
-        raise Invalid(f"factor {factor} is too large for a multiplier of {bits} bits")
+        raise Unsupported(f"factor {factor} is too large for a multiplier of {bits} bits")
     if shift > MOST_SHIFT:
         return round(math.ldexp(factor, MOST_SHIFT)), MOST_SHIFT
     return multiplier, shift

@@ -51,7 +51,8 @@ class QuantizedType:
         """Make a type; one zero point stands for all, and bounds are by default the storage's.
 
         Raises Invalid for scales that are not positive numbers, zero points out of bounds, and
-        types of storage or expression that there are not.
+        types of storage or expression that there are not; ValueError for scales without an axis,
+        or other than zero points in number.
         """
         if storage not in _SPELLED:
             raise Invalid(f"quantised numbers are held in {storage}, must be {', '.join(_SPELLED)}")
@@ -82,9 +83,9 @@ class QuantizedType:
             raise Invalid(f"quantised range {self.low}:{self.high} must be in {least}:{most}")
         if not self.scales or len(self.scales) != len(self.zero_points):
             counts = f"{len(self.scales)} scales and {len(self.zero_points)} zero points"
-            raise Invalid(f"quantised type has {counts}, must have as many, and 1 or more")
+            raise ValueError(f"quantised type has {counts}, must have as many, and 1 or more")
         if self.axis is None and len(self.scales) != 1:
-            raise Invalid(f"quantised type has {len(self.scales)} scales and no axis")
+            raise ValueError(f"quantised type has {len(self.scales)} scales and no axis")
         for scale in self.scales:
             if not (scale > 0 and math.isfinite(scale)):
                 raise Invalid(f"quantised type has scale {scale}, must be positive and finite")
@@ -164,8 +165,8 @@ def single_scale(dtype: str) -> bool:
 @functools.lru_cache(1 << 10)
 def _parse(text: str) -> QuantizedType:
     found = _TYPE.fullmatch(text)
-    if found is None or found[1] not in STORAGE:
-        raise Invalid(f"{text} must be !quant.uniform of {', '.join(STORAGE)}, with scales")
+    if found is None:
+        raise Invalid(f"{text} must be !quant.uniform with a scale, or scales along an axis")
     storage, low, high, expressed, axis, numbers = found.groups()
     pairs = [number.strip().partition(":") for number in numbers.strip("{}").split(",")]
     if (axis is None) == numbers.startswith("{"):
@@ -176,7 +177,7 @@ def _parse(text: str) -> QuantizedType:
     except ValueError:
         raise Invalid(f"{text} has a scale or zero point that is no number") from None
     return QuantizedType.of(
-        STORAGE[storage],
+        STORAGE.get(storage, storage),
         scales,
         points,
         axis=None if axis is None else int(axis),
