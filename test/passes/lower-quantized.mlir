@@ -59,8 +59,8 @@ func.func @keeps_a_float_term(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>, %y: ten
 // CHECK-LABEL: func.func @keeps_products_of_words
 // CHECK:         "tri.mul"({{.*}} -> tensor<2xf32>
 // CHECK:         "tri.quantize"
-func.func @keeps_products_of_words(%x: tensor<2x!quant.uniform<i16:f32, 0.5:9>>) -> tensor<2x!quant.uniform<i8:f32, 1.0>> {
-  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i16:f32, 0.5:9>"} : (tensor<2x!quant.uniform<i16:f32, 0.5:9>>) -> tensor<2xf32>
+func.func @keeps_products_of_words(%x: tensor<2x!quant.uniform<u16:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<u16:f32, 0.5>"} : (tensor<2x!quant.uniform<u16:f32, 0.5>>) -> tensor<2xf32>
   %2 = "tri.mul"(%0, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
   return %3 : tensor<2x!quant.uniform<i8:f32, 1.0>>
