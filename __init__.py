@@ -1,6 +1,7 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
-`compile` a model to a session, `load` a saved one, `check` where a model would run; everything is
+`compile` a model to a session, `load` a saved one, `check` where a model would run,
+`quantize` one by data; everything is
 imported on first use.
 """
 
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compiler.check import check
     from .compiler.driver import compile
+    from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
 
@@ -23,9 +25,19 @@ _EXPORTS = {
     "check": ".compiler.check",
     "compile": ".compiler.driver",
     "load": ".runtime",
+    "quantize": ".compiler.quantize",
 }
 
-__all__ = ["CompileError", "PackageError", "RunError", "Session", "check", "compile", "load"]
+__all__ = [
+    "CompileError",
+    "PackageError",
+    "RunError",
+    "Session",
+    "check",
+    "compile",
+    "load",
+    "quantize",
+]
 
 
 def __getattr__(name: str) -> Any:
