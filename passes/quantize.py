@@ -28,7 +28,7 @@ class Quantize(Pass):
 
     Weights become i8 with a scale for each output channel, or with `per_tensor` one for all; biases
     become i32 with the scale of products. What only moves numbers keeps their scale. Values that
-    the file `table` does not have stay floats; it must not have others.
+    the file `table` does not have stay floats, without a table all; it must not have others.
 
         %y = tri.conv %x, %w   =>   %q = tri.dequantize (tri.quantize %x to …)
                                     %v = tri.dequantize (tri.storage_cast %w' to …)
@@ -39,7 +39,8 @@ class Quantize(Pass):
     per_tensor: bool = False
 
     def run(self, module: Module) -> None:
-        quantize_by(module, ScaleTable.load(self.table), self.per_tensor)
+        table = ScaleTable.load(self.table) if self.table else ScaleTable()
+        quantize_by(module, table, self.per_tensor)
 
 
 def quantize_by(module: Module, table: ScaleTable, per_tensor: bool = False) -> None:
@@ -102,6 +103,8 @@ def _insert(
 def _quantize_constants(
     op: Op, scales: dict[ir.Value, float], rewriter: Rewriter, per_tensor: bool
 ) -> None:
+    if not any(value in scales for value in data_operands(op)):
+        return
     for index, value in enumerate(data_operands(op)):
         array = rewriter.constants(value)
         if array is None or not array.size:
