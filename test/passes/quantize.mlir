@@ -41,3 +41,18 @@ func.func @keeps_values_that_are_not_in_the_table(%x: tensor<2xf32>) -> tensor<2
   %1 = "tri.exp"(%0) : (tensor<2xf32>) -> tensor<2xf32> loc("Exp"("e"))
   return %1 : tensor<2xf32>
 }
+
+// -----
+
+// Both terms are rounded, each once, before the first op that uses them.
+// CHECK-LABEL: func.func @quantizes_both_terms
+// CHECK-DAG:     %[[X:.*]] = "tri.dequantize"({{.*}}x!quant.uniform<i8
+// CHECK-DAG:     %[[R:.*]] = "tri.dequantize"({{.*}}x!quant.uniform<u8
+// CHECK:         "tri.add"(%[[X]], %[[R]])
+// CHECK-NOT:     tri.quantize
+// CHECK:         "tri.mul"(%[[R]], %[[X]])
+func.func @quantizes_both_terms(%x: tensor<2xf32>, %r: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) attributes {trivium.inputs = ["x", "r"]} {
+  %0 = "tri.add"(%x, %r) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("Add"("a"))
+  %1 = "tri.mul"(%r, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("Mul"("m"))
+  return %0, %1 : tensor<2xf32>, tensor<2xf32>
+}
