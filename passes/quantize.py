@@ -1,7 +1,6 @@
 """Quantise a model: its values by a table of scales, its weights by their largest numbers."""
 
 import difflib
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -28,7 +27,7 @@ class Quantize(Pass):
 
     Weights become i8 with a scale for each output channel, or with `per_tensor` one for all; biases
     become i32 with the scale of products. What only moves numbers keeps their scale. Values that
-    the file `table` does not have stay floats; it must not have others.
+    the file `table` does not have stay floats, without a table all; it must not have others.
 
         %y = tri.conv %x, %w   =>   %q = tri.dequantize (tri.quantize %x to …)
                                     %v = tri.dequantize (tri.storage_cast %w' to …)
@@ -39,7 +38,8 @@ class Quantize(Pass):
     per_tensor: bool = False
 
     def run(self, module: Module) -> None:
-        quantize_by(module, ScaleTable.load(self.table), self.per_tensor)
+        table = ScaleTable.load(self.table) if self.table else ScaleTable()
+        quantize_by(module, table, self.per_tensor)
 
 
 def quantize_by(module: Module, table: ScaleTable, per_tensor: bool = False) -> None:
@@ -60,9 +60,7 @@ def quantize_by(module: Module, table: ScaleTable, per_tensor: bool = False) -> 
         for value in chosen:
             if (kind := _kind_of(value, kinds, names, table)) is not None:
                 kinds[value] = kind
-        block = module.main.regions[0].blocks[0]
-        order = {operation.operation: index for index, operation in enumerate(block.operations)}
-        made = {value: _insert(value, kind, order) for value, kind in kinds.items()}
+        made = {value: _insert(value, kind) for value, kind in kinds.items()}
         scales = {new: kinds[old].scales[0] for old, new in made.items() if new is not None}
         for op in supported:
             _quantize_constants(op, scales, Rewriter(module), per_tensor)
@@ -82,14 +80,15 @@ def _kind_of(
     return None if scale is None else scale.kind
 
 
-def _insert(
-    value: ir.Value, kind: QuantizedType, order: Mapping[ir.Operation, int]
-) -> ir.Value | None:
+def _insert(value: ir.Value, kind: QuantizedType) -> ir.Value | None:
     """Round a value for all its users; None when it has none, or is rounded already."""
     uses = [(use.owner.operation, use.operand_number) for use in value.uses]
     if not uses or any(owner.name == tri.Quantize.op_name for owner, _ in uses):
         return None
-    first = min((owner for owner, _ in uses), key=lambda owner: order[owner])
+    first, *others = [owner for owner, _ in uses]
+    for owner in others:
+        if owner.is_before_in_block(first):
+            first = owner
     place = value.owner.location if isinstance(value, ir.OpResult) else first.location
     with ir.InsertionPoint(first), inner_location(place):
         rounded = tri.Quantize.build(value, to=str(kind)).y
@@ -102,6 +101,8 @@ def _insert(
 def _quantize_constants(
     op: Op, scales: dict[ir.Value, float], rewriter: Rewriter, per_tensor: bool
 ) -> None:
+    if not any(value in scales for value in data_operands(op)):
+        return
     for index, value in enumerate(data_operands(op)):
         array = rewriter.constants(value)
         if array is None or not array.size:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -17,13 +18,14 @@ def read_data(data: Data) -> dict[str, Array]:
     if isinstance(data, Mapping):
         return {name: np.asarray(array) for name, array in data.items()}
     try:
-        with np.load(data, allow_pickle=False) as found:
-            if not isinstance(found, np.lib.npyio.NpzFile):
-                raise CompileError(f"'{data}' holds one array, must be an .npz of one by input")
+        found: Any = np.load(data, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            raise CompileError(f"'{data}' holds one array, must be an .npz of one for each input")
+        with found:
             return {name: found[name] for name in found.files}
     except OSError as error:
         raise CompileError(f"cannot read '{data}': {error.strerror or 'is no .npz'}") from None
-    except (ValueError, EOFError, AttributeError):
+    except (ValueError, EOFError, BadZipFile):
         raise CompileError(f"cannot read '{data}': is no .npz of numbers") from None
 
 

@@ -88,8 +88,7 @@ def percentile_threshold(seen: Seen, form: Form) -> float:
     if not total:
         return seen.reach
     wanted = total * form.percentile / 100
-    reached: Array = np.cumsum(seen.counts)
-    index = int(np.searchsorted(reached, wanted))
+    index = int(np.sum(np.cumsum(seen.counts) < wanted))
     return seen.reach * min(index + 1, BINS) / BINS
 
 

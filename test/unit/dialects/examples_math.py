@@ -17,6 +17,23 @@ from examples_expressions import expressions
 from trivium.dialects import tri
 
 
+def requantize(pick: Pick) -> Example:
+    x = pick.array(pick.shape((1, 3), (1, 4)), "i32")
+    axis = pick.axis(x.ndim)
+    count = pick.one(1, x.shape[axis])
+    attributes = {
+        "multiplier": pick.ints(count, 0, (1 << 31) - 1),
+        "shift": pick.ints(count, 0, 62),
+        "zero_point": pick.between(-9, 9),
+        "low": pick.between(0, 3),
+        "high": pick.between(4, 127),
+        "rounding": pick.one("half_away", "half_even", "half_up"),
+        "axis": axis,
+        "to": pick.one("i8", "ui8", "i16", "ui16", "i32"),
+    }
+    return Example((x,), attributes)
+
+
 def flag(pick: Pick) -> bool:
     return pick.flag()
 
@@ -121,6 +138,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.ThresholdedRelu: mapped(*FLOATS, alpha=number),
     tri.Swish: mapped(*FLOATS, alpha=number),
     tri.Clip: mapped(*FLOATS, min=number, max=number),
+    tri.Requantize: requantize,
     tri.IsNan: mapped(*FLOATS),
     tri.IsInf: mapped(*FLOATS, detect_negative=flag, detect_positive=flag),
     # one tensor of others

@@ -25,6 +25,9 @@ OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",
     tri.Yield: "computes nothing",
+    tri.Quantize: "makes quantised numbers, of which arrays do not tell the type",
+    tri.Dequantize: "takes such",
+    tri.StorageCast: "takes or makes such",
 }
 OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
