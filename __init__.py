@@ -1,7 +1,7 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
 `compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
-model would run; everything is imported on first use.
+model would run, `quantize` one by data; everything is imported on first use.
 """
 
 from importlib import import_module
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .compiler.check import check
     from .compiler.driver import build, compile
+    from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
 
@@ -24,6 +25,7 @@ _EXPORTS = {
     "check": ".compiler.check",
     "compile": ".compiler.driver",
     "load": ".runtime",
+    "quantize": ".compiler.quantize",
 }
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "check",
     "compile",
     "load",
+    "quantize",
 ]
 
 

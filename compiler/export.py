@@ -8,7 +8,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
 from ..passes.decompose import Decompose
-from ..passes.default import WHOLE, default_pipeline
+from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import SUFFIX, Package
 from .frontends.core.inputs import Bindings
@@ -43,6 +43,7 @@ def export(
         if form == "pnnx":
             from .exporters.pnnx import save_pnnx
 
+            Pipeline(ARITHMETIC).run(module)  # it has no quantised numbers
             save_pnnx(module, output)
             return
         from .exporters.onnx import save_onnx

@@ -27,7 +27,7 @@ def pipeline_for(
     chosen = find_target(split_target(target)[0])
     chosen.check(options_for(target, options))
     passes: tuple[Pass, ...] = (
-        *default_pipeline(opt_level, exact=options.strict),
+        *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
         *grouping_pipeline(opt_level),

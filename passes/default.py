@@ -5,6 +5,7 @@ from .cse import Cse
 from .decompose import Decompose
 from .delay_scales import DelayScales
 from .eliminate import Eliminate
+from .expose_storage import ExposeStorage
 from .fold_batch_norm import FoldBatchNorm
 from .fold_casts import FoldCasts
 from .fold_constants import FoldConstants
@@ -32,10 +33,14 @@ WHOLE = (
 )
 """Ops that frontends keep as their source has them."""
 
+QUANTISED = ("quantize", "dequantize", "requantize")
+"""Ops on quantised numbers, which targets without such numbers have as arithmetic."""
+
 CLEAN: tuple[Pass, ...] = (Eliminate(),)
 
+ARITHMETIC: tuple[Pass, ...] = (Decompose(ops=QUANTISED), ExposeStorage())
+
 SIMPLIFY: tuple[Pass, ...] = (
-    *CLEAN,
     Decompose(ops=WHOLE),  # first: all other passes look at the parts
     DelayScales(),  # before constants are folded: weights are still integers
     FoldConstants(),
@@ -77,17 +82,21 @@ RECOGNISE: tuple[Pass, ...] = (
 
 GROUP: tuple[Pass, ...] = (FuseEpilogues(), FuseElementwise(), Eliminate())
 
-LEVELS = (CLEAN, SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
+LEVELS = ((), SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 
 
-def default_pipeline(opt_level: int, exact: bool = False) -> tuple[Pass, ...]:
+def default_pipeline(
+    opt_level: int, exact: bool = False, quantized: bool = False
+) -> tuple[Pass, ...]:
     """Return the passes of a level, in the order in which they run.
 
     0 only removes what does nothing; 1 also computes, merges and folds; 2 also recognises the ops
     that exporters took apart. Levels above 2 are level 2. With `exact`, products are scaled where
-    the model scales them.
+    the model scales them. With `quantized`, quantised numbers stay what they are, for targets that
+    have them; otherwise they become arithmetic at every level.
     """
-    passes = LEVELS[min(opt_level, len(LEVELS) - 1)]
+    first = CLEAN if quantized else (*CLEAN, *ARITHMETIC)
+    passes = (*first, *LEVELS[min(opt_level, len(LEVELS) - 1)])
     return tuple(p for p in passes if not (exact and isinstance(p, DelayScales)))
 
 

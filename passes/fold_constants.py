@@ -9,6 +9,7 @@ from ..dialects.core.location import inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
+from ..dialects.core.quantized import is_quantized
 from ..dialects.core.tensor import Array
 from .constants import hint
 from .core import Pass
@@ -22,7 +23,8 @@ class FoldConstants(Pass):
 
     Results up to 1 KiB are written in the IR, larger ones become weights. An op stays when its
     results are larger than `growth` times its operands and `size_budget` bytes: expanding is cheap
-    at run time. Ops on weights of which the module holds no data stay, too.
+    at run time. Ops on weights of which the module holds no data stay, too, and so do quantised
+    weights and their scales.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
     """
@@ -58,9 +60,15 @@ class FoldConstants(Pass):
             return False
         if any(operand not in known for operand in operands):
             return False
+        if isinstance(op, tri.Dequantize) or any(_is_quantized(value) for value in op.results):
+            return False
         taken = sum(known[operand].nbytes for operand in dict.fromkeys(operands))
         made = sum(tensor_of(value.type).size_bytes for value in op.results)
         return made <= taken * self.growth + self.size_budget
+
+
+def _is_quantized(value: ir.Value) -> bool:
+    return is_quantized(tensor_of(value.type).dtype)
 
 
 def _replace(op: Op, known: Known, module: Module) -> None:

@@ -1,7 +1,7 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
@@ -55,8 +55,11 @@ class Target:
             return len(op.strides) <= 3
 
     The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
-    and in the support table of the docs.
+    and in the support table of the docs. `quantized` says that ops on quantised numbers come as
+    they are; other targets get them as arithmetic.
     """
+
+    quantized: ClassVar[bool] = False
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""

@@ -56,11 +56,12 @@ def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
     calls = count(sum(kernel.calls for kernel in manifest.kernels), "call")
-    kernels = count(len(manifest.kernels), "kernel")
-    host = count(len(_host_steps(manifest)), "op")
+    native = f"{calls} of {count(len(manifest.kernels), 'kernel')}"
     launched = launches(manifest)
-    gpu = f", {count(len(launched), 'launch', 'launches')} on the GPU" if launched else ""
-    return f"{name}: {spell_size(size)}, {calls} of {kernels}{gpu}, {host} on the host"
+    gpu = f"{count(len(launched), 'launch', 'launches')} on the GPU"
+    work = [native] * bool(manifest.kernels or not launched) + [gpu] * bool(launched)
+    host = count(len(_host_steps(manifest)), "op")
+    return f"{name}: {spell_size(size)}, {', '.join(work)}, {host} on the host"
 
 
 def placement_report(name: str, placements: Sequence["Placement"]) -> str:

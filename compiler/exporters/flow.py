@@ -15,6 +15,9 @@ from ...dialects.core.tensor import Array
 class Flow:
     """Hold the ops of the main function: groups are opened, constants are apart from the rest.
 
+    Quantised numbers and the integers that hold them are one value, whose name may be that of
+    either: `other_names` has the second one.
+
     `inputs` and `outputs` are named values; `arrays` has the value of every constant, which raises
     Unsupported when the module lacks a weight that it names.
     """
@@ -28,6 +31,7 @@ class Flow:
         self._weights = module.weights
         self._constants: dict[ir.Value, Op] = {}
         self._same: dict[ir.Value, ir.Value] = {}
+        self.other_names: dict[ir.Value, str] = {}
         returned = self._enter(block)
         names = declared(module.main, "outputs", len(returned))
         self.outputs = dict(zip(names, returned, strict=True))
@@ -61,6 +65,9 @@ class Flow:
                 self._same[op.y] = self.resolve(op.x)
             elif isinstance(op, (tri.Constant, tri.Weight)):
                 self._constants[op.y] = op
+            elif isinstance(op, tri.StorageCast):
+                self._same[op.y] = self.resolve(op.x)
+                self.other_names.setdefault(self.resolve(op.y), _source_name(op.y))
             else:
                 self.ops.append(op)
         raise AssertionError("a block has a terminator")
@@ -82,6 +89,7 @@ class Names:
 
     def __init__(self, flow: Flow, spell: Callable[[str], str]) -> None:
         self._spell = spell
+        self._other = flow.other_names
         self._taken: set[str] = set()
         self._names: dict[ir.Value, str] = {}
         for name, value in flow.inputs.items():
@@ -94,7 +102,7 @@ class Names:
     def of(self, value: ir.Value) -> str:
         """Return the name of a value."""
         if value not in self._names:
-            self._names[value] = self.fresh(_source_name(value))
+            self._names[value] = self.fresh(_source_name(value) or self._other.get(value, ""))
         return self._names[value]
 
     def fresh(self, hint: str) -> str:

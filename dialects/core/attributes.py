@@ -8,6 +8,7 @@ import numpy as np
 
 from .errors import Invalid, Unsupported
 from .mlir import ir
+from .quantized import canonical, check_scales, is_quantized
 from .tensor import DTYPES, Array, Tensor, numpy_dtype
 
 SPELLING: dict[Any, str] = {
@@ -34,7 +35,10 @@ def tensor_of(type_: ir.Type) -> Tensor:
     if not type_.has_static_shape:
         raise Invalid(f"{type_} has dynamic dimensions, bind them first")
     dtype = str(type_.element_type)
-    if dtype not in DTYPES:
+    if is_quantized(dtype):
+        dtype = canonical(dtype)
+        check_scales(type_.shape, dtype)
+    elif dtype not in DTYPES:
         raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
     if type_.encoding is not None:
         order_of(type_)
@@ -68,6 +72,7 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
     """
     if max(tensor.shape, default=0) >= 1 << 63:
         raise Unsupported(f"makes {tensor}, axes must have less than 2^63 elements")
+    check_scales(tensor.shape, tensor.dtype)
     element = ir.Type.parse(tensor.dtype)
     if order in ((), tuple(range(tensor.rank))):
         return ir.RankedTensorType.get(tensor.shape, element)

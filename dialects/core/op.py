@@ -14,6 +14,7 @@ from .attributes import from_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid
 from .fields import Accessor, AttributeField, Fields, Group
 from .mlir import announce_dialect, ir
+from .quantized import is_quantized, single_scale
 
 Self = TypeVar("Self", bound="Op")
 
@@ -46,6 +47,10 @@ class Op:
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
     a kernel by itself, and elementwise ops that follow may join it. `frames`: so may, as the last
     one, a `tri.pad` that puts a border of zeros around the result.
+
+    `quantized` says which quantised numbers an op takes: "none", since it computes with numbers;
+    "one scale", since it moves elements to places where another scale may hold; or "any", since it
+    has `infer` tell what becomes of the axis of scales.
     """
 
     dialect: ClassVar[Dialect]
@@ -56,6 +61,7 @@ class Op:
     elementwise: ClassVar[bool] = False
     anchor: ClassVar[bool] = False
     frames: ClassVar[bool] = False
+    quantized: ClassVar[str] = "none"
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:
         if dialect is not None:
@@ -147,6 +153,16 @@ class Op:
     # -- deriving -----------------------------------------------------------------------------
 
     @classmethod
+    def results_of(cls, groups: Sequence[Any], attributes: dict[str, Any]) -> tuple[Any, ...]:
+        """Return what `infer` does, as a tuple; raise Invalid for quantised types of no use here.
+
+        `groups` are the types of the operands, field by field.
+        """
+        _check_quantized(cls, groups)
+        inferred = cls.infer(*groups, **attributes)
+        return cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
+
+    @classmethod
     def build(
         cls: type[Self], *operands: Any, loc: ir.Location | None = None, **given: Any
     ) -> Self:
@@ -159,8 +175,7 @@ class Op:
         if len(groups) != len(cls.fields.operands):
             raise TypeError(f"{cls.op_name} takes {len(cls.fields.operands)} operands")
         attributes = _complete(cls, given)
-        inferred = cls.infer(*map(cls._plain_types, groups), **attributes)
-        results = cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
+        results = cls.results_of([cls._plain_types(group) for group in groups], attributes)
         return cls.create(groups, [cls.mlir_type(t) for t in results], attributes, loc=loc)
 
     @classmethod
@@ -197,8 +212,7 @@ class Op:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
         self.check_attributes()
         groups = [self._plain_types(group) for group in self.operand_groups()]
-        inferred = self.infer(*groups, **self.attributes)
-        want = cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
+        want = self.results_of(groups, self.attributes)
         have = tuple(self.plain_type(value.type) for value in self.results)
         if len(want) != len(have):
             raise Invalid(f"has {len(have)} results, must have {len(want)}")
@@ -244,6 +258,24 @@ def _complete(cls: type[Op], given: dict[str, Any]) -> dict[str, Any]:
             raise TypeError(f"{cls.op_name} needs attribute '{name}'")
         complete[name] = given.get(name, field.default)
     return complete
+
+
+def _check_quantized(cls: type[Op], groups: Sequence[Any]) -> None:
+    for tensor in _flat(groups):
+        if not is_quantized(tensor.dtype) or cls.quantized == "any":
+            continue
+        if cls.quantized == "none":
+            raise Invalid(f"takes no quantised numbers, has {tensor}: dequantise them first")
+        if not single_scale(tensor.dtype):
+            raise Invalid(f"takes quantised numbers of one scale, has {tensor}")
+
+
+def _flat(groups: Sequence[Any]) -> list[Any]:
+    listed: list[Any] = []
+    for group in groups:
+        if group is not None:
+            listed += cast("list[Any]", group) if isinstance(group, list) else [group]
+    return listed
 
 
 def _needs_segments(groups: Sequence[Group]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Invalid, Unsupported
+from .quantized import QuantizedType, is_quantized
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
@@ -19,14 +20,22 @@ class DType:
 
     name: str
     numpy: str
-    kind: str  # "float", "int", "uint" or "bool"
+    kind: str  # "float", "int", "uint", "bool" or "quantized"
     bits: int
 
 
-# Quantised element types (MLIR's quant dialect) will join this table: they only need a spelling,
-# a storage type and a kind, since everything else asks the table.
-DTYPES: dict[str, DType] = {
-    d.name: d
+class _Table(dict[str, DType]):
+    """Answer for quantised types, too, which are too many to be listed: by their storage."""
+
+    def __missing__(self, name: str) -> DType:
+        if not is_quantized(name):
+            raise KeyError(name)
+        storage = self[QuantizedType.parse(name).storage]
+        return DType(name, storage.numpy, "quantized", storage.bits)
+
+
+DTYPES: dict[str, DType] = _Table(
+    (d.name, d)
     for d in (
         DType("f64", "float64", "float", 64),
         DType("f32", "float32", "float", 32),
@@ -42,7 +51,7 @@ DTYPES: dict[str, DType] = {
         DType("ui8", "uint8", "uint", 8),
         DType("i1", "bool", "bool", 8),
     )
-}
+)
 _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 

@@ -22,6 +22,7 @@ from .multihead import *
 from .norm import *
 from .pad import *
 from .pool import *
+from .quantize import *
 from .rearrange import *
 from .recurrent_stack import *
 from .reduce import *

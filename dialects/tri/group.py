@@ -57,6 +57,7 @@ class Yield(TriOp):
     outputs: Sequence[Operand]
 
     terminator = True
+    quantized = "any"
 
     @staticmethod
     def infer(outputs: Sequence[object]) -> tuple[()]:

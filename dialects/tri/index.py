@@ -35,6 +35,8 @@ class Gather(TriOp):
     axis: int = 0
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
         axis = normalize_axis(axis, x.rank)
@@ -53,6 +55,8 @@ class GatherElements(TriOp):
     indices: Operand
     axis: int = 0
     y: Result
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
@@ -74,6 +78,8 @@ class GatherNd(TriOp):
     indices: Operand
     batch_dims: int = 0
     y: Result
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(x: Tensor, indices: Tensor, *, batch_dims: int) -> Tensor:

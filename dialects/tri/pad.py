@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.quantized import QuantizedType, is_quantized
 from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TriOp
 from .numeric import need_one_of
@@ -18,7 +19,8 @@ class Pad(TriOp):
     """Add `pads[d]` elements before and `pads[rank + d]` after each axis d; negative ones cut off.
 
     What is added: `value`; or the elements mirrored at the border ("reflect"), the border itself
-    ("edge"), or the other side ("wrap"), of what the cuts leave over.
+    ("edge"), or the other side ("wrap"), of what the cuts leave over. Of quantised numbers,
+    `value` is the integer that stands for zero.
     """
 
     x: Operand
@@ -32,11 +34,13 @@ class Pad(TriOp):
         """Say whether zeros are put around `x`, and nothing else is done."""
         return self.mode == "constant" and self.value == 0 and min(self.pads, default=0) >= 0
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, pads: tuple[int, ...], mode: str, value: float) -> Tensor:
         need_one_of("mode", mode, MODES)
         need_length("pads", pads, 2 * x.rank)
-        _need_value(value, x.dtype)
+        _need_value(value, x.dtype, mode)
         shape: list[int] = []
         for axis, dim in enumerate(x.shape):
             before, after = pads[axis], pads[x.rank + axis]
@@ -62,8 +66,13 @@ class Pad(TriOp):
         return pad(x, widths, mode)
 
 
-def _need_value(value: float, dtype: str) -> None:
+def _need_value(value: float, dtype: str, mode: str) -> None:
     if is_float(dtype):
+        return
+    if is_quantized(dtype):
+        zero = QuantizedType.parse(dtype).zero_points[0]
+        if mode == "constant" and value != zero:
+            raise Invalid(f"pads quantised numbers with {value}, must be their zero point {zero}")
         return
     info = np.iinfo(numpy_dtype(dtype)) if DTYPES[dtype].kind != "bool" else None
     low, high = (info.min, info.max) if info else (0, 1)

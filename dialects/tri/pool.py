@@ -38,6 +38,8 @@ class MaxPool(Pool):
     Source: ONNX `MaxPool`, its first output.
     """
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(
         x: Tensor,

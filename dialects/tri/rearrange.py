@@ -18,6 +18,8 @@ class ReverseSequence(TriOp):
     time_axis: int
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, sequence_lens: Tensor, *, batch_axis: int, time_axis: int) -> Tensor:
         batch, time = normalize_axis(batch_axis, x.rank), normalize_axis(time_axis, x.rank)
@@ -52,6 +54,8 @@ class DepthToSpace(TriOp):
     mode: str = "DCR"
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, blocksize: int, mode: str) -> Tensor:
         need_one_of("mode", mode, ("DCR", "CRD"))
@@ -78,6 +82,8 @@ class SpaceToDepth(TriOp):
     blocksize: int
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, blocksize: int) -> Tensor:
         _need_blocks(x, blocksize)
@@ -103,6 +109,8 @@ class ChannelShuffle(TriOp):
     groups: int
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, groups: int) -> Tensor:
         if x.rank < 2:
@@ -124,6 +132,8 @@ class Roll(TriOp):
     shifts: tuple[int, ...]
     axes: tuple[int, ...]
     y: Result
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(x: Tensor, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Tensor:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.quantized import with_axis, with_part
 from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, same_dtype
 from .dialect import TriOp
 from .numeric import span
@@ -25,17 +26,32 @@ class Reshape(TriOp):
     shape: tuple[int, ...]
     y: Result
 
+    quantized = "any"
+
     @staticmethod
     def infer(x: Tensor, *, shape: Shape) -> Tensor:
         if min(shape, default=0) < 0:
             raise Invalid(f"shape is {list(shape)}, must not be negative")
         if math.prod(shape) != x.size:
             raise Invalid(f"shape {list(shape)} has {math.prod(shape)} elements, x has {x.size}")
-        return Tensor(shape, x.dtype)
+        return Tensor(shape, _reshaped(x, shape))
 
     @staticmethod
     def reference(x: Array, *, shape: Shape) -> Array:
         return np.reshape(x, shape)
+
+
+def _reshaped(x: Tensor, shape: Shape) -> str:
+    """Find the axis of scales in another shape: of the same size, with as much in front of it."""
+
+    def moved(axis: int) -> int:
+        before, size = math.prod(x.shape[:axis]), x.shape[axis]
+        for other, found in enumerate(shape):
+            if found == size and math.prod(shape[:other]) == before:
+                return other
+        raise Invalid(f"shape {list(shape)} does not keep axis {axis} of {x}, which has scales")
+
+    return with_axis(x.dtype, moved)
 
 
 class Transpose(TriOp):
@@ -45,12 +61,15 @@ class Transpose(TriOp):
     permutation: tuple[int, ...]
     y: Result
 
+    quantized = "any"
+
     @staticmethod
     def infer(x: Tensor, *, permutation: tuple[int, ...]) -> Tensor:
         if sorted(permutation) != list(range(x.rank)):
             listed = list(permutation)
             raise Invalid(f"permutation {listed} does not name each of {x.rank} axes once")
-        return Tensor(tuple(x.shape[axis] for axis in permutation), x.dtype)
+        shape = tuple(x.shape[axis] for axis in permutation)
+        return Tensor(shape, with_axis(x.dtype, permutation.index))
 
     @staticmethod
     def reference(x: Array, *, permutation: tuple[int, ...]) -> Array:
@@ -69,6 +88,8 @@ class Slice(TriOp):
     steps: tuple[int, ...]
     y: Result
 
+    quantized = "any"
+
     @staticmethod
     def infer(
         x: Tensor, *, starts: tuple[int, ...], sizes: tuple[int, ...], steps: tuple[int, ...]
@@ -85,7 +106,8 @@ class Slice(TriOp):
                 raise Invalid(
                     f"takes elements {start} to {last} of the {x.shape[axis]} of axis {axis}"
                 )
-        return Tensor(sizes, x.dtype)
+        ranges = tuple(map(_range, starts, sizes, steps))
+        return Tensor(sizes, with_part(x.dtype, ranges))
 
     @staticmethod
     def reference(
@@ -105,6 +127,8 @@ class Concat(TriOp):
     xs: Sequence[Operand]
     axis: int
     y: Result
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(xs: Sequence[Tensor], *, axis: int) -> Tensor:
@@ -135,6 +159,8 @@ class Split(TriOp):
     sizes: tuple[int, ...]
     ys: Sequence[Result]
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, axis: int, sizes: tuple[int, ...]) -> tuple[Tensor, ...]:
         axis = normalize_axis(axis, x.rank)
@@ -158,6 +184,8 @@ class Expand(TriOp):
     shape: tuple[int, ...]
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(x: Tensor, *, shape: Shape) -> Tensor:
         if min(shape, default=0) < 0:
@@ -177,6 +205,8 @@ class Tile(TriOp):
     x: Operand
     repeats: tuple[int, ...]
     y: Result
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(x: Tensor, *, repeats: tuple[int, ...]) -> Tensor:

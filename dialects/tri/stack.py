@@ -17,6 +17,8 @@ class Stack(TriOp):
     axis: int
     y: Result
 
+    quantized = "one scale"
+
     @staticmethod
     def infer(xs: Sequence[Tensor], *, axis: int) -> Tensor:
         if not xs:
@@ -39,6 +41,8 @@ class Unbind(TriOp):
     x: Operand
     axis: int
     ys: Sequence[Result]
+
+    quantized = "one scale"
 
     @staticmethod
     def infer(x: Tensor, *, axis: int) -> tuple[Tensor, ...]:

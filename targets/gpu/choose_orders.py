@@ -7,6 +7,7 @@ from ...dialects.core.attributes import order_of, tensor_of, type_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, functions, ops
 from ...dialects.core.op import Op, view
+from ...dialects.core.tensor import Tensor
 from ...dialects.tri.pool import Pool
 from ...passes.core import Pass
 from ..core import DEVICE_MEMORY
@@ -25,6 +26,8 @@ IMAGES = (tri.Conv, tri.ConvTranspose, tri.DeformConv, tri.Resize, tri.GridSampl
 RANKS = (3, 4, 5)
 """The ranks of images [N, C, …] with one to three spatial axes."""
 
+BYTES = ("i8", "ui8")
+
 Orders = dict[ir.Value, Order]
 """The orders of values that are not row-major."""
 
@@ -33,9 +36,10 @@ class ChooseOrders(Pass):
     """Put channels last in the images that kernels on the GPU hand to one another.
 
     Convolutions, pools and resizes read all channels of a pixel at once, and what is elementwise
-    between them follows. Their weights lie with output channels last. All else is row-major, and so
-    is what leaves the GPU, or is reshaped so that no order of the result fits. A transposition
-    between kernels becomes a view: its result lies in memory as its operand does.
+    between them follows. Their weights lie with output channels last, those of bytes with input
+    channels last. All else is row-major, and so is what leaves the GPU, or is reshaped so that no
+    order of the result fits. A transposition between kernels becomes a view: its result lies in
+    memory as its operand does.
 
         tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32>
             =>   tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32, [0, 2, 3, 1]>
@@ -100,14 +104,23 @@ def _on_device(op: Op | None) -> bool:
 
 def _images(group: tri.Group) -> Iterator[ir.Value]:
     """List the values that a kernel reads or makes as images."""
-    outside = _outside(group)
-    members = _members(group)
-    for op in members:
+    for op in _members(group):
         if isinstance(op, IMAGES):
-            image = op.operation.operands[0]
-            if image in outside:
-                yield outside[image]
+            yield from _sources(group, op.operation.operands[0])
             yield from group.results
+
+
+def _sources(group: tri.Group, value: ir.Value) -> Iterator[ir.Value]:
+    """List the operands of a group, as large as a value in it, that it is computed from."""
+    outside = _outside(group)
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if current in outside:
+            yield outside[current]
+        elif isinstance(current, ir.OpResult) and (op := view(current.owner)) is not None:
+            shape = tensor_of(value.type).shape
+            pending += [v for v in op.operation.operands if tensor_of(v.type).shape == shape]
 
 
 def _outside(group: tri.Group) -> dict[ir.Value, ir.Value]:
@@ -164,20 +177,36 @@ def _weights(block: ir.Block) -> Orders:
 
 
 def _read_weights(group: tri.Group) -> Orders:
-    """Return the constants that a group reads as weights of convolutions, spatial axes outermost.
-
-    Innermost are output channels, whose products a tile holds side by side.
-    """
+    """Return the constants that a group multiplies by, and how they had best lie."""
     outside = _outside(group)
     orders: Orders = {}
-    for op in ops(group.block):
-        if isinstance(op, (tri.Conv, tri.ConvTranspose)) and op.w in outside:
-            weight = outside[op.w]
-            maker = view(weight.owner) if isinstance(weight, ir.OpResult) else None
-            channels = (1, 0) if isinstance(op, tri.Conv) else (0, 1)
-            if isinstance(maker, (tri.Constant, tri.Weight)):
-                orders[weight] = (*range(2, tensor_of(weight.type).rank), *channels)
+    for op in _members(group):
+        if not isinstance(op, (tri.Conv, tri.ConvTranspose, tri.MatMul)):
+            continue
+        weight = outside.get(_uncast(op.operation.operands[1]))
+        maker = view(weight.owner) if isinstance(weight, ir.OpResult) else None
+        if weight is not None and isinstance(maker, (tri.Constant, tri.Weight)):
+            orders[weight] = _weight_order(op, tensor_of(weight.type))
     return orders
+
+
+def _uncast(value: ir.Value) -> ir.Value:
+    """Return what a value was before it was converted."""
+    while isinstance(value, ir.OpResult) and isinstance(op := view(value.owner), tri.Cast):
+        value = op.x
+    return value
+
+
+def _weight_order(op: Op, weight: Tensor) -> Order:
+    """Return the order of weights: spatial axes outermost, what a tile holds side by side inside.
+
+    That is outputs; for bytes it is inputs, since matrix units take only those from neighbours.
+    """
+    axes = (1, 0) if isinstance(op, tri.Conv) else (0, 1)
+    inner = axes[::-1] if weight.dtype in BYTES else axes
+    if isinstance(op, tri.MatMul):
+        return inner if weight.rank == 2 else row_major(weight.rank)
+    return (*range(2, weight.rank), *inner)
 
 
 def _give(operation: ir.Operation, orders: Orders) -> None:

@@ -12,7 +12,8 @@ from ..place import dissolve
 from .target import lowering_of
 
 READ_ONCE = (
-    *(tri.Softmax, tri.LogSoftmax, tri.LayerNorm, tri.RmsNorm),
+    *(tri.Softmax, tri.LogSoftmax, tri.Hardmax, tri.LayerNorm, tri.RmsNorm),
+    *(tri.GroupNorm, tri.InstanceNorm, tri.LpNormalize),
     *(tri.ReduceSum, tri.ReduceMean, tri.ReduceMax, tri.ReduceMin, tri.ReduceProd),
     *(tri.ReduceL1, tri.ReduceL2, tri.ReduceSumSquare, tri.ReduceLogSum, tri.ReduceLogSumExp),
     *(tri.Transpose, tri.Slice, tri.Gather),

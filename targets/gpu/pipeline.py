@@ -4,7 +4,6 @@ from ...passes.core import Pass
 from .architecture import Architecture
 from .choose_blocks import ChooseBlocks as ChooseBlocks  # registers the pass
 from .drop_bounds import DropBounds
-from .fuse_prologues import FusePrologues
 from .lower_to_tile import LowerToTile
 from .simplify_indices import SimplifyIndices
 from .use_descriptors import UseDescriptors
@@ -15,7 +14,7 @@ def lowering_passes(precision: str = "ieee") -> tuple[Pass, ...]:
 
     `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
     """
-    return (FusePrologues(), LowerToTile(precision))
+    return (LowerToTile(precision),)
 
 
 def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:

@@ -56,7 +56,9 @@ class GpuTarget(Target):
         return compile_for_gpu(module, _architectures(options), options, progress)
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
-        return (InsertCopies(), *([ChooseOrders()] if opt_level else []))
+        from .fuse_prologues import FusePrologues  # it asks this target how ops are lowered
+
+        return (InsertCopies(), *([FusePrologues(), ChooseOrders()] if opt_level else []))
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

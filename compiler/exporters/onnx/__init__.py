@@ -10,6 +10,7 @@ if find_spec("onnx") is None:
 from . import ops_elementwise as ops_elementwise
 from . import ops_moves as ops_moves
 from . import ops_networks as ops_networks
+from . import ops_quantize as ops_quantize
 from . import ops_reduce as ops_reduce
 from . import ops_vision as ops_vision
 from .exporter import export_onnx as export_onnx

@@ -90,7 +90,8 @@ class _Importer:
         if rule is None:
             self._function_body(proto, name, opset, scope)
             return
-        node = Node(name, proto.op_type, domain, tuple(proto.output), opset)
+        outputs = tuple(proto.output)
+        node = Node(name, proto.op_type, domain, outputs, opset, self.main.evaluate)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:

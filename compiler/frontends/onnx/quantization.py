@@ -1,12 +1,18 @@
-"""Scales and zero points: how quantised numbers are spread over axes, and how they round."""
+"""Scales and zero points: how quantised numbers are spread over axes, and how they round.
+
+Constant ones become a part of the type; `known_type` says when. The rest is arithmetic.
+"""
 
 import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.tensor import DTYPES, numpy_dtype
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import view
+from ....dialects.core.quantized import STORAGE, QuantizedType
+from ....dialects.core.tensor import DTYPES, Array, numpy_dtype
 from ..core.values import cast, constant, tensor
-from .rules import Value
+from .rules import Node, Value
 
 WIDE = "i32"
 """The element type that differences and products of quantised numbers are computed in."""
@@ -74,3 +80,48 @@ def requantized(x: Value, scale: Value, y_scale: Value, y_zero_point: Value) -> 
     factor = tri.Div.build(cast(scale, "f32"), cast(y_scale, "f32")).y
     scaled = tri.Mul.build(cast(x, "f32"), factor).y
     return quantized(scaled, y_zero_point, tensor(y_zero_point).dtype)
+
+
+def known_type(
+    scale: Value, zero_point: Value | None, storage: str, x: Value, axis: int, node: Node
+) -> QuantizedType | None:
+    """Return the quantised type of constant scales, one for all or one for each index of an axis.
+
+    Returns None where scales or zero points are computed, not of f32, or no positive numbers, or do
+    not fit `x`.
+    """
+    scales = node.evaluate(scale) if tensor(scale).dtype == "f32" else None
+    zeros = np.zeros(1, np.int64) if zero_point is None else node.evaluate(zero_point)
+    if scales is None or zeros is None or storage not in STORAGE.values():
+        return None
+    if not (np.isfinite(scales).all() and (scales > 0).all()):
+        return None
+    if scales.size == zeros.size == 1:
+        return QuantizedType.of(storage, scales.reshape(-1).tolist(), _integers(zeros))
+    shape = tensor(x).shape[axis : axis + 1]
+    if scales.shape != shape or zeros.size not in (1, scales.size):
+        return None
+    return QuantizedType.of(storage, scales.tolist(), _integers(zeros), axis=axis)
+
+
+def _integers(array: Array) -> list[int]:
+    return [int(number) for number in array.reshape(-1)]
+
+
+def as_quantized(x: Value, kind: QuantizedType) -> Value:
+    """Read integers as quantised numbers, as which they may have been made."""
+    op = view(x.owner) if isinstance(x, ir.OpResult) else None
+    if isinstance(op, tri.StorageCast) and tensor(op.x).dtype == str(kind):
+        return op.x
+    return tri.StorageCast.build(x, to=str(kind)).y
+
+
+def dequantized(x: Value, kind: QuantizedType) -> Value:
+    """Return the floats that integers of a quantised type stand for."""
+    return tri.Dequantize.build(as_quantized(x, kind), of=str(kind)).y
+
+
+def held(x: Value, kind: QuantizedType) -> Value:
+    """Return the integers of a quantised type that are nearest to floats."""
+    y = tri.Quantize.build(x, to=str(kind)).y
+    return tri.StorageCast.build(y, to=kind.storage).y

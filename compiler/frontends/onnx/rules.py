@@ -34,13 +34,17 @@ class UseFunctionBody(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """Describe the source node to a rule that needs more than inputs and attributes."""
+    """Describe the source node to a rule that needs more than inputs and attributes.
+
+    `evaluate` computes a value that depends on no input of the model, and returns None for others.
+    """
 
     name: str
     op_type: str
     domain: str
     outputs: tuple[str, ...]
     opset: int
+    evaluate: Callable[[Value], Array | None]
 
     def wants(self, index: int) -> bool:
         """Say whether the model uses output number `index`."""

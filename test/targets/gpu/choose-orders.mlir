@@ -286,3 +286,34 @@ func.func @keeps_kernels_of_the_cpu(%x: tensor<1x8x4x6xf32>) -> tensor<1x4x6x8xf
   }) {target = "cpu"} : (tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
   return %z : tensor<1x4x6x8xf32>
 }
+
+// Bytes are multiplied along neighbours: input channels, and the depth of a matrix, lie innermost.
+// CHECK-LABEL: func.func @puts_inputs_of_bytes_last
+// CHECK:         "tri.weight"() {name = "w", type = tensor<32x16x3x3xi8>} : () -> tensor<32x16x3x3xi8, [2, 3, 0, 1]>
+// CHECK:         "tri.weight"() {name = "v", type = tensor<64x32xi8>} : () -> tensor<64x32xi8, [1, 0]>
+// CHECK:         "tri.weight"() {name = "u", type = tensor<64x32xf16>} : () -> tensor<64x32xf16>
+func.func @puts_inputs_of_bytes_last(%x: tensor<1x16x8x8xi8>, %a: tensor<4x64xi8>, %b: tensor<4x64xf16>) -> (tensor<1x32x6x6xi32>, tensor<4x32xi32>, tensor<4x32xf16>) {
+  %w = "tri.weight"() {name = "w", type = tensor<32x16x3x3xi8>} : () -> tensor<32x16x3x3xi8>
+  %v = "tri.weight"() {name = "v", type = tensor<64x32xi8>} : () -> tensor<64x32xi8>
+  %u = "tri.weight"() {name = "u", type = tensor<64x32xf16>} : () -> tensor<64x32xf16>
+  %y = "tri.group"(%x, %w) ({
+  ^bb0(%p: tensor<1x16x8x8xi8>, %q: tensor<32x16x3x3xi8>):
+    %c = "tri.cast"(%p) {to = "i32"} : (tensor<1x16x8x8xi8>) -> tensor<1x16x8x8xi32>
+    %d = "tri.cast"(%q) {to = "i32"} : (tensor<32x16x3x3xi8>) -> tensor<32x16x3x3xi32>
+    %r = "tri.conv"(%c, %d) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x16x8x8xi32>, tensor<32x16x3x3xi32>) -> tensor<1x32x6x6xi32>
+    "tri.yield"(%r) : (tensor<1x32x6x6xi32>) -> ()
+  }) {target = "gpu"} : (tensor<1x16x8x8xi8>, tensor<32x16x3x3xi8>) -> tensor<1x32x6x6xi32>
+  %z = "tri.group"(%a, %v) ({
+  ^bb0(%p: tensor<4x64xi8>, %q: tensor<64x32xi8>):
+    %c = "tri.cast"(%p) {to = "i32"} : (tensor<4x64xi8>) -> tensor<4x64xi32>
+    %d = "tri.cast"(%q) {to = "i32"} : (tensor<64x32xi8>) -> tensor<64x32xi32>
+    %r = "tri.mat_mul"(%c, %d) : (tensor<4x64xi32>, tensor<64x32xi32>) -> tensor<4x32xi32>
+    "tri.yield"(%r) : (tensor<4x32xi32>) -> ()
+  }) {target = "gpu"} : (tensor<4x64xi8>, tensor<64x32xi8>) -> tensor<4x32xi32>
+  %o = "tri.group"(%b, %u) ({
+  ^bb0(%p: tensor<4x64xf16>, %q: tensor<64x32xf16>):
+    %r = "tri.mat_mul"(%p, %q) : (tensor<4x64xf16>, tensor<64x32xf16>) -> tensor<4x32xf16>
+    "tri.yield"(%r) : (tensor<4x32xf16>) -> ()
+  }) {target = "gpu"} : (tensor<4x64xf16>, tensor<64x32xf16>) -> tensor<4x32xf16>
+  return %y, %z, %o : tensor<1x32x6x6xi32>, tensor<4x32xi32>, tensor<4x32xf16>
+}

@@ -1,0 +1,82 @@
+"""Calibration data: arrays of samples for each input, refused by name when they do not fit."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ...dialects.core.errors import CompileError
+from ...dialects.core.tensor import Array, Tensor, numpy_dtype
+
+Data = Mapping[str, Array] | str | os.PathLike[str]
+
+
+def read_data(data: Data) -> dict[str, Array]:
+    """Return arrays by the names of inputs: those given, or those of an `.npz` file."""
+    if isinstance(data, Mapping):
+        return {name: np.asarray(array) for name, array in data.items()}
+    try:
+        with np.load(data, allow_pickle=False) as found:
+            if not isinstance(found, np.lib.npyio.NpzFile):
+                raise CompileError(f"'{data}' holds one array, must be an .npz of one by input")
+            return {name: found[name] for name in found.files}
+    except OSError as error:
+        raise CompileError(f"cannot read '{data}': {error.strerror or 'is no .npz'}") from None
+    except (ValueError, EOFError, AttributeError):
+        raise CompileError(f"cannot read '{data}': is no .npz of numbers") from None
+
+
+def batches(data: Mapping[str, Array], inputs: Mapping[str, Tensor]) -> list[dict[str, Array]]:
+    """Cut data into feeds of the model's shapes, along the first axis.
+
+    Raises CompileError for the first input that is missing, unknown, of another type or shape, has
+    no samples or not as many as others, or has numbers that are not finite.
+    """
+    for name in inputs:
+        if name not in data:
+            raise CompileError(f"calibration data lacks input '{name}'")
+    for name in data:
+        if name not in inputs:
+            known = ", ".join(f"'{each}'" for each in inputs)
+            raise CompileError(f"calibration data has '{name}', the inputs are {known}")
+    counts = {name: _count(name, data[name], tensor) for name, tensor in inputs.items()}
+    (first, count), *others = counts.items()
+    for name, other in others:
+        if other != count:
+            raise CompileError(
+                f"calibration data has {count} batches of '{first}' and {other} of '{name}'"
+            )
+    return list(_feeds(data, inputs, count))
+
+
+def _count(name: str, array: Array, tensor: Tensor) -> int:
+    """Check an input's samples and return how many feeds they make."""
+    where = f"calibration data of '{name}'"
+    dtype = numpy_dtype(tensor.dtype)
+    if array.dtype != dtype:
+        raise CompileError(f"{where} is {array.dtype}, must be {dtype}")
+    shape = "x".join(map(str, tensor.shape[1:])) or "scalar"
+    if not tensor.shape or array.ndim != tensor.rank or array.shape[1:] != tensor.shape[1:]:
+        have = "x".join(map(str, array.shape)) or "scalar"
+        raise CompileError(f"{where} has shape {have}, must be samples of {shape}")
+    if not array.shape[0]:
+        raise CompileError(f"{where} is empty, must have 1 sample or more")
+    if array.shape[0] % tensor.shape[0]:
+        have, batch = array.shape[0], tensor.shape[0]
+        raise CompileError(f"{where} has {have} samples, must be a multiple of the batch, {batch}")
+    finite: Any = np.isfinite(array) if array.dtype.kind == "f" else np.True_
+    if not finite.all():
+        place = tuple(int(index) for index in np.argwhere(~finite)[0])
+        raise CompileError(f"{where} has {array[place]} at {list(place)}, must be finite")
+    return array.shape[0] // tensor.shape[0]
+
+
+def _feeds(
+    data: Mapping[str, Array], inputs: Mapping[str, Tensor], count: int
+) -> Iterator[dict[str, Array]]:
+    for index in range(count):
+        yield {
+            name: np.ascontiguousarray(data[name][index * t.shape[0] : (index + 1) * t.shape[0]])
+            for name, t in inputs.items()
+        }

@@ -1,0 +1,201 @@
+"""Quantised numbers: from floats and back, as the integers that hold them, and to other scales."""
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
+from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
+from ..core.tensor import Array, Shape, Tensor, normalize_axis, numpy_dtype
+from .dialect import TriOp
+from .numeric import need_one_of
+
+
+class Quantize(TriOp):
+    """Round `x / scale` to the nearest integer, halves to even; add the zero point, and saturate.
+
+    `to` is a quantised type; `x` has the type that it stands for. All is computed in f32, of f64 in
+    f64. Source: ONNX `QuantizeLinear`.
+    """
+
+    x: Operand
+    to: str
+    y: Result
+
+    elementwise = True
+
+    @staticmethod
+    def infer(x: Tensor, *, to: str) -> Tensor:
+        kind = QuantizedType.parse(to)
+        if x.dtype != kind.expressed:
+            raise Invalid(f"quantises {x} to numbers that stand for {kind.expressed}")
+        if kind.storage == "i32":
+            raise Invalid("quantises to i32, must be an integer of at most 16 bits")
+        check_scales(x.shape, to)
+        return Tensor(x.shape, str(kind))
+
+    @staticmethod
+    def reference(x: Array, *, to: str) -> Array:
+        kind = QuantizedType.parse(to)
+        wide = np.float64 if kind.expressed == "f64" else np.float32
+        scale, zero = _scales(kind, x.ndim)
+        y = np.rint(x.astype(wide) / scale.astype(wide)) + zero.astype(wide)
+        y = np.where(np.isnan(y), np.zeros((), wide), y)
+        return np.clip(y, kind.low, kind.high).astype(numpy_dtype(kind.storage))
+
+
+class Dequantize(TriOp):
+    """Return the numbers that integers stand for: `(x - zero point) * scale`.
+
+    `of` is the type of `x`. The difference is exact, the product is rounded once to the type that
+    the numbers stand for. Source: ONNX `DequantizeLinear`.
+    """
+
+    x: Operand
+    of: str
+    y: Result
+
+    elementwise = True
+    quantized = "any"
+
+    @staticmethod
+    def infer(x: Tensor, *, of: str) -> Tensor:
+        kind = QuantizedType.parse(of)
+        if x.dtype != str(kind):
+            raise Invalid(f"dequantises {kind}, its operand is {x.dtype}")
+        return Tensor(x.shape, kind.expressed)
+
+    @staticmethod
+    def reference(x: Array, *, of: str) -> Array:
+        kind = QuantizedType.parse(of)
+        dtype = numpy_dtype(kind.expressed)
+        scale, zero = _scales(kind, x.ndim)
+        difference = (x.astype(np.int64) - zero).astype(np.int32)
+        return difference.astype(dtype) * scale.astype(dtype)
+
+
+class StorageCast(TriOp):
+    """Read integers as the quantised numbers that they hold, or the other way round.
+
+    One of the types is quantised, the other is the type of its storage. Source: MLIR `quant.scast`.
+    """
+
+    x: Operand
+    to: str
+    y: Result
+
+    elementwise = True
+    quantized = "any"
+
+    @staticmethod
+    def infer(x: Tensor, *, to: str) -> Tensor:
+        if is_quantized(to) == is_quantized(x.dtype):
+            raise Invalid(f"casts {x.dtype} to {to}, one of them must be quantised")
+        kind = QuantizedType.parse(to if is_quantized(to) else x.dtype)
+        plain = x.dtype if is_quantized(to) else to
+        if plain != kind.storage:
+            raise Invalid(f"casts between {plain} and {kind}, which is held in {kind.storage}")
+        y = Tensor(x.shape, str(kind) if is_quantized(to) else to)
+        check_scales(y.shape, y.dtype)
+        return y
+
+    @staticmethod
+    def reference(x: Array, *, to: str) -> Array:
+        return x
+
+
+class Requantize(TriOp):
+    """Bring sums of products to another scale, in integers alone.
+
+    y = clamp(round(x * multiplier / 2^shift) + zero_point, low, high)
+
+    `x` is i32, `to` an integer type that holds low and high. There is one multiplier and one shift,
+    or one of each for each index of `axis`. Multipliers have up to 31 bits, shifts are 0 to 62; the
+    product has 64 bits. `rounding` says where halves go: "half_away" from zero, "half_even" to the
+    even neighbour, "half_up" to the greater. Source: gemmlowp; Jacob et al., 2018.
+    """
+
+    x: Operand
+    multiplier: tuple[int, ...]
+    shift: tuple[int, ...]
+    zero_point: int = 0
+    low: int
+    high: int
+    rounding: str = "half_away"
+    axis: int = 0
+    to: str
+    y: Result
+
+    elementwise = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        *,
+        multiplier: tuple[int, ...],
+        shift: tuple[int, ...],
+        zero_point: int,
+        low: int,
+        high: int,
+        rounding: str,
+        axis: int,
+        to: str,
+    ) -> Tensor:
+        if x.dtype != "i32":
+            raise Invalid(f"requantises {x.dtype}, must be i32")
+        need_one_of("rounding", rounding, ROUNDINGS)
+        need_one_of("to", to, ("i8", "ui8", "i16", "ui16", "i32"))
+        least, most = storage_range(to)
+        if not least <= low <= high <= most:
+            raise Invalid(f"clamps to {low}:{high}, must be in {least}:{most} of {to}")
+        if not -(1 << 31) <= zero_point < 1 << 31:
+            raise Invalid(f"zero_point is {zero_point}, must fit in i32")
+        _need_factors(x.shape, multiplier, shift, axis)
+        return Tensor(x.shape, to)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        *,
+        multiplier: tuple[int, ...],
+        shift: tuple[int, ...],
+        zero_point: int,
+        low: int,
+        high: int,
+        rounding: str,
+        axis: int,
+        to: str,
+    ) -> Array:
+        factors = _along(np.array(multiplier, np.int64), x.ndim, axis)
+        shifts = _along(np.array(shift, np.int64), x.ndim, axis)
+        y = multiply_shift(x, factors, shifts, rounding) + zero_point
+        return np.clip(y, low, high).astype(numpy_dtype(to))
+
+
+def _need_factors(
+    shape: Shape, multiplier: tuple[int, ...], shift: tuple[int, ...], axis: int
+) -> None:
+    if len(multiplier) != len(shift):
+        raise Invalid(f"has {len(multiplier)} multipliers and {len(shift)} shifts, must be as many")
+    if len(multiplier) != 1 and shape[normalize_axis(axis, len(shape))] != len(multiplier):
+        raise Invalid(f"has {len(multiplier)} multipliers for axis {axis} of {list(shape)}")
+    for factor in multiplier:
+        if not 0 <= factor < 1 << MOST_BITS:
+            raise Invalid(f"multiplier is {factor}, must be in [0, 2^{MOST_BITS})")
+    for amount in shift:
+        if not 0 <= amount <= MOST_SHIFT:
+            raise Invalid(f"shift is {amount}, must be 0 to {MOST_SHIFT}")
+
+
+def _scales(kind: QuantizedType, rank: int) -> tuple[Array, Array]:
+    """Return scales and zero points so that they broadcast to a tensor of a rank."""
+    axis = 0 if kind.axis is None else kind.axis
+    scales, zeros = np.array(kind.scales), np.array(kind.zero_points, np.int64)
+    return _along(scales, rank, axis), _along(zeros, rank, axis)
+
+
+def _along(numbers: Array, rank: int, axis: int) -> Array:
+    """Give one number no axes, and several the axes that follow theirs."""
+    if numbers.size == 1:
+        return numbers.reshape(())
+    return numbers.reshape(-1, *[1] * (rank - 1 - axis % rank))

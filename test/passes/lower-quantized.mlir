@@ -1,0 +1,67 @@
+// RUN: trivium-opt %s --lower-quantized --eliminate | FileCheck %s
+
+// The sum of products is of i32, its bias has the scale of products, and relu is a bound.
+// CHECK-LABEL: func.func @computes_a_convolution_on_integers
+// CHECK-NOT:     tri.dequantize
+// CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<12> : tensor<1xi32>}
+// CHECK:         %[[X:.*]] = "tri.sub"({{.*}} : (tensor<1x1x2x2xi32>
+// CHECK:         %[[SUM:.*]] = "tri.conv"(%[[X]], {{.*}}, %[[B]]) {{.*}} -> tensor<1x1x2x2xi32>
+// CHECK:         "tri.requantize"(%[[SUM]]) {{.*}}low = -10 : i64, multiplier = array<i64: 1073741824>{{.*}}shift = array<i64: 33>{{.*}}zero_point = -10
+// CHECK-NOT:     tri.relu
+// CHECK-NOT:     tri.quantize
+func.func @computes_a_convolution_on_integers(%x: tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:-10>> {
+  %w = "tri.constant"() {value = dense<7> : tensor<1x1x1x1xi8>} : () -> tensor<1x1x1x1xi8>
+  %b = "tri.constant"() {value = dense<1.5> : tensor<1xf32>} : () -> tensor<1xf32>
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2xf32>
+  %1 = "tri.storage_cast"(%w) {to = "!quant.uniform<i8:f32, 0.25>"} : (tensor<1x1x1x1xi8>) -> tensor<1x1x1x1x!quant.uniform<i8:f32, 0.25>>
+  %2 = "tri.dequantize"(%1) {of = "!quant.uniform<i8:f32, 0.25>"} : (tensor<1x1x1x1x!quant.uniform<i8:f32, 0.25>>) -> tensor<1x1x1x1xf32>
+  %3 = "tri.conv"(%0, %2, %b) {operandSegmentSizes = array<i32: 1, 1, 1>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x2x2xf32>, tensor<1x1x1x1xf32>, tensor<1xf32>) -> tensor<1x1x2x2xf32>
+  %4 = "tri.relu"(%3) : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  %5 = "tri.quantize"(%4) {to = "!quant.uniform<i8:f32, 1.0:-10>"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:-10>>
+  return %5 : tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:-10>>
+}
+
+// An equal scale needs nothing: integers are moved as they are.
+// CHECK-LABEL: func.func @moves_integers_of_one_scale
+// CHECK:         "tri.max_pool"({{.*}}) {{.*}} -> tensor<1x1x1x1xi8>
+// CHECK-NOT:     tri.requantize
+// CHECK:         return
+func.func @moves_integers_of_one_scale(%x: tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x1x1x!quant.uniform<i8:f32, 0.5:3>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2xf32>
+  %1 = "tri.max_pool"(%0) {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x2x2xf32>) -> tensor<1x1x1x1xf32>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x1x1xf32>) -> tensor<1x1x1x1x!quant.uniform<i8:f32, 0.5:3>>
+  return %2 : tensor<1x1x1x1x!quant.uniform<i8:f32, 0.5:3>>
+}
+
+// The float that goes to relu is also a result: it would have to be computed twice.
+// CHECK-LABEL: func.func @keeps_a_sum_with_two_users
+// CHECK:         "tri.add"({{.*}} -> tensor<2xf32>
+// CHECK:         "tri.quantize"
+func.func @keeps_a_sum_with_two_users(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>) -> (tensor<2xf32>, tensor<2x!quant.uniform<i8:f32, 1.0>>) {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+  %1 = "tri.add"(%0, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
+  return %1, %2 : tensor<2xf32>, tensor<2x!quant.uniform<i8:f32, 1.0>>
+}
+
+// One of the terms is no quantised number.
+// CHECK-LABEL: func.func @keeps_a_float_term
+// CHECK:         "tri.add"({{.*}} -> tensor<2xf32>
+// CHECK:         "tri.quantize"
+func.func @keeps_a_float_term(%x: tensor<2x!quant.uniform<i8:f32, 0.5>>, %y: tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<2x!quant.uniform<i8:f32, 0.5>>) -> tensor<2xf32>
+  %1 = "tri.add"(%0, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
+  return %2 : tensor<2x!quant.uniform<i8:f32, 1.0>>
+}
+
+// Products of words may be too large for i32.
+// CHECK-LABEL: func.func @keeps_products_of_words
+// CHECK:         "tri.mul"({{.*}} -> tensor<2xf32>
+// CHECK:         "tri.quantize"
+func.func @keeps_products_of_words(%x: tensor<2x!quant.uniform<u16:f32, 0.5>>) -> tensor<2x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<u16:f32, 0.5>"} : (tensor<2x!quant.uniform<u16:f32, 0.5>>) -> tensor<2xf32>
+  %2 = "tri.mul"(%0, %0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
+  return %3 : tensor<2x!quant.uniform<i8:f32, 1.0>>
+}

@@ -1,0 +1,195 @@
+"""Integers alone: close to floats, and on the CPU the same bits as the reference."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from trivium.compiler.build import build_module
+from trivium.compiler.frontends.onnx import import_onnx
+from trivium.compiler.stages import pipeline_for
+from trivium.dialects import tri
+from trivium.dialects.core.fixed_point import ROUNDINGS
+from trivium.dialects.core.interpret import run
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.tensor import Array
+from trivium.passes.eliminate import Eliminate
+from trivium.passes.lower_quantized import LowerQuantized
+from trivium.runtime import Session
+
+RANDOM = np.random.default_rng(5)
+KINDS = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
+
+
+class Graph:
+    """Gather the nodes of a quantised model; inputs and outputs are integers."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.nodes: list[Any] = []
+        self.weights: dict[str, Array] = {}
+        self.inputs: dict[str, tuple[int, ...]] = {}
+
+    def op(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
+        name = f"{kind.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
+        return name
+
+    def weight(self, array: Array) -> str:
+        name = f"weight{len(self.weights)}"
+        self.weights[name] = array
+        return name
+
+    def scale(self, scale: Any, zero: Any, kind: str = "") -> list[str]:
+        scales = self.weight(np.array(scale, np.float32))
+        return [scales, self.weight(np.array(zero, kind or self.kind))]
+
+    def input(self, shape: tuple[int, ...], scale: float, zero: int) -> str:
+        name = f"x{len(self.inputs)}"
+        self.inputs[name] = shape
+        return self.op("DequantizeLinear", [name, *self.scale(scale, zero)])
+
+    def weights_of(self, shape: tuple[int, ...], axis: int) -> str:
+        whole = self.weight(RANDOM.integers(-127, 128, shape).astype(np.int8))
+        size = shape[axis]
+        scales = self.scale(RANDOM.uniform(0.001, 0.02, size), np.zeros(size), "int8")
+        return self.op("DequantizeLinear", [whole, *scales], axis=axis)
+
+    def model(self, value: str, scale: float, zero: int) -> onnx.ModelProto:
+        y = self.op("QuantizeLinear", [value, *self.scale(scale, zero)])
+        element = KINDS[self.kind]
+        inputs = [helper.make_tensor_value_info(n, element, s) for n, s in self.inputs.items()]
+        outputs = [helper.make_tensor_value_info(y, element, None)]
+        weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
+        graph = helper.make_graph(self.nodes, "g", inputs, outputs, weights)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
+        return onnx.shape_inference.infer_shapes(model)
+
+
+def conv(g: Graph) -> str:
+    bias = g.weight(RANDOM.normal(size=8).astype(np.float32))
+    kernels = g.weights_of((8, 6, 3, 3), 0)
+    return g.op("Conv", [g.input((1, 6, 9, 7), 0.02, 7), kernels, bias], pads=[1, 1, 1, 1])
+
+
+def conv_relu(g: Graph) -> str:
+    return g.op("Relu", [conv(g)])
+
+
+def depthwise(g: Graph) -> str:
+    return g.op("Conv", [g.input((1, 6, 9, 7), 0.02, 7), g.weights_of((6, 1, 3, 3), 0)], group=6)
+
+
+def mat_mul(g: Graph) -> str:
+    return g.op("MatMul", [g.input((2, 5, 30), 0.02, 7), g.weights_of((30, 20), 1)])
+
+
+def gemm(g: Graph) -> str:
+    bias = g.weight(RANDOM.normal(size=20).astype(np.float32))
+    return g.op("Gemm", [g.input((5, 30), 0.02, 7), g.weights_of((20, 30), 0), bias], transB=1)
+
+
+def add(g: Graph) -> str:
+    return g.op("Add", [g.input((2, 3, 4), 0.02, 7), g.input((3, 4), 0.031, 9)])
+
+
+def mul(g: Graph) -> str:
+    return g.op("Mul", [g.input((2, 3, 4), 0.02, 7), g.input((3, 4), 0.031, 9)])
+
+
+def mean(g: Graph) -> str:
+    return g.op("GlobalAveragePool", [g.input((2, 5, 7, 6), 0.02, 7)])
+
+
+def average_pool(g: Graph) -> str:
+    x = g.input((2, 5, 7, 6), 0.02, 7)
+    return g.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1])
+
+
+def concat(g: Graph) -> str:
+    parts = [g.input((2, 3, 4), 0.02, 7), g.input((2, 5, 4), 0.031, 9)]
+    return g.op("Concat", parts, axis=1)
+
+
+def max_pool(g: Graph) -> str:
+    x = g.input((2, 5, 7, 6), 0.02, 7)
+    return g.op("MaxPool", [x], kernel_shape=[3, 2], pads=[1, 1, 1, 1])
+
+
+def resize(g: Graph) -> str:
+    empty, scales = g.weight(np.zeros(0, np.float32)), g.weight(np.array([1, 1, 2, 2], np.float32))
+    return g.op("Resize", [g.input((1, 2, 3, 4), 0.02, 7), empty, scales], mode="nearest")
+
+
+def rescale(g: Graph) -> str:
+    return g.input((2, 5, 7), 0.02, 7)
+
+
+def clip(g: Graph) -> str:
+    bounds = [g.weight(np.float32(-0.4)), g.weight(np.float32(0.9))]
+    return g.op("Clip", [g.input((2, 5, 7), 0.02, 7), *bounds])
+
+
+RULES = (
+    *(conv, conv_relu, depthwise, mat_mul, gemm, add, mul, mean, average_pool, concat, max_pool),
+    *(resize, rescale, clip),
+)
+
+
+def prepared(kind: str, rule: Callable[[Graph], str]) -> tuple[Module, list[Array]]:
+    graph = Graph(kind)
+    model = graph.model(rule(graph), 0.07, 5)
+    bounds = np.iinfo(kind)
+    shapes = graph.inputs.values()
+    feeds = [RANDOM.integers(bounds.min, bounds.max + 1, s).astype(kind) for s in shapes]
+    return import_onnx(model), feeds
+
+
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__)
+def test_integers_are_as_floats_and_the_same_on_the_cpu(
+    rule: Callable[[Graph], str], kind: str, rounding: str
+) -> None:
+    with new_context():
+        module, feeds = prepared(kind, rule)
+        (floats,) = run(module, feeds)
+        LowerQuantized(rounding=rounding).run(module)
+        Eliminate().run(module)
+        module.verify()
+        types = {str(value.type) for op in ops(module.operation) for value in op.results}
+        assert not any("xf32" in text for text in types)
+        (integers,) = run(module, feeds)
+        pipeline = pipeline_for("cpu", 2)
+        session = Session(build_module(module, pipeline, "cpu", lambda _: None, ""))
+    apart = np.abs(integers.astype(int) - floats)
+    assert apart.max() <= 1
+    assert (apart > 0).mean() < 0.1
+    assert np.ptp(integers.astype(int)) > 0
+    names = [port.name for port in session.inputs]
+    (computed,) = session.run(dict(zip(names, feeds, strict=True))).values()
+    assert computed.dtype == integers.dtype
+    np.testing.assert_array_equal(computed, integers)
+
+
+def test_computes_products_as_numpy_does() -> None:
+    """An independent statement of all steps, in Python's integers."""
+    with new_context():
+        module, (x,) = prepared("int8", mat_mul)
+        constants = [op.value for op in ops(module.operation) if isinstance(op, tri.Constant)]
+        (w,) = [array for array in constants if array.shape == (30, 20)]
+        (kernels,) = [
+            op for op in ops(module.operation) if isinstance(op, tri.Dequantize) and "{" in op.of
+        ]
+        scales = [float(part) for part in kernels.of.partition("{")[2].strip("}>").split(",")]
+        LowerQuantized().run(module)
+        (y,) = run(module, [x])
+    products = (x.astype(object) - 7) @ w.astype(object)
+    s_x, s_y = float(np.float32(0.02)), float(np.float32(0.07))
+    factors = np.array(scales) * s_x / s_y
+    exact = products.astype(np.float64) * factors
+    near = np.clip(np.sign(exact) * np.floor(np.abs(exact) + 0.5) + 5, -128, 127)
+    assert np.mean(near == y) > 0.999  # factors have 31 bits here, 53 there

@@ -1,0 +1,61 @@
+"""Quantise a model by calibration data, and write it as ONNX with the scales it was given.
+
+MODEL is an ONNX or a PNNX file. The data are an .npz with an array for each input, whose first
+axis is that of samples; instead of data, --table gives scales that were written, and perhaps
+edited, before.
+"""
+
+import argparse
+
+from .. import arguments
+from ..progress import shown_progress
+
+METHODS = ("minmax", "percentile", "kl", "mse")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="the model to quantise")
+    parser.add_argument("--data", metavar="FILE.npz", help="samples for each input")
+    parser.add_argument("-o", "--output", metavar="OUT.onnx", required=True)
+    parser.add_argument(
+        "--method",
+        choices=METHODS,
+        default="minmax",
+        help="how ranges come from data: all that was seen (the default), or less",
+    )
+    parser.add_argument(
+        "--percentile",
+        metavar="P",
+        type=float,
+        default=99.99,
+        help="how many percent of the sizes --method percentile keeps, 99.99 unless said otherwise",
+    )
+    parser.add_argument("--symmetric", action="store_true", help="let zero stand in the middle")
+    parser.add_argument(
+        "--per-tensor", action="store_true", help="one scale for all weights of an op"
+    )
+    parser.add_argument("--type", choices=("i8", "ui8"), default="i8", help="what values become")
+    parser.add_argument("--table", metavar="FILE.json", default="", help="scales to use")
+    parser.add_argument("--write-table", metavar="FILE.json", default="", help="write the scales")
+    parser.add_argument("--shape", **arguments.shape_argument())
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Quantise and write; nothing is written when something does not fit."""
+    from ...compiler.quantize import quantize
+
+    with shown_progress() as progress:
+        quantize(
+            flags.model,
+            flags.data,
+            flags.output,
+            method=flags.method,
+            percentile=flags.percentile,
+            symmetric=flags.symmetric,
+            per_tensor=flags.per_tensor,
+            storage=flags.type,
+            table=flags.table,
+            write_table=flags.write_table,
+            shapes=flags.shapes,
+            progress=progress,
+        )
