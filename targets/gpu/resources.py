@@ -72,19 +72,26 @@ def least_driver(compiled: Compiled, architecture: Architecture) -> int:
 
 def misfit(compiled: Compiled, architecture: Architecture) -> str | None:
     """Say why a kernel would not run, or would crawl, on an architecture; None when it fits."""
+    if reason := obstacle(compiled, architecture):
+        return reason
+    spilled = resources(compiled, architecture).local_bytes
+    if spilled > SPILL_BYTES:
+        return f"it spills {spilled} bytes of registers, may spill {SPILL_BYTES}"
+    return None
+
+
+def obstacle(compiled: Compiled, architecture: Architecture) -> str | None:
+    """Say why a kernel would not run on an architecture; None when it would, be it slowly."""
     if compiled.shared_bytes > architecture.shared_bytes:
         return (
             f"it takes {compiled.shared_bytes} bytes of shared memory, "
             f"{architecture.name} has {architecture.shared_bytes}"
         )
-    found = resources(compiled, architecture)
-    if found.local_bytes > SPILL_BYTES:
-        return f"it spills {found.local_bytes} bytes of registers, may spill {SPILL_BYTES}"
     if programs_at_once(compiled, architecture) == 0:
         threads = compiled.warps * architecture.warp_size
         return (
-            f"its {threads} threads take {found.registers} registers each, "
-            f"{architecture.name} has {architecture.registers}"
+            f"its {threads} threads take {resources(compiled, architecture).registers} registers "
+            f"each, {architecture.name} has {architecture.registers}"
         )
     return None
 

@@ -18,7 +18,7 @@ from .compile import Failure, Job, compile_sources
 from .compiled import Compiled
 from .pipeline import kernel_passes
 from .print_kernel import print_kernel
-from .resources import misfit
+from .resources import misfit, obstacle, resources
 from .source import Source
 from .tuning_file import is_for, read_entries
 
@@ -33,6 +33,14 @@ class KernelCode:
     setting: Setting
     source: Source
     compiled: Compiled
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """Say why a kernel is not taken as it is; with its code, if that would run, only slowly."""
+
+    reason: str
+    code: KernelCode | None = None
 
 
 @dataclass(frozen=True)
@@ -73,12 +81,15 @@ def _choose(
     options: Options,
     progress: Progress,
 ) -> dict[str, KernelCode]:
-    """Compile kernels with one setting after another, until each fits."""
+    """Compile kernels with one setting after another, until each fits.
+
+    Of a kernel that spills registers with all of them, the code that spills the least is taken.
+    """
     tried: dict[str, list[Setting]] = {
         name: [choose_setting(kernel, architecture, tuned.get(name))]
         for name, kernel in kernels.items()
     }
-    first: dict[str, str] = {}
+    misfits: dict[str, list[Misfit]] = {name: [] for name in kernels}
     made: dict[str, KernelCode] = {}
     faults: list[str] = []
     lacking = list(kernels)
@@ -90,17 +101,26 @@ def _choose(
             if isinstance(result, KernelCode):
                 made[name] = result
                 continue
-            reason = first.setdefault(name, result)
+            misfits[name].append(result)
             following = next_setting(kernels[name], tried[name], architecture)
-            if following is None or len(tried[name]) == ATTEMPTS:
-                faults.append(reason)
-            else:
+            if following is not None and len(tried[name]) < ATTEMPTS:
                 tried[name].append(following)
                 again.append(name)
+            elif slow := _least_spilling(misfits[name], architecture):
+                made[name] = slow
+            else:
+                faults.append(misfits[name][0].reason)
         lacking = again
     if faults:
         raise CompileError("\n".join(faults))
     return {name: made[name] for name in kernels}
+
+
+def _least_spilling(misfits: Sequence[Misfit], architecture: Architecture) -> KernelCode | None:
+    codes = [each.code for each in misfits if each.code is not None]
+    return min(
+        codes, key=lambda code: resources(code.compiled, architecture).local_bytes, default=None
+    )
 
 
 def _others(
@@ -132,8 +152,8 @@ def _compile(
     architecture: Architecture,
     options: Options,
     progress: Progress,
-) -> list[KernelCode | str]:
-    """Compile kernels with settings; what fails or does not fit is the reason for it."""
+) -> list[KernelCode | Misfit]:
+    """Compile kernels with settings; what fails or does not fit is a misfit."""
     sources = [
         fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
     ]
@@ -142,14 +162,17 @@ def _compile(
         for (_, setting), source in zip(pairs, sources, strict=True)
     ]
     results = compile_sources(jobs, architecture, progress)
-    made: list[KernelCode | str] = []
+    made: list[KernelCode | Misfit] = []
     for (_, setting), source, result in zip(pairs, sources, results, strict=True):
         if isinstance(result, Failure):
-            made.append(str(result))
-        elif reason := misfit(result, architecture):
-            made.append(f"kernel '{source.name}' does not fit {architecture.name}: {reason}")
+            made.append(Misfit(str(result)))
+            continue
+        code = KernelCode(setting, source, result)
+        if reason := misfit(result, architecture):
+            told = f"kernel '{source.name}' does not fit {architecture.name}: {reason}"
+            made.append(Misfit(told, None if obstacle(result, architecture) else code))
         else:
-            made.append(KernelCode(setting, source, result))
+            made.append(code)
     return made
 
 

@@ -10,7 +10,6 @@ from trivium.runtime.manifest import GpuKernel, GpuParameter
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.gpu.source import Parameter, Source
-from trivium.targets.gpu.spelling import SIGNATURE
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
 from trivium.test.unit.targets.gpu.interpreter import run_source
 
@@ -20,7 +19,11 @@ def opened(package: Package, stand_in: StandIn) -> Session:
 
     def execute(run: Run) -> None:
         buffers = [parameter.buffer for parameter in run.kernel.parameters]
-        flat = {b: _flat(array) for b, array in zip(buffers, run.arrays, strict=True)}
+        flat: dict[int, np.ndarray] = {}
+        for buffer, array in zip(buffers, run.arrays, strict=True):
+            found = _flat(array)
+            if buffer not in flat or flat[buffer].size < found.size:
+                flat[buffer] = found
         arrays = [flat[buffer] for buffer in sorted(flat)]
         computed = run_source(_source(package, run.kernel), arrays)
         for array, made in zip(arrays, computed, strict=True):
@@ -39,20 +42,20 @@ def _flat(array: np.ndarray) -> np.ndarray:
 def _source(package: Package, kernel: GpuKernel) -> Source:
     """Make a source of what a package says about a kernel, and of its text."""
     text = bytes(package.entries[kernel.source]).decode()
-    signature = re.search(rf"def {re.escape(kernel.symbol)}\((.*?)\):", text, re.DOTALL)
-    assert signature is not None
-    names = [name.partition(":")[0].strip() for name in signature[1].split(",")]
     blocks = tuple((name, int(size)) for name, size in (b.split("=") for b in kernel.blocks))
+    # The comment above the kernel has a line for each parameter, with its type.
+    declared = re.findall(r"^#     (\w+): (.+),$", text, re.MULTILINE)
     parameters = [
-        _parameter(name, parameter)
-        for name, parameter in zip(names, kernel.parameters, strict=False)
+        _parameter(*names, parameter)
+        for names, parameter in zip(declared, kernel.parameters, strict=True)
     ]
     x, y, z = kernel.grid
     return Source(text, kernel.symbol, tuple(parameters), blocks, (x, y, z))
 
 
-def _parameter(name: str, parameter: GpuParameter) -> Parameter:
+def _parameter(name: str, type_: str, parameter: GpuParameter) -> Parameter:
     dtype = dtype_of(resolve(parameter.dtype))
     memory = Memory(parameter.shape, parameter.strides, dtype)
-    assert parameter.kind == "pointer", "descriptors are not run here yet"
-    return Parameter(name, f"*{SIGNATURE[dtype]}", parameter.buffer, memory)
+    found = Parameter(name, type_, parameter.buffer, memory)
+    assert found.is_descriptor == (parameter.kind == "tensor_map")
+    return found

@@ -9,9 +9,11 @@ from sources import needs_triton
 from trivium.dialects import tile
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.tile.setting import Setting
+from trivium.targets.gpu import resources as resources_module
 from trivium.targets.gpu import settle as module
 from trivium.targets.gpu.architecture import Architecture, find_architecture
 from trivium.targets.gpu.compile import Compiled
+from trivium.targets.gpu.resources import Resources
 from trivium.targets.gpu.settle import Settled, fitted_source, settle
 from trivium.targets.gpu.tuning_file import tuning_format
 from trivium.targets.options import Options
@@ -34,6 +36,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Compiled], bool]) -> 
         return "it is bad" if bad(compiled) else None
 
     monkeypatch.setattr(module, "misfit", misfit)
+    monkeypatch.setattr(module, "obstacle", lambda compiled, architecture: "it is bad")
 
 
 def test_a_setting_whose_code_does_not_fit_makes_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,6 +60,22 @@ def test_when_nothing_fits_the_first_reason_is_told(monkeypatch: pytest.MonkeyPa
     assert str(caught.value) == f"error: kernel '{name}' does not fit sm_90: it is bad"
     # Of four stages, each of 16 KiB, fewer and fewer are tried.
     assert [size >> 14 for size in tried] == [4, 3, 2, 1]
+
+
+def test_when_all_settings_spill_the_code_that_spills_the_least_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert (SMALL.warps, MIDDLE.warps, LARGE.warps) == (4, 4, 8)
+
+    def read(compiled: Compiled, architecture: Architecture) -> Resources:
+        return Resources(255, 100 if compiled.warps == 8 else 300)
+
+    monkeypatch.setattr(resources_module, "resources", read)
+    monkeypatch.setattr(module, "resources", read)
+    with product_kernel(256, 256, 256) as kernel:
+        kernel.use(MIDDLE)
+        kernel.set_attributes({"candidates": (str(SMALL), str(LARGE))})
+        assert settled(kernel).chosen.setting == LARGE
 
 
 def test_candidates_are_compiled_when_they_are_asked_for() -> None:
