@@ -1,7 +1,7 @@
-"""Find targets by name: each folder of `targets/` with a `TARGET`, loaded when asked for."""
+"""Find targets by name: each folder of `targets/` with a `target.py`, loaded when asked for."""
 
-import pkgutil
 from importlib import import_module
+from pathlib import Path
 
 from ..dialects.core.errors import CompileError
 from .core import Target
@@ -10,7 +10,8 @@ from .core import Target
 def target_names() -> list[str]:
     """List the names of all targets that are installed."""
     package = import_module(__package__ or "")
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.ispkg)
+    found = (file for path in package.__path__ for file in Path(path).glob("*/target.py"))
+    return sorted({file.parent.name for file in found})
 
 
 def split_target(choice: str) -> tuple[str, tuple[str, ...]]:

@@ -11,7 +11,7 @@ from trivium.dialects.core.tensor import DTYPES, Shape
 from trivium.dialects.tile.arithmetic import BINARY, BOOL_TOO, FLOAT_ONLY, INTEGER_ONLY
 from trivium.dialects.tile.arithmetic import UNARY as UNARY_FUNCTIONS
 from trivium.dialects.tile.contraction import ACCUMULATORS, PRECISIONS, REDUCTIONS, SCANS
-from trivium.dialects.tile.types import Memory, Size, Tile
+from trivium.dialects.tile.types import Memory, Size, Tile, row_major
 
 SIZES = (1, 2, 4)
 NAMES = ("BM", "BN")
@@ -109,6 +109,8 @@ def named_shape(pick: Pick, rank: int) -> tuple[Size, ...]:
 def some_memory(pick: Pick, last_stride: int | None = None) -> Memory:
     rank = pick.between(0 if last_stride is None else 1, 3)
     sizes = pick.ints(rank, 0, 5)
+    if 0 in sizes:  # whose elements are nowhere: the text keeps no strides
+        return Memory(sizes, row_major(sizes), pick.one(*DTYPES))
     order = list(range(rank)) if last_stride else list(pick.permutation(rank))
     strides, step = [0] * rank, last_stride or 1
     for dim in reversed(order):

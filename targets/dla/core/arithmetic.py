@@ -1,0 +1,97 @@
+"""The integer arithmetic of packets: windows of images, sums of products, requantisation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ....dialects.core.errors import Invalid
+from ....dialects.core.fixed_point import MOST_SHIFT, multiply_shift
+
+Integers = npt.NDArray[np.int64]
+Values = npt.NDArray[np.int8]
+_I32 = np.iinfo(np.int32)
+
+
+@dataclass(frozen=True)
+class Window:
+    """Say how a kernel moves over rows and columns; each pair is of rows and of columns."""
+
+    out: tuple[int, int]
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    pads: tuple[int, int]
+
+    @property
+    def taps(self) -> int:
+        """Return how many positions the kernel has."""
+        return self.kernel[0] * self.kernel[1]
+
+    def values(self, x: Values, outside: int) -> Iterator[tuple[Values, npt.NDArray[np.bool_]]]:
+        """Yield for each tap the values that it meets, and which of them are in the image."""
+        for row in range(self.kernel[0]):
+            rows, in_rows = self._positions(0, row, x.shape[0])
+            for column in range(self.kernel[1]):
+                columns, in_columns = self._positions(1, column, x.shape[1])
+                inside = in_rows[:, None] & in_columns[None, :]
+                found = x[rows[:, None], columns[None, :]]
+                if not inside.all():
+                    found[~inside] = outside
+                yield found, inside
+
+    def _positions(self, axis: int, tap: int, size: int) -> tuple[Integers, npt.NDArray[np.bool_]]:
+        first = tap * self.dilations[axis] - self.pads[axis]
+        positions = np.arange(self.out[axis], dtype=np.int64) * self.strides[axis] + first
+        return np.clip(positions, 0, size - 1), (positions >= 0) & (positions < size)
+
+
+def dense_sums(x: Values, weights: Values, window: Window, outside: int) -> Integers:
+    """Convolve: x [rows, columns, C], weights [taps, C, K]; return sums [out, out, K].
+
+    Products are of float64, exact: sums of up to 2^39 products of bytes stay below 2^53.
+    """
+    columns = np.stack([found for found, _ in window.values(x, outside)], axis=2)
+    flat = columns.reshape(*window.out, -1).astype(np.float64)
+    kernel = weights.reshape(-1, weights.shape[-1]).astype(np.float64)
+    return (flat @ kernel).astype(np.int64)
+
+
+def depthwise_sums(x: Values, weights: Values, window: Window, outside: int) -> Integers:
+    """Convolve each channel by itself: x [rows, columns, C], weights [taps, C]."""
+    sums = np.zeros((*window.out, x.shape[-1]), np.int64)
+    for (found, _), kernel in zip(window.values(x, outside), weights, strict=True):
+        sums += found.astype(np.int64) * kernel
+    return sums
+
+
+def require_i32(sums: Integers) -> None:
+    """Refuse sums that wrap around an accumulator of 32 bits."""
+    if sums.size and (sums.min() < _I32.min or sums.max() > _I32.max):
+        raise Invalid(f"sums reach {sums.min()} to {sums.max()}, beyond 32 bits")
+
+
+def require_scale(multiplier: Integers, shift: Integers, bits: int) -> None:
+    """Refuse multipliers and shifts that hardware does not have."""
+    if multiplier.min() < 0 or multiplier.max() >= 1 << bits:
+        raise Invalid(f"multiplier of more than {bits} bits")
+    if shift.min() < 0 or shift.max() > MOST_SHIFT:
+        raise Invalid(f"shift beyond 0 to {MOST_SHIFT}")
+
+
+def divide(x: Integers, divisor: Integers) -> Integers:
+    """Divide, and round half away from zero; |x| and divisors are below 2^61."""
+    return np.sign(x) * ((2 * np.abs(x) + divisor) // (2 * divisor))
+
+
+def finish(x: Integers, zero: int, low: int, high: int) -> Values:
+    """Add a zero point and clamp to [low, high]."""
+    if low > high:
+        raise Invalid(f"clamps to {low} to {high}, an empty range")
+    return np.clip(x + zero, low, high).astype(np.int8)
+
+
+def shifted(x: Integers, multiplier: int, shift: int, rounding: str) -> Integers:
+    """Compute x * multiplier / 2^shift with one multiplier and one shift."""
+    return multiply_shift(x, np.array([multiplier]), np.array([shift]), rounding)

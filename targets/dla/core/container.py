@@ -1,0 +1,180 @@
+"""Containers: command streams as files, with what a loader needs to refuse the wrong ones.
+
+    offset  bytes  holds (numbers are little endian)
+    0       4      TDLA
+    4       2      version of this format
+    6       2      ABI of the packets
+    8       16     hash of the description that the stream was made for
+    24      4      bytes of the manifest
+    28      4      bytes of the constants
+    32      4      bytes of the code
+    36      4      CRC-32 of the whole file with these 4 bytes 0
+    40      24     name of the target, zeros after it
+    64             manifest (JSON), constants, code; each padded with zeros to 16 bytes
+
+The manifest has the sizes of dram's regions, relocations, and the node that each packet is of.
+"""
+
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, cast
+
+from ....dialects.core.errors import CompileError, Diagnostic
+from .description import Description
+from .packet import InstructionSet, Placed
+
+MAGIC, VERSION = b"TDLA", 1
+_HEADER = struct.Struct("<4sHH16sIIII24s")
+_CRC = 36
+_UNIT = 16
+
+
+@dataclass(frozen=True)
+class Relocation:
+    """Name a packet, by its offset, with a field that is relative to the base of a region."""
+
+    offset: int
+    field: str
+    region: str
+
+
+@dataclass(frozen=True)
+class Container:
+    """Hold a stream, its constants, the sizes of its regions and the nodes of its packets."""
+
+    regions: Mapping[str, int]
+    constants: bytes
+    code: bytes
+    relocations: tuple[Relocation, ...] = ()
+    nodes: tuple[str, ...] = ()
+
+
+def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
+    """List the fields of a stream that point into regions of dram."""
+    found: list[Relocation] = []
+    for placed in instructions.decode_stream(code):
+        fields = instructions.form(placed.packet).fields
+        regions = [getattr(placed.packet, f.name) for f in fields if f.kind == "region"]
+        for field in fields:
+            if field.memory == "dram" and regions:
+                region = _region(instructions.description, regions[0], placed)
+                found.append(Relocation(placed.offset, field.name, region))
+    return tuple(found)
+
+
+def _region(description: Description, number: int, placed: Placed) -> str:
+    if number >= len(description.regions):
+        message = f"region {number}, there are {len(description.regions)}"
+        raise CompileError(f"offset {placed.offset:#x}: {message}")
+    return description.regions[number]
+
+
+def relocate(instructions: InstructionSet, container: Container, bases: Mapping[str, int]) -> bytes:
+    """Return the stream with absolute addresses, for hardware without registers of bases."""
+    code, unit = bytearray(container.code), instructions.description.unit_bytes
+    for entry in container.relocations:
+        form = instructions.form(instructions.decode(container.code, entry.offset))
+        field = next(field for field in form.fields if field.name == entry.field)
+        size = form.units * unit
+        bits = int.from_bytes(code[entry.offset : entry.offset + size], "little")
+        mask = (1 << field.bits) - 1 << field.first(unit)
+        address = ((bits & mask) >> field.first(unit)) + bases[entry.region]
+        if address >> field.bits:
+            message = f"address {address:#x} of '{field.name}' has more than {field.bits} bits"
+            raise CompileError(f"offset {entry.offset:#x}: {message}")
+        bits = bits & ~mask | address << field.first(unit)
+        code[entry.offset : entry.offset + size] = bits.to_bytes(size, "little")
+    return bytes(code)
+
+
+def save(description: Description, container: Container) -> bytes:
+    """Return the file of a container; the same container gives the same bytes."""
+    manifest = json.dumps(
+        {
+            "nodes": container.nodes,
+            "regions": container.regions,
+            "relocations": [[r.offset, r.field, r.region] for r in container.relocations],
+        },
+        sort_keys=True,
+    ).encode()
+    name = description.name.encode()
+    if len(name) > 24:
+        raise CompileError(f"the name '{description.name}' has more than 24 bytes")
+    sections = (manifest, container.constants, container.code)
+    sizes = map(len, sections)
+    head = _HEADER.pack(MAGIC, VERSION, description.abi, description.digest, *sizes, 0, name)
+    data = bytearray(head + b"".join(map(_padded, sections)))
+    data[_CRC : _CRC + 4] = zlib.crc32(data).to_bytes(4, "little")
+    return bytes(data)
+
+
+def _padded(section: bytes) -> bytes:
+    return section + bytes(-len(section) % _UNIT)
+
+
+def target_name(data: bytes, file: str) -> str:
+    """Return the name of the target that a file is for, before it is known to be whole."""
+    _require_head(data, file)
+    return data[40:64].rstrip(b"\0").decode("utf-8", "replace")
+
+
+def load(instructions: InstructionSet, data: bytes, file: str = "container") -> Container:
+    """Check a file and return what is in it; raise CompileError with the offset of a fault."""
+    _require_head(data, file)
+    description = instructions.description
+    _, _, abi, digest, manifest_size, constants, code, _, _ = _HEADER.unpack_from(data)
+    if abi != description.abi:
+        _refuse(file, 6, f"ABI {abi}, {description.name} has {description.abi}")
+    if digest != description.digest:
+        message = f"made for another description: {digest.hex()}"
+        _refuse(file, 8, f"{message}, {description.name} is {description.digest.hex()}")
+    offset = _HEADER.size
+    sections: list[bytes] = []
+    for field, size in zip((24, 28, 32), (manifest_size, constants, code), strict=True):
+        if offset + size > len(data):
+            _refuse(file, field, f"a section of {size} bytes at {offset:#x} is cut short")
+        sections.append(data[offset : offset + size])
+        offset += size + -size % _UNIT
+    if offset != len(data):
+        _refuse(file, min(offset, len(data)), f"the file has {len(data)} bytes, not {offset}")
+    zeroed = data[:_CRC] + bytes(4) + data[_CRC + 4 :]
+    if zlib.crc32(zeroed) != int.from_bytes(data[_CRC : _CRC + 4], "little"):
+        _refuse(file, _CRC, "the checksum does not match, the file is corrupt")
+    return _container(instructions, file, sections)
+
+
+def _require_head(data: bytes, file: str) -> None:
+    if data[:4] != MAGIC:
+        _refuse(file, 0, f"starts with {data[:4]!r}, not {MAGIC!r}: no container")
+    if len(data) < _HEADER.size:
+        _refuse(file, len(data), f"the header is cut short, it has {_HEADER.size} bytes")
+    version = int.from_bytes(data[4:6], "little")
+    if version != VERSION:
+        _refuse(file, 4, f"version {version} of the format, this reads {VERSION}")
+
+
+def _container(instructions: InstructionSet, file: str, sections: Sequence[bytes]) -> Container:
+    start = _HEADER.size
+    try:
+        table = cast(dict[str, Any], json.loads(sections[0]))
+        regions = {str(name): int(size) for name, size in table["regions"].items()}
+        moved = tuple(Relocation(int(o), str(f), str(r)) for o, f, r in table["relocations"])
+        nodes = tuple(map(str, table["nodes"]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        _refuse(file, start, f"the manifest is not readable: {error!r}")
+    largest = instructions.description.memories["dram"].bytes
+    for name, size in regions.items():
+        if name not in instructions.description.regions or not 0 <= size <= largest:
+            _refuse(file, start, f"region '{name}' of {size} bytes is not one of the target's")
+    if len(sections[1]) > regions.get("constants", 0):
+        _refuse(file, 28, f"{len(sections[1])} bytes of constants, their region has fewer")
+    if moved != relocations(instructions, sections[2]):
+        _refuse(file, start, "relocations are not those of the code")
+    return Container(regions, sections[1], sections[2], moved, nodes)
+
+
+def _refuse(file: str, offset: int, message: str) -> NoReturn:
+    raise CompileError([Diagnostic(f"{file}, offset {offset:#x}", message)])

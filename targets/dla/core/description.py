@@ -1,0 +1,109 @@
+"""The description of an accelerator, as frozen data: all numbers that anything here reasons about.
+
+It is read from a TOML file by `toml_file.py`; legality, encoding, simulation and costs derive from
+it, so that a changed number in the file changes all of them.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+from ....dialects.core.errors import Invalid
+from .fields import Field
+
+ENGINE_KINDS: Mapping[str, tuple[str, ...]] = {
+    "dma": ("latency", "bytes_per_cycle"),
+    "mac": ("rows", "columns", "overhead"),
+    "vec": ("lanes", "overhead"),
+}
+"""Which numbers the costs of each kind of engine are made of."""
+
+HEADER = ("opcode", "length", "engine", "flags", "wait")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Describe a memory: its size, and what all addresses in it are multiples of."""
+
+    name: str
+    bytes: int
+    alignment: int
+    address_bits: int
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Describe an engine, which runs its packets in order: what it may touch, what it costs."""
+
+    name: str
+    kind: str
+    memories: tuple[str, ...]
+    costs: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Bound a field's value; `because` is the sentence that a refusal says."""
+
+    field: str
+    least: int
+    most: int
+    because: str
+
+
+@dataclass(frozen=True)
+class PacketFormat:
+    """Describe one kind of packet: its number, its engine, and its fields after the header."""
+
+    name: str
+    opcode: int
+    engine: str
+    fields: tuple[Field, ...]
+    limits: tuple[Limit, ...] = ()
+
+    @property
+    def units(self) -> int:
+        """Return how many units the packet takes, with its header."""
+        return 1 + max((field.unit for field in self.fields), default=0)
+
+
+@dataclass(frozen=True)
+class Description:
+    """Describe an accelerator: memories, engines, packets, arithmetic, and costs in cycles."""
+
+    name: str
+    summary: str
+    abi: int
+    unit_bytes: int
+    atom: int
+    rounding: str
+    multiplier_bits: int
+    regions: tuple[str, ...]
+    header: Mapping[str, int]
+    memories: Mapping[str, Memory]
+    engines: Mapping[str, Engine]
+    packets: Mapping[str, PacketFormat]
+
+    def padded(self, channels: int) -> int:
+        """Return how many bytes the channels of a pixel take: whole atoms."""
+        return -(-channels // self.atom) * self.atom
+
+    def memory(self, space: str) -> Memory:
+        """Return the memory that holds a space; the spaces of dram are its regions."""
+        return self.memories["dram" if space.startswith("dram.") else space]
+
+    def check(self, name: str, values: Mapping[str, int | str]) -> None:
+        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence."""
+        for limit in self.packets[name].limits:
+            value = values[limit.field]
+            if isinstance(value, int) and not limit.least <= value <= limit.most:
+                raise Invalid(f"field '{limit.field}' is {value}: {name} {limit.because}")
+
+    @cached_property
+    def digest(self) -> bytes:
+        """Return 16 bytes that differ when anything but the summary does."""
+        facts = {**asdict(self), "summary": ""}
+        text = json.dumps(facts, sort_keys=True, default=dict)
+        return hashlib.sha256(text.encode()).digest()[:16]

@@ -1,0 +1,80 @@
+"""Fields of packets: where the bits of a named value lie, and which values fit in them."""
+
+from dataclasses import dataclass
+
+from ....dialects.core.errors import Invalid
+
+Value = int | str
+"""What a field holds: a number, or the name of one of an enumeration's cases."""
+
+NUMBERS = ("uint", "int", "region")
+"""The kinds that need no argument; `address:<memory>` and `enum:<case>,<case>` have one."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Place a value in a packet: `bits` of them from `bit` of a unit, the lowest bit first."""
+
+    name: str
+    unit: int
+    bit: int
+    bits: int
+    kind: str
+    wide: bool = False
+
+    @property
+    def family(self) -> str:
+        """Return the kind without its argument."""
+        return self.kind.partition(":")[0]
+
+    @property
+    def memory(self) -> str | None:
+        """Return the memory that an address points into; None for what is no address."""
+        return self.kind.partition(":")[2] if self.family == "address" else None
+
+    @property
+    def cases(self) -> tuple[str, ...]:
+        """Return the names of an enumeration's values, from 0 on."""
+        return tuple(self.kind.partition(":")[2].split(",")) if self.family == "enum" else ()
+
+    @property
+    def range(self) -> range:
+        """Return the numbers that fit."""
+        if self.family == "enum":
+            return range(len(self.cases))
+        if self.family == "int":
+            return range(-(1 << self.bits - 1), 1 << self.bits - 1)
+        return range(1 << self.bits)
+
+    def first(self, unit_bytes: int) -> int:
+        """Return the number of the field's lowest bit, counted from the packet's start."""
+        return self.unit * unit_bytes * 8 + self.bit
+
+    def pack(self, value: Value) -> int:
+        """Return the bits of a value; raise Invalid, with the field's name, when it has none."""
+        number = self._number(value)
+        if number not in self.range:
+            least, most = self.range[0], self.range[-1]
+            raise Invalid(f"field '{self.name}' is {number}, must be from {least} to {most}")
+        return number & (1 << self.bits) - 1
+
+    def unpack(self, bits: int) -> Value:
+        """Return the value that bits stand for; raise Invalid for a case that there is not."""
+        if self.family == "int" and bits >> self.bits - 1:
+            return bits - (1 << self.bits)
+        if self.family != "enum":
+            return bits
+        if bits >= len(self.cases):
+            cases = ", ".join(self.cases)
+            raise Invalid(f"field '{self.name}' holds case {bits}, there are: {cases}")
+        return self.cases[bits]
+
+    def _number(self, value: Value) -> int:
+        if self.family != "enum":
+            if isinstance(value, str):
+                raise Invalid(f"field '{self.name}' is '{value}', must be a number")
+            return value
+        if value not in self.cases:
+            cases = ", ".join(self.cases)
+            raise Invalid(f"field '{self.name}' is '{value}', must be one of: {cases}")
+        return self.cases.index(str(value))

@@ -1,0 +1,221 @@
+"""Find faults of a command stream without running it.
+
+The linter knows packets only by the extents that they declare. What happens before what follows
+from the waits: of an engine's packets each comes after the one before, and a wait brings all that
+came before the packet that is waited for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .extent import Extent, extent_fault, share_bytes, view
+from .machine import Machine, addresses_fault
+from .packet import InstructionSet, Placed
+from .simulator import queues, stream_fault
+
+KINDS = (
+    "end",
+    "deadlock",
+    "alignment",
+    "out of range",
+    "over capacity",
+    "missing dependency",
+    "use before load",
+    "live overlap",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Name a fault: its kind, the packet that has it, and what is wrong."""
+
+    kind: str
+    packet: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"packet {self.packet}: {self.kind}: {self.message}"
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Say what an allocator gave to a value: its bytes, from its first packet to its last one."""
+
+    name: str
+    space: str
+    start: int
+    bytes: int
+    first: int
+    last: int
+
+    @property
+    def extent(self) -> Extent:
+        """Return the buffer's bytes."""
+        return Extent(self.space, self.start, self.bytes)
+
+
+def lint(
+    instructions: InstructionSet,
+    code: bytes,
+    regions: Mapping[str, int],
+    buffers: Sequence[Buffer] = (),
+    filled: Sequence[str] = ("constants", "inputs"),
+) -> list[Finding]:
+    """Return the faults of a stream; `filled` regions are written before it starts.
+
+    Raises CompileError when the code is no stream of packets at all.
+    """
+    placed = instructions.decode_stream(code)
+    linter = _Linter(instructions, placed, Machine(instructions.description, regions))
+    return linter.findings(buffers, filled)
+
+
+class _Linter:
+    def __init__(
+        self, instructions: InstructionSet, placed: Sequence[Placed], machine: Machine
+    ) -> None:
+        self.instructions = instructions
+        self.placed = placed
+        self.machine = machine
+        self.queues = queues(instructions, placed)
+        self.engine = np.zeros(len(placed), np.int64)
+        self.index = np.zeros(len(placed), np.int64)
+        for number, queue in enumerate(self.queues.values()):
+            self.engine[queue] = number
+            self.index[queue] = np.arange(len(queue))
+        self.clocks = np.zeros((len(placed), len(self.queues)), np.int64)
+        self.found: list[Finding] = []
+
+    def findings(self, buffers: Sequence[Buffer], filled: Sequence[str]) -> list[Finding]:
+        fault = stream_fault(self.placed)
+        if fault is not None:
+            self.add("end", len(self.placed) - 1, fault)
+        legal = [self.in_range(number) for number in range(len(self.placed))]
+        order = self.order()
+        if all(legal) and len(order) == len(self.placed):
+            self.dependencies()
+            self.uses(order, filled)
+        if len(order) == len(self.placed):
+            self.lives(buffers)
+        return sorted(self.found, key=lambda finding: (finding.packet, finding.kind))
+
+    def add(self, kind: str, packet: int, message: str) -> None:
+        self.found.append(Finding(kind, packet, message))
+
+    def in_range(self, number: int) -> bool:
+        """Check the addresses of a packet; return whether the other checks can look at it."""
+        packet, description = self.placed[number].packet, self.machine.description
+        fault = addresses_fault(packet, description)
+        if fault is not None:
+            self.add("alignment", number, fault)
+        legal = True
+        for extent in (*packet.reads(description), *packet.writes(description)):
+            fault = extent_fault(extent, self.machine.size(extent.space))
+            if fault is not None:
+                kind = "over capacity" if extent.space == "accumulator" else "out of range"
+                self.add(kind, number, fault)
+                legal = False
+        return legal
+
+    def order(self) -> list[int]:
+        """Return packets in an order that waits allow, and note what each surely comes after."""
+        done = dict.fromkeys(self.queues, 0)
+        order: list[int] = []
+        moved = True
+        while moved:
+            moved = False
+            for engine, queue in self.queues.items():
+                while done[engine] < len(queue) and self._met(queue[done[engine]], done):
+                    self._note(queue[done[engine]])
+                    order.append(queue[done[engine]])
+                    done[engine] += 1
+                    moved = True
+        for engine, queue in self.queues.items():
+            if done[engine] < len(queue):
+                number = queue[done[engine]]
+                waits = dict(self.placed[number].packet.waits)
+                self.add("deadlock", number, f"head of {engine} waits for {waits}, done {done}")
+        return order
+
+    def _met(self, number: int, done: Mapping[str, int]) -> bool:
+        return all(done[e] >= count for e, count in self.placed[number].packet.waits.items())
+
+    def _note(self, number: int) -> None:
+        clock = self.clocks[number]
+        engine, index = int(self.engine[number]), int(self.index[number])
+        names = list(self.queues)
+        befores: dict[str, int] = {names[engine]: index} if index else {}
+        for name, count in self.placed[number].packet.waits.items():
+            befores[name] = max(befores.get(name, 0), count)
+        for name, count in befores.items():
+            last = self.queues[name][count - 1]
+            np.maximum(clock, self.clocks[last], out=clock)
+            clock[names.index(name)] = max(clock[names.index(name)], count)
+
+    def before(self, first: int | npt.NDArray[np.int64], second: int) -> npt.NDArray[np.bool_]:
+        """Say whether packets are complete before another starts."""
+        return self.clocks[second, self.engine[first]] > self.index[first]
+
+    def dependencies(self) -> None:
+        """Find pairs of packets that touch the same bytes, one writing, in no order."""
+        description = self.machine.description
+        touched: dict[str, list[tuple[int, bool, Extent]]] = {}
+        for number, placed in enumerate(self.placed):
+            for extent in placed.packet.reads(description):
+                touched.setdefault(extent.space, []).append((number, False, extent))
+            for extent in placed.packet.writes(description):
+                touched.setdefault(extent.space, []).append((number, True, extent))
+        for touches in touched.values():
+            self._unordered(touches)
+
+    def _unordered(self, touches: Sequence[tuple[int, bool, Extent]]) -> None:
+        numbers = np.array([number for number, _, _ in touches])
+        writes = np.array([writes for _, writes, _ in touches])
+        starts = np.array([extent.start for _, _, extent in touches])
+        ends = np.array([extent.end for _, _, extent in touches])
+        for place, (number, is_write, extent) in enumerate(touches):
+            meets = (starts[:place] < extent.end) & (ends[:place] > extent.start)
+            meets &= (writes[:place] | is_write) & (numbers[:place] != number)
+            earlier = numbers[:place]
+            meets &= self.clocks[number, self.engine[earlier]] <= self.index[earlier]
+            meets &= self.clocks[earlier, self.engine[number]] <= self.index[number]
+            for other in map(int, np.flatnonzero(meets)):
+                if share_bytes(touches[other][2], extent):
+                    way = "writes" if is_write else "reads"
+                    message = f"{way} bytes of {extent.space} that packet {earlier[other]} "
+                    message += f"{'writes' if writes[other] else 'reads'}, in no order"
+                    self.add("missing dependency", number, message)
+
+    def uses(self, order: Sequence[int], filled: Sequence[str]) -> None:
+        """Find reads of bytes that nothing wrote."""
+        description, written = self.machine.description, self.machine.written
+        for region in filled:
+            if f"dram.{region}" in written:
+                written[f"dram.{region}"][:] = True
+        for number in order:
+            packet = self.placed[number].packet
+            for extent in packet.reads(description):
+                if not view(written[extent.space], extent).all():
+                    message = f"reads bytes of {extent.space} that nothing wrote before"
+                    self.add("use before load", number, message)
+            for extent in packet.writes(description):
+                view(written[extent.space], extent)[...] = True
+
+    def lives(self, buffers: Sequence[Buffer]) -> None:
+        """Find buffers that share bytes while both live, and ones beyond their memory."""
+        for number, buffer in enumerate(buffers):
+            fault = extent_fault(buffer.extent, self.machine.size(buffer.space))
+            if fault is not None:
+                self.add("over capacity", buffer.first, f"buffer {buffer.name} {fault}")
+            for other in buffers[:number]:
+                if self._apart(buffer, other) or self._apart(other, buffer):
+                    continue
+                if share_bytes(buffer.extent, other.extent):
+                    message = f"buffers {other.name} and {buffer.name} share bytes of "
+                    self.add("live overlap", buffer.first, f"{message}{buffer.space}")
+
+    def _apart(self, first: Buffer, second: Buffer) -> bool:
+        return bool(self.before(first.last, second.first))

@@ -1,0 +1,70 @@
+"""The state of a simulated machine: memories that know which of their bytes were ever written."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from ....dialects.core.errors import Invalid
+from .description import Description
+from .extent import Extent, extent_fault, view
+from .packet import Packet
+
+Bytes = npt.NDArray[np.uint8]
+Values = npt.NDArray[np.int8]
+
+
+class Machine:
+    """Hold the spaces of a machine: its memories, and of dram each region by itself.
+
+    No access leaves a space, whatever a packet says: `extent_fault` is asked before each one.
+    """
+
+    def __init__(self, description: Description, regions: Mapping[str, int]) -> None:
+        self.description = description
+        sizes = {f"dram.{name}": size for name, size in regions.items()}
+        sizes |= {m.name: m.bytes for m in description.memories.values() if m.name != "dram"}
+        self.data: dict[str, Bytes] = {s: np.zeros(n, np.uint8) for s, n in sizes.items()}
+        self.written = {space: np.zeros(size, np.bool_) for space, size in sizes.items()}
+
+    def fill(self, space: str, data: bytes | Bytes, start: int = 0) -> None:
+        """Put bytes into a space from outside: constants, inputs."""
+        values = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+        self.write(Extent(space, start, values.size), values)
+
+    def read(self, extent: Extent) -> Values:
+        """Return a copy of the bytes of an extent as i8, of shape counts and run.
+
+        Raises Invalid when they are out of the space, or were never written.
+        """
+        self._require(extent)
+        if not view(self.written[extent.space], extent).all():
+            raise Invalid(f"reads bytes of {extent.space} that were never written")
+        return view(self.data[extent.space], extent).copy().view(np.int8)
+
+    def write(self, extent: Extent, values: npt.NDArray[np.generic]) -> None:
+        """Write i8 or u8 values that broadcast to an extent; raise Invalid when it is outside."""
+        self._require(extent)
+        view(self.data[extent.space], extent)[...] = values.view(np.uint8)
+        view(self.written[extent.space], extent)[...] = True
+
+    def size(self, space: str) -> int | None:
+        """Return how many bytes a space has, None when there is no such space."""
+        return self.data[space].size if space in self.data else None
+
+    def _require(self, extent: Extent) -> None:
+        fault = extent_fault(extent, self.size(extent.space))
+        if fault is not None:
+            raise Invalid(fault)
+
+
+def addresses_fault(packet: Packet, description: Description) -> str | None:
+    """Say which address of a packet is no multiple of its memory's alignment, or None."""
+    for field in description.packets[packet.name].fields:
+        if field.memory is None:
+            continue
+        alignment = description.memories[field.memory].alignment
+        value = getattr(packet, field.name)
+        if value % alignment:
+            return f"address '{field.name}' is {value}, must be a multiple of {alignment}"
+    return None

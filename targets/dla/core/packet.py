@@ -1,0 +1,177 @@
+"""Packets: values with names, the bytes that stand for them, and what they do to a machine."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, ClassVar
+
+from ....dialects.core.errors import CompileError, Invalid
+from .description import Description, PacketFormat
+from .extent import Extent
+from .fields import Value
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+_RESERVED = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packet:
+    """Base of all packets: a frozen dataclass with the fields that the description lists.
+
+    `waits` says for engines how many of their packets must be complete before this one starts.
+    """
+
+    name: ClassVar[str]
+    in_place: ClassVar[bool] = False
+    ends: ClassVar[bool] = False
+    waits: Mapping[str, int] = field(default_factory=dict[str, int])
+    flags: int = 0
+
+    def reads(self, description: Description) -> tuple[Extent, ...]:
+        """Return what the packet reads."""
+        return ()
+
+    def writes(self, description: Description) -> tuple[Extent, ...]:
+        """Return what the packet writes."""
+        return ()
+
+    def cycles(self, description: Description) -> int:
+        """Return how long its engine is busy."""
+        return 0
+
+    def execute(self, machine: "Machine") -> None:
+        """Do to a machine what the packet does; raise Invalid for what hardware could not do."""
+
+    @classmethod
+    def own_fields(cls) -> tuple[str, ...]:
+        """Return the names of the fields that the class adds."""
+        return tuple(f.name for f in fields(cls) if f.name not in ("waits", "flags"))
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A packet and the offset at which it starts in a stream."""
+
+    offset: int
+    packet: Packet
+
+
+class InstructionSet:
+    """Encode and decode the packets of a description; it knows their classes by their names."""
+
+    def __init__(self, description: Description, classes: Sequence[type[Packet]]) -> None:
+        self.description = description
+        self.classes = {cls.name: cls for cls in classes}
+        self.by_opcode = {form.opcode: form for form in description.packets.values()}
+        self.engines = tuple(description.engines)
+        self._check_classes()
+
+    def _check_classes(self) -> None:
+        for name in self.classes.keys() | self.description.packets.keys():
+            if name not in self.description.packets:
+                raise CompileError(f"the description lacks the packet '{name}'")
+            if name not in self.classes:
+                raise CompileError(f"packet '{name}' has no class that executes it")
+            listed = {field.name for field in self.description.packets[name].fields}
+            for missing in sorted(set(self.classes[name].own_fields()) ^ listed):
+                side = "its class" if missing in listed else "the description"
+                raise CompileError(f"field '{missing}' of packet '{name}' is not in {side}")
+
+    def form(self, packet: Packet) -> PacketFormat:
+        """Return the format of a packet."""
+        return self.description.packets[packet.name]
+
+    def encode(self, packet: Packet) -> bytes:
+        """Return a packet's bytes; raise Invalid, with the name, for values that do not fit."""
+        form = self.form(packet)
+        unit = self.description.unit_bytes
+        values: dict[str, Value] = {f.name: getattr(packet, f.name) for f in form.fields}
+        self.description.check(packet.name, values)
+        bits = self._header_bits(packet, form)
+        for listed in form.fields:
+            bits |= listed.pack(values[listed.name]) << listed.first(unit)
+        return bits.to_bytes(form.units * unit, "little")
+
+    def encode_stream(self, packets: Sequence[Packet]) -> bytes:
+        """Return the bytes of packets, one after the other."""
+        return b"".join(map(self.encode, packets))
+
+    def decode(self, data: bytes, offset: int = 0) -> Packet:
+        """Return the packet at an offset; raise Invalid for what no packet encodes to."""
+        unit, header = self.description.unit_bytes, self.description.header
+        if len(data) - offset < unit:
+            raise Invalid(f"packet is cut short: {len(data) - offset} bytes, a unit has {unit}")
+        opcode = (
+            int.from_bytes(data[offset : offset + unit], "little") & (1 << header["opcode"]) - 1
+        )
+        form = self.by_opcode.get(opcode)
+        if form is None:
+            raise Invalid(f"no packet has opcode {opcode}")
+        size = form.units * unit
+        if len(data) - offset < size:
+            raise Invalid(
+                f"packet is cut short: {len(data) - offset} bytes, {form.name} has {size}"
+            )
+        bits = int.from_bytes(data[offset : offset + size], "little")
+        values: dict[str, Value] = {}
+        for listed in form.fields:
+            held = bits >> listed.first(unit) & (1 << listed.bits) - 1
+            values[listed.name] = listed.unpack(held)
+        self.description.check(form.name, values)
+        flags, waits = self._header_values(bits)
+        made: Packet = self.classes[form.name](waits=waits, flags=flags, **values)  # pyright: ignore[reportArgumentType]
+        if self.encode(made) != data[offset : offset + size]:
+            raise Invalid(
+                f"length, engine or reserved bits of {form.name} are not what they must be"
+            )
+        return made
+
+    def decode_stream(self, code: bytes) -> list[Placed]:
+        """Return the packets of a stream; raise CompileError with the offset of what is wrong."""
+        return list(self._decoded(code))
+
+    def _decoded(self, code: bytes) -> Iterator[Placed]:
+        offset = 0
+        while offset < len(code):
+            try:
+                packet = self.decode(code, offset)
+            except Invalid as error:
+                raise CompileError(f"offset {offset:#x}: {error}") from None
+            yield Placed(offset, packet)
+            offset += self.form(packet).units * self.description.unit_bytes
+
+    def _header_bits(self, packet: Packet, form: PacketFormat) -> int:
+        engine = self.engines.index(form.engine)
+        values = {"opcode": form.opcode, "length": form.units, "engine": engine}
+        values["flags"] = packet.flags
+        bits = position = 0
+        for key, value in values.items():
+            bits |= self._part(key, value, self.description.header[key]) << position
+            position += self.description.header[key]
+        position += _RESERVED
+        for unknown in packet.waits.keys() - set(self.engines):
+            raise Invalid(f"packet waits for '{unknown}', which is no engine")
+        width = self.description.header["wait"]
+        for name in self.engines:
+            bits |= self._part(f"wait.{name}", packet.waits.get(name, 0), width) << position
+            position += width
+        return bits
+
+    def _part(self, name: str, value: int, width: int) -> int:
+        if not 0 <= value < 1 << width:
+            raise Invalid(f"field '{name}' is {value}, must be from 0 to {(1 << width) - 1}")
+        return value
+
+    def _header_values(self, bits: int) -> tuple[int, dict[str, int]]:
+        header = self.description.header
+        position = header["opcode"] + header["length"] + header["engine"]
+        flags = bits >> position & (1 << header["flags"]) - 1
+        position += header["flags"] + _RESERVED
+        waits: dict[str, int] = {}
+        for name in self.engines:
+            count = bits >> position & (1 << header["wait"]) - 1
+            position += header["wait"]
+            if count:
+                waits[name] = count
+        return flags, waits

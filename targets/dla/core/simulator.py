@@ -1,0 +1,206 @@
+"""Run a stream of packets on a simulated machine: bit for bit, with every access checked.
+
+Each engine takes its packets in order; a packet starts when its waits are met. Any order that the
+waits allow must give the same result: a seed draws one at random, so that a missing wait shows.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid
+from .extent import Extent, extent_fault, repeats, share_bytes
+from .machine import Machine, addresses_fault
+from .packet import InstructionSet, Packet, Placed
+
+
+@dataclass(frozen=True)
+class Run:
+    """Say when a packet ran: its number in the stream, and its cycles on an engine."""
+
+    number: int
+    engine: str
+    start: int
+    end: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a simulation cost: the runs of all packets by their start, and bytes moved."""
+
+    runs: tuple[Run, ...]
+    bytes_moved: Mapping[str, int]
+
+    @property
+    def cycles(self) -> int:
+        """Return when the last packet ends."""
+        return max((run.end for run in self.runs), default=0)
+
+    def busy(self, engine: str) -> int:
+        """Return for how many cycles an engine works."""
+        return sum(run.end - run.start for run in self.runs if run.engine == engine)
+
+    def text(self, width: int = 64) -> str:
+        """Draw the timeline: a line for each engine, `#` where it works, `.` where it waits."""
+        total = max(self.cycles, 1)
+        lines = [f"{self.cycles} cycles"]
+        lines += [f"{name}: {count} bytes" for name, count in sorted(self.bytes_moved.items())]
+        engines = sorted({run.engine for run in self.runs})
+        longest = max(map(len, engines), default=0)
+        for engine in engines:
+            marks = ["."] * width
+            for run in (run for run in self.runs if run.engine == engine and run.end > run.start):
+                first, last = run.start * width // total, (run.end - 1) * width // total
+                marks[first : last + 1] = "#" * (last + 1 - first)
+            percent = 100 * self.busy(engine) / total
+            lines.append(f"{engine:{longest}} |{''.join(marks)}| {percent:5.1f} %")
+        return "\n".join(lines)
+
+
+def queues(instructions: InstructionSet, placed: Sequence[Placed]) -> dict[str, list[int]]:
+    """Return the numbers of each engine's packets, in order."""
+    made: dict[str, list[int]] = {engine: [] for engine in instructions.engines}
+    for number, each in enumerate(placed):
+        made[instructions.form(each.packet).engine].append(number)
+    return made
+
+
+def stream_fault(placed: Sequence[Placed]) -> str | None:
+    """Say why packets are no stream, one that ends once and at its end, or None."""
+    ends = [number for number, each in enumerate(placed) if each.packet.ends]
+    if not ends:
+        return "the stream has no end"
+    if ends[0] != len(placed) - 1:
+        return f"packet {ends[0]} ends the stream, {len(placed) - 1 - ends[0]} more follow"
+    return None
+
+
+def simulate(
+    instructions: InstructionSet, code: bytes, machine: Machine, seed: int | None = None
+) -> Report:
+    """Run a stream to its end and return what it cost; the results are in the machine.
+
+    Without a seed packets run in the stream's order as far as waits allow. Raises CompileError
+    with the packet for what hardware could not do, and with the queues' heads for a deadlock.
+    """
+    placed = instructions.decode_stream(code)
+    fault = stream_fault(placed)
+    if fault is not None:
+        raise CompileError(fault)
+    return _Simulation(instructions, placed, machine, seed).run()
+
+
+class _Simulation:
+    def __init__(
+        self,
+        instructions: InstructionSet,
+        placed: Sequence[Placed],
+        machine: Machine,
+        seed: int | None,
+    ) -> None:
+        self.instructions = instructions
+        self.placed = placed
+        self.machine = machine
+        self.random = None if seed is None else random.Random(seed)
+        self.queues = queues(instructions, placed)
+        self.ends: dict[str, list[int]] = {engine: [] for engine in self.queues}
+        self.runs: list[Run] = []
+        self.moved: dict[str, int] = {}
+
+    def run(self) -> Report:
+        while any(len(self.ends[engine]) < len(queue) for engine, queue in self.queues.items()):
+            ready = [engine for engine in self.queues if self._ready(engine)]
+            if not ready:
+                raise CompileError(self._deadlock())
+            self._step(self.random.choice(ready) if self.random else min(ready, key=self._head))
+        runs = sorted(self.runs, key=lambda run: (run.start, run.number))
+        return Report(tuple(runs), self.moved)
+
+    def _head(self, engine: str) -> int:
+        return self.queues[engine][len(self.ends[engine])]
+
+    def _ready(self, engine: str) -> bool:
+        if len(self.ends[engine]) == len(self.queues[engine]):
+            return False
+        waits = self.placed[self._head(engine)].packet.waits
+        return all(len(self.ends[other]) >= count for other, count in waits.items())
+
+    def _step(self, engine: str) -> None:
+        number = self._head(engine)
+        packet = self.placed[number].packet
+        try:
+            require_legal(packet, self.machine)
+            packet.execute(self.machine)
+        except Invalid as error:
+            where = f"packet {number} ({packet.name}) at offset {self.placed[number].offset:#x}"
+            raise CompileError([Diagnostic(where, str(error))]) from None
+        waits = [self.ends[other][count - 1] for other, count in packet.waits.items()]
+        start = max([*waits, *self.ends[engine][-1:]], default=0)
+        end = start + packet.cycles(self.machine.description)
+        self.ends[engine].append(end)
+        self.runs.append(Run(number, engine, start, end, packet.name))
+        self._count(packet)
+
+    def _count(self, packet: Packet) -> None:
+        description = self.machine.description
+        for way, extents in (
+            ("read", packet.reads(description)),
+            ("written", packet.writes(description)),
+        ):
+            for extent in extents:
+                key = f"{extent.space} {way}"
+                self.moved[key] = self.moved.get(key, 0) + extent.bytes
+
+    def _deadlock(self) -> str:
+        heads: list[str] = []
+        for engine, queue in self.queues.items():
+            if len(self.ends[engine]) == len(queue):
+                heads.append(f"{engine} is at its end")
+                continue
+            number = self._head(engine)
+            packet = self.placed[number].packet
+            waits = ", ".join(
+                f"{other} {len(self.ends[other])}/{n}" for other, n in packet.waits.items()
+            )
+            heads.append(f"{engine} has packet {number} ({packet.name}), which waits for {waits}")
+        return f"deadlock: {'; '.join(heads)}"
+
+
+def require_legal(packet: Packet, machine: Machine) -> None:
+    """Refuse what no machine does, before anything is touched; raise Invalid."""
+    fault = packet_fault(packet, machine)
+    if fault is not None:
+        raise Invalid(fault)
+
+
+def packet_fault(packet: Packet, machine: Machine) -> str | None:
+    """Say which address or extent of a packet is wrong, or None."""
+    fault = addresses_fault(packet, machine.description)
+    if fault is not None:
+        return fault
+    reads, writes = packet.reads(machine.description), packet.writes(machine.description)
+    for extent in (*reads, *writes):
+        fault = extent_fault(extent, machine.size(extent.space))
+        if fault is not None:
+            return fault
+        if not extent.bytes:
+            return f"touches nothing of {extent.space}, sizes must be at least 1"
+    for extent in writes:
+        if repeats(extent):
+            return f"writes bytes of {extent.space} more than once"
+    return _in_place_fault(packet, reads, writes)
+
+
+def _in_place_fault(
+    packet: Packet, reads: Sequence[Extent], writes: Sequence[Extent]
+) -> str | None:
+    for read in reads:
+        for write in writes:
+            if read.space != write.space or read.space == "accumulator":
+                continue
+            apart = read.end <= write.start or write.end <= read.start
+            same = (read.start, read.strides) == (write.start, write.strides)
+            if not apart and not (packet.in_place and same) and share_bytes(read, write):
+                return f"writes over what it reads of {read.space}"
+    return None
