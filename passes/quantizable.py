@@ -1,4 +1,4 @@
-"""Which values of a model are worth to be quantised, and by which names a table knows them."""
+"""Which values of a model are to be quantised, and by which names a table knows them."""
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of

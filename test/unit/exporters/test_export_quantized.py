@@ -1,0 +1,99 @@
+"""Quantised numbers in ONNX files: nodes and names as they were, and the same results."""
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from trivium.compiler.export import export
+from trivium.compiler.exporters.onnx import export_onnx
+from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module
+
+RANDOM = np.random.default_rng(2)
+
+
+def quantized_conv() -> onnx.ModelProto:
+    """Make a convolution whose integers are also moved, and are an output."""
+    node = helper.make_node
+    weights = {
+        "xs": np.float32(0.03),
+        "xz": np.uint8(128),
+        "w": RANDOM.integers(-127, 128, (300, 3, 3, 3)).astype(np.int8),
+        "ws": RANDOM.uniform(0.001, 0.02, 300).astype(np.float32),
+        "wz": np.zeros(300, np.int8),
+        "b": RANDOM.integers(-900, 900, 300).astype(np.int32),
+        "bs": RANDOM.uniform(0.001, 0.02, 300).astype(np.float32),
+        "ys": np.float32(0.05),
+        "yz": np.uint8(0),
+    }
+    nodes = [
+        node("QuantizeLinear", ["x", "xs", "xz"], ["xq"]),
+        node("DequantizeLinear", ["xq", "xs", "xz"], ["xd"]),
+        node("DequantizeLinear", ["w", "ws", "wz"], ["wd"], axis=0),
+        node("DequantizeLinear", ["b", "bs"], ["bd"], axis=0),
+        node("Conv", ["xd", "wd", "bd"], ["c"]),
+        node("Relu", ["c"], ["r"]),
+        node("QuantizeLinear", ["r", "ys", "yz"], ["rq"]),
+        node("Transpose", ["rq"], ["t"], perm=[0, 2, 3, 1]),
+        node("DequantizeLinear", ["t", "ys", "yz"], ["y"]),
+    ]
+    info = helper.make_tensor_value_info
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [info("x", TensorProto.FLOAT, (1, 3, 6, 6))],
+        [info("y", TensorProto.FLOAT, (1, 4, 4, 300)), info("rq", TensorProto.UINT8, None)],
+        [numpy_helper.from_array(np.asarray(a), n) for n, a in weights.items()],
+    )
+    opset = [helper.make_opsetid("", 19)]
+    return onnx.shape_inference.infer_shapes(
+        helper.make_model(graph, opset_imports=opset, ir_version=10)
+    )
+
+
+def test_nodes_and_names_are_kept(tmp_path: Path) -> None:
+    model = quantized_conv()
+    onnx.save(model, tmp_path / "model.onnx")
+    export(tmp_path / "model.onnx", tmp_path / "again.onnx")
+    again = onnx.load(tmp_path / "again.onnx")
+    made = [(node.op_type, list(node.output)) for node in again.graph.node]
+    assert made == [(node.op_type, list(node.output)) for node in model.graph.node]
+    x = RANDOM.normal(size=(1, 3, 6, 6)).astype(np.float32)
+    results = [
+        onnxruntime.InferenceSession(tmp_path / name).run(None, {"x": x})
+        for name in ("model.onnx", "again.onnx")
+    ]
+    for first, second in zip(*results, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_pnnx_has_the_arithmetic(tmp_path: Path) -> None:
+    onnx.save(quantized_conv(), tmp_path / "model.onnx")
+    export(tmp_path / "model.onnx", tmp_path / "model.param")
+    lines = (tmp_path / "model.param").read_text().splitlines()[2:]
+    kinds = {line.split()[0] for line in lines}
+    assert {"pnnx.Expression", "F.conv2d"} & kinds
+    assert not any("quantize" in kind.lower() for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    ("op", "dtype", "message"),
+    [
+        ("quantize", "i8<-127:127>:f32, 0.5", "saturates at -127:127, ONNX at the bounds"),
+        ("dequantize", "i32:f32, 0.5:3", "has i32 with a zero point, ONNX has none for them"),
+    ],
+)
+def test_what_onnx_cannot_say_is_refused(op: str, dtype: str, message: str) -> None:
+    kind = f"!quant.uniform<{dtype}>"
+    name, x, y = ("to", "f32", kind) if op == "quantize" else ("of", kind, "f32")
+    text = f"""func.func @f(%x: tensor<2x{x}>) -> tensor<2x{y}> {{
+      %y = "tri.{op}"(%x) {{{name} = "{kind}"}} : (tensor<2x{x}>) -> tensor<2x{y}>
+      return %y : tensor<2x{y}> }}"""
+    with new_context():
+        module = Module.parse(text)
+        with pytest.raises(CompileError, match=message):
+            export_onnx(module)
