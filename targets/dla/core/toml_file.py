@@ -197,13 +197,14 @@ class _Reader:
     def engine(self, name: str, table: object, memories: Iterable[str]) -> Engine | None:
         where = ("engines", name)
         kind = _entry(table, "kind", None)
+        if isinstance(kind, str) and kind not in ENGINE_KINDS:
+            known = ", ".join(ENGINE_KINDS)
+            self.fault((*where, "kind"), f"kind of {name} is '{kind}', must be one of: {known}")
+            return None
         costs = ENGINE_KINDS.get(str(kind), ())
         entries = self.complete(table, {**_ENGINE, **dict.fromkeys(costs, int)}, where)
         if entries is None:
             return None
-        if kind not in ENGINE_KINDS:
-            known = ", ".join(ENGINE_KINDS)
-            self.fault((*where, "kind"), f"kind of {name} is '{kind}', must be one of: {known}")
         names = self._names((*where, "memories"), entries["memories"])
         for memory in names:
             if memory not in memories:
