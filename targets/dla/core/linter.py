@@ -124,15 +124,15 @@ class _Linter:
         """Return packets in an order that waits allow, and note what each surely comes after."""
         done = dict.fromkeys(self.queues, 0)
         order: list[int] = []
-        moved = True
-        while moved:
-            moved = False
-            for engine, queue in self.queues.items():
-                while done[engine] < len(queue) and self._met(queue[done[engine]], done):
-                    self._note(queue[done[engine]])
-                    order.append(queue[done[engine]])
-                    done[engine] += 1
-                    moved = True
+        while True:
+            heads = {e: queue[done[e]] for e, queue in self.queues.items() if done[e] < len(queue)}
+            ready = [engine for engine, head in heads.items() if self._met(head, done)]
+            if not ready:
+                break
+            engine = min(ready, key=heads.__getitem__)
+            self._note(heads[engine])
+            order.append(heads[engine])
+            done[engine] += 1
         for engine, queue in self.queues.items():
             if done[engine] < len(queue):
                 number = queue[done[engine]]

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-
 from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import Packet
 from trivium.targets.dla.core.simulator import simulate

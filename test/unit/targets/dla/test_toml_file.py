@@ -1,7 +1,6 @@
 """Descriptions: each fault has its line, all are listed, and other numbers work."""
 
 import pytest
-
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
@@ -29,8 +28,8 @@ FAULTS = [
     ("opcode = 255", "opcode = 256", "'opcode' is 256, must be from 0 to 255"),
     ('opcode = 4\nengine = "mac"', 'opcode = 4\nengine = "map"', "names the engine 'map'"),
     ('"source_row", unit = 1, bit = 40', '"source_row", unit = 1, bit = 39', "overlap"),
-    ('"length", unit = 1, bit = 88', '"length", unit = 1, bit = 120', "crosses the end of unit 1"),
-    ('"length", unit = 1', '"length", unit = 0', "starts at bit 88 of unit 0"),
+    ('"length", unit = 1, bit = 64', '"length", unit = 1, bit = 120', "crosses the end of unit 1"),
+    ('"length", unit = 1', '"length", unit = 0', "starts at bit 64 of unit 0"),
     ('"length", unit = 1', '"length", unit = 16', "has 17 units, 'length' cannot say so"),
     ("enum:dense,depthwise", "enum:dense,dense", "cases of field 'mode' must be names"),
     ("enum:add,mul,max,min", "enum:add,mul,max,min,sub", "5 cases of field 'operator'"),
@@ -51,7 +50,7 @@ def test_a_fault_has_its_line(old: str, new: str, message: str) -> None:
     assert found, str(caught.value)
     line = int(found[0].where.removeprefix("v.toml:"))
     changed = TEXT[: TEXT.index(old)].count("\n") + 1
-    if new and "lacks" not in message and "unit_bits" not in message:
+    if new and "lacks" not in message:
         assert abs(line - changed) <= 10, f"{found[0]} stands at {changed}"
 
 
@@ -63,7 +62,7 @@ def test_all_faults_are_listed_in_the_order_of_lines() -> None:
     with pytest.raises(CompileError) as caught:
         parse_description(text)
     lines = [int(d.where.rpartition(":")[2]) for d in caught.value.diagnostics]
-    assert len(lines) >= 2
+    assert len(lines) >= 15
     assert lines == sorted(lines)
 
 
