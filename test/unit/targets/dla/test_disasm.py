@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.disassembly import assemble
-from trivium.targets.dla.vanilla.packets import End, LoadWeights, instruction_set
+from trivium.targets.dla.vanilla.packets import instruction_set
+from trivium.targets.dla.vanilla.transfers import End, LoadWeights
 from trivium.tools.main import main
 
 VANILLA = instruction_set()

@@ -12,12 +12,12 @@ from trivium.targets.dla.vanilla.packets import (
     Conv,
     Copy,
     Eltwise,
-    End,
     Lookup,
     Pool,
     Resize,
     instruction_set,
 )
+from trivium.targets.dla.vanilla.transfers import End
 
 VANILLA = instruction_set()
 ATOM, TARGET = 16, 1 << 17
