@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .extent import Extent, extent_fault, share_bytes, view
 from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Placed
-from .simulator import queues, stream_fault
+from .simulator import packet_fault, queues, stream_fault
 
 KINDS = (
     "end",
@@ -22,6 +22,7 @@ KINDS = (
     "alignment",
     "out of range",
     "over capacity",
+    "packet",
     "missing dependency",
     "use before load",
     "live overlap",
@@ -108,9 +109,9 @@ class _Linter:
     def in_range(self, number: int) -> bool:
         """Check the addresses of a packet; return whether the other checks can look at it."""
         packet, description = self.placed[number].packet, self.machine.description
-        fault = addresses_fault(packet, description)
-        if fault is not None:
-            self.add("alignment", number, fault)
+        misaligned = addresses_fault(packet, description)
+        if misaligned is not None:
+            self.add("alignment", number, misaligned)
         legal = True
         for extent in (*packet.reads(description), *packet.writes(description)):
             fault = extent_fault(extent, self.machine.size(extent.space))
@@ -118,21 +119,26 @@ class _Linter:
                 kind = "over capacity" if extent.space == "accumulator" else "out of range"
                 self.add(kind, number, fault)
                 legal = False
-        return legal
+        if not legal or misaligned is not None:
+            return legal
+        fault = packet_fault(packet, self.machine)
+        if fault is not None:
+            self.add("packet", number, fault)
+        return fault is None
 
     def order(self) -> list[int]:
         """Return packets in an order that waits allow, and note what each surely comes after."""
         done = dict.fromkeys(self.queues, 0)
         order: list[int] = []
-        moved = True
-        while moved:
-            moved = False
-            for engine, queue in self.queues.items():
-                while done[engine] < len(queue) and self._met(queue[done[engine]], done):
-                    self._note(queue[done[engine]])
-                    order.append(queue[done[engine]])
-                    done[engine] += 1
-                    moved = True
+        while True:
+            heads = {e: queue[done[e]] for e, queue in self.queues.items() if done[e] < len(queue)}
+            ready = [engine for engine, head in heads.items() if self._met(head, done)]
+            if not ready:
+                break
+            engine = min(ready, key=heads.__getitem__)
+            self._note(heads[engine])
+            order.append(heads[engine])
+            done[engine] += 1
         for engine, queue in self.queues.items():
             if done[engine] < len(queue):
                 number = queue[done[engine]]

@@ -35,6 +35,17 @@ _TOP: Mapping[str, type] = {
     "engines": dict,
     "packets": dict,
 }
+_STRUCTURE = ("unit_bytes", "header", "memories", "engines", "packets")
+_STAND_INS: Table = {
+    "name": "",
+    "summary": "",
+    "abi": 1,
+    "atom": 1,
+    "rounding": ROUNDINGS[0],
+    "multiplier_bits": MOST_BITS,
+    "regions": ["region"],
+}
+"""Values that let the rest be checked when the file's own are missing or of another type."""
 _MEMORY: Mapping[str, type] = {"bytes": int, "alignment": int, "address_bits": int}
 _ENGINE: Mapping[str, type] = {"kind": str, "memories": list}
 _PACKET: Mapping[str, type] = {"opcode": int, "engine": str, "fields": list}
@@ -141,7 +152,11 @@ class _Reader:
     def description(self, table: Table) -> Description | None:
         top = self.complete(table, _TOP, ())
         if top is None:
-            return None
+            # Without the tables nothing more can be said; without the rest, much of them can.
+            if any(type(table.get(key)) is not _TOP[key] for key in _STRUCTURE):
+                return None
+            good = {key: table[key] for key in _TOP if type(table.get(key)) is _TOP[key]}
+            top = {**_STAND_INS, **good}
         self.number(("abi",), top["abi"], 1, 0xFFFF)
         self.power(("atom",), top["atom"])
         self.power(("unit_bytes",), top["unit_bytes"])
@@ -158,7 +173,7 @@ class _Reader:
         known_memories = {name: memory for name, memory in memories.items() if memory}
         engines = {n: self.engine(n, entry, memories) for n, entry in top["engines"].items()}
         header = self.header(top["header"], top["unit_bytes"], engines)
-        packets = self.packets(top["packets"], top, known_memories, engines, header)
+        packets = self.packets(top["packets"], top, memories, engines, header)
         if self.faults:
             return None
         return Description(
@@ -197,13 +212,14 @@ class _Reader:
     def engine(self, name: str, table: object, memories: Iterable[str]) -> Engine | None:
         where = ("engines", name)
         kind = _entry(table, "kind", None)
+        if isinstance(kind, str) and kind not in ENGINE_KINDS:
+            known = ", ".join(ENGINE_KINDS)
+            self.fault((*where, "kind"), f"kind of {name} is '{kind}', must be one of: {known}")
+            return None
         costs = ENGINE_KINDS.get(str(kind), ())
         entries = self.complete(table, {**_ENGINE, **dict.fromkeys(costs, int)}, where)
         if entries is None:
             return None
-        if kind not in ENGINE_KINDS:
-            known = ", ".join(ENGINE_KINDS)
-            self.fault((*where, "kind"), f"kind of {name} is '{kind}', must be one of: {known}")
         names = self._names((*where, "memories"), entries["memories"])
         for memory in names:
             if memory not in memories:
@@ -233,7 +249,7 @@ class _Reader:
         self,
         tables: Table,
         top: Table,
-        memories: Mapping[str, Memory],
+        memories: Mapping[str, Memory | None],
         engines: Mapping[str, Engine | None],
         header: Mapping[str, int],
     ) -> Mapping[str, PacketFormat]:
@@ -259,7 +275,7 @@ class _Reader:
         name: str,
         table: object,
         unit_bits: int,
-        memories: Mapping[str, Memory],
+        memories: Mapping[str, Memory | None],
         engines: Mapping[str, Engine | None],
     ) -> PacketFormat | None:
         where = ("packets", name)
@@ -295,7 +311,7 @@ class _Reader:
         packet: str,
         table: object,
         unit_bits: int,
-        memories: Mapping[str, Memory],
+        memories: Mapping[str, Memory | None],
         engine: Engine | None,
     ) -> Field | None:
         named = _entry(table, "name", "fields")
@@ -319,7 +335,7 @@ class _Reader:
         self,
         where: tuple[str, ...],
         field: Field,
-        memories: Mapping[str, Memory],
+        memories: Mapping[str, Memory | None],
         engine: Engine | None,
     ) -> None:
         if field.memory is not None:
@@ -340,12 +356,13 @@ class _Reader:
         self,
         where: tuple[str, ...],
         field: Field,
-        memories: Mapping[str, Memory],
+        memories: Mapping[str, Memory | None],
         engine: Engine | None,
     ) -> None:
         memory = memories.get(field.memory or "")
-        if memory is None:
+        if field.memory not in memories:
             self.fault(where, f"field '{field.name}' points into '{field.memory}', no memory")
+        if memory is None:
             return
         if field.bits < memory.address_bits:
             message = f"field '{field.name}' has {field.bits} bits, addresses of {memory.name} have"

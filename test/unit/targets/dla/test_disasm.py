@@ -1,0 +1,48 @@
+"""The command `trivium disasm`: what it prints assembles to the same bytes."""
+
+from pathlib import Path
+
+import pytest
+from trivium.targets.dla.core import container
+from trivium.targets.dla.core.disassembly import assemble
+from trivium.targets.dla.vanilla.packets import instruction_set
+from trivium.targets.dla.vanilla.transfers import End, LoadWeights
+from trivium.tools.main import main
+
+VANILLA = instruction_set()
+
+
+def test_what_is_printed_assembles(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    load = LoadWeights(region=0, source=64, destination=16, length=48)
+    code = VANILLA.encode_stream([load, End(waits={"load": 1})])
+    moved = container.relocations(VANILLA, code)
+    made = container.Container({"constants": 4096}, b"", code, moved, ("Conv_1", ""))
+    file = tmp_path / "a.dla"
+    file.write_bytes(container.save(VANILLA.description, made))
+    assert main(["disasm", str(file)]) == 0
+    text = capsys.readouterr().out
+    first = "load_weights region=0 source=0x40 destination=0x10 length=48 ; Conv_1\n"
+    assert text == f"{first}end wait.load=1\n"
+    assert assemble(VANILLA, text) == code
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"nothing", "offset 0x0: error: starts with b'noth'"),
+        (b"TDLA\x01\0", "offset 0x6: error: the header is cut short"),
+        (b"TDLA\x01\0" + bytes(34) + b"other" + bytes(19), "no accelerator is called 'other'"),
+    ],
+)
+def test_other_files_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, message: str
+) -> None:
+    file = tmp_path / "a.dla"
+    file.write_bytes(data)
+    assert main(["disasm", str(file)]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["disasm", "/nowhere/a.dla"]) == 1
+    assert "cannot read '/nowhere/a.dla'" in capsys.readouterr().err

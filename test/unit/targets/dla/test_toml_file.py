@@ -1,0 +1,85 @@
+"""Descriptions: each fault has its line, all are listed, and other numbers work."""
+
+import pytest
+from trivium.dialects.core.errors import CompileError
+from trivium.targets.dla.core.packet import InstructionSet
+from trivium.targets.dla.core.toml_file import parse_description
+from trivium.targets.dla.vanilla.packets import CLASSES, FILE
+
+TEXT = FILE.read_text()
+
+FAULTS = [
+    ('name = "vanilla"', "", "the description lacks 'name'"),
+    ("abi = 1 ", 'abi = "1" ', "'abi' must be a number"),
+    ("atom = 16", "atoms = 16", "the description has an unknown entry 'atoms'"),
+    ("atom = 16", "atom = 12", "'atom' is 12, must be a power of two"),
+    ("multiplier_bits = 31", "multiplier_bits = 40", "'multiplier_bits' is 40, must be from 2"),
+    ('"half_away"', '"up"', "rounding is 'up', must be one of: half_away"),
+    ("wait = 24", "wait = 30", "the header takes 152 bits, a unit has 128"),
+    ("sram = { bytes = 262144", "sram = { bytes = 262145", "must be a multiple of its alignment"),
+    ("sram = { bytes = 262144, alignment = 16", "sram = { bytes = 262144, alignment = 24", "24"),
+    ("sram = { bytes = 262144", "sram = { bytes = 67108864", "addresses of 24 bits reach"),
+    ("sram = { bytes = 262144", "sram = { bytes = 0", "sram has 0 bytes"),
+    ('memories = ["dram", "sram"]', 'memories = ["dram", "lram"]', "names the memory 'lram'"),
+    ('kind = "mac"', 'kind = "npu"', "kind of mac is 'npu', must be one of: dma, mac, vec"),
+    ("lanes = 16", "", "'engines.vec' lacks 'lanes'"),
+    ("lanes = 16", "lanes = 0", "'lanes' is 0, must be from 1"),
+    ("opcode = 5", "opcode = 4", "packets conv and pool both have opcode 4"),
+    ("opcode = 255", "opcode = 256", "'opcode' is 256, must be from 0 to 255"),
+    ('opcode = 4\nengine = "mac"', 'opcode = 4\nengine = "map"', "names the engine 'map'"),
+    ('"source_row", unit = 1, bit = 40', '"source_row", unit = 1, bit = 39', "overlap"),
+    ('"length", unit = 1, bit = 64', '"length", unit = 1, bit = 120', "crosses the end of unit 1"),
+    ('"length", unit = 1', '"length", unit = 0', "starts at bit 64 of unit 0"),
+    ('"length", unit = 1', '"length", unit = 16', "has 17 units, 'length' cannot say so"),
+    ("enum:dense,depthwise", "enum:dense,dense", "cases of field 'mode' must be names"),
+    ("enum:add,mul,max,min", "enum:add,mul,max,min,sub", "5 cases of field 'operator'"),
+    ('kind = "region"', 'kind = "place"', "field 'region' is of kind 'place'"),
+    ("address:weights", "address:disk", "points into 'disk', no memory"),
+    ("address:dram", "address:accumulator", "which engine load does not touch"),
+    ("kernel_rows = {", "kernel_lines = {", "limit 'kernel_lines' names no field of packet conv"),
+    ("least = 1, most = 16", "least = 1", "lacks 'most'"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "message"), FAULTS)
+def test_a_fault_has_its_line(old: str, new: str, message: str) -> None:
+    assert old in TEXT
+    with pytest.raises(CompileError) as caught:
+        parse_description(TEXT.replace(old, new, 1), "v.toml")
+    found = [d for d in caught.value.diagnostics if message in d.message]
+    assert found, str(caught.value)
+    line = int(found[0].where.removeprefix("v.toml:"))
+    changed = TEXT[: TEXT.index(old)].count("\n") + 1
+    if new and "lacks" not in message:
+        assert abs(line - changed) <= 10, f"{found[0]} stands at {changed}"
+
+
+def test_all_faults_are_listed_in_the_order_of_lines() -> None:
+    text = TEXT
+    for old, new, _ in FAULTS:
+        if "atom" not in old and "name" not in old and '"source_row"' not in old:
+            text = text.replace(old, new, 1) if new else text
+    with pytest.raises(CompileError) as caught:
+        parse_description(text)
+    lines = [int(d.where.rpartition(":")[2]) for d in caught.value.diagnostics]
+    assert len(lines) >= 15
+    assert lines == sorted(lines)
+
+
+@pytest.mark.parametrize("text", ["", "[", "packets = 3", "fields = [[1]]", "[packets.a]\n"])
+def test_what_is_no_description_is_refused(text: str) -> None:
+    with pytest.raises(CompileError):
+        parse_description(text)
+
+
+def test_fields_that_no_class_has_are_refused() -> None:
+    text = TEXT.replace('name = "fill"', 'name = "filling"')
+    with pytest.raises(CompileError, match="field 'fill' of packet 'load' is not in the"):
+        InstructionSet(parse_description(text), CLASSES)
+
+
+def test_the_digest_changes_with_every_number_but_not_with_the_summary() -> None:
+    digest = parse_description(TEXT).digest
+    assert parse_description(TEXT.replace("made to be copied", "copied")).digest == digest
+    for old, new, _ in [("lanes = 16", "lanes = 8", ""), ("most = 64", "most = 32", "")]:
+        assert parse_description(TEXT.replace(old, new, 1)).digest != digest
