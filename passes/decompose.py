@@ -34,7 +34,7 @@ class Decompose(Pass):
                 hint = f", did you mean '{close[0]}'" if close else ""
                 raise CompileError(f"pass '{self.name}' has no rule for op '{name}'{hint}")
         chosen = [named[name] for name in self.ops or named]
-        rewrite(module, *(_Decomposition(cls, rules[cls]) for cls in chosen))
+        rewrite(module, *(Decomposition(cls, rules[cls]) for cls in chosen))
 
 
 def decomposition_rules() -> dict[type[Op], Rule]:
@@ -44,7 +44,9 @@ def decomposition_rules() -> dict[type[Op], Rule]:
     return DECOMPOSITIONS
 
 
-class _Decomposition(Pattern):
+class Decomposition(Pattern):
+    """Replace ops of one class as a rule says."""
+
     def __init__(self, cls: type[Op], rule: Rule) -> None:
         self.root = cls
         self.rule = rule

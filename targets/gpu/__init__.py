@@ -3,6 +3,7 @@
 import pkgutil
 from importlib import import_module
 
+from . import decompose_refused as decompose_refused  # registers the pass
 from . import fuse_prologues as fuse_prologues  # registers the pass
 from . import pipeline as pipeline  # registers the passes
 from .target import GPU as TARGET

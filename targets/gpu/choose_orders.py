@@ -39,7 +39,8 @@ class ChooseOrders(Pass):
     between them follows. Their weights lie with output channels last, those of bytes with input
     channels last. All else is row-major, and so is what leaves the GPU, or is reshaped so that no
     order of the result fits. A transposition between kernels becomes a view: its result lies in
-    memory as its operand does.
+    memory as its operand does. What is only transposed, the last axis apart, is written as its
+    readers want it.
 
         tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32>
             =>   tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32, [0, 2, 3, 1]>
@@ -51,7 +52,7 @@ class ChooseOrders(Pass):
         with module.operation.context, ir.Location.unknown():
             for function in functions(module.operation):
                 block = function.regions[0].blocks[0]
-                orders = _chosen(block) | _weights(block)
+                orders = _transposed(block) | _chosen(block) | _weights(block)
                 for operation in list(block.operations):
                     _give(operation.operation, orders)
 
@@ -75,6 +76,37 @@ def _chosen(block: ir.Block) -> Orders:
                     alike.join(value, result)
     classes = {alike.first(value) for value in wanted}
     return {value: order for value, order in image.items() if alike.first(value) in classes}
+
+
+def _transposed(block: ir.Block) -> Orders:
+    """Return the values that lie so that what they are transposed to is row-major."""
+    orders: Orders = {}
+    for group in _device_groups(block):
+        if _only_transposition(group) is None:
+            for value in group.results:
+                if order := _wanted_order(value):
+                    orders[value] = order
+    return orders
+
+
+def _wanted_order(value: ir.Value) -> Order:
+    """Return the order that all readers of a value transpose it to; none if they do not agree.
+
+    The last axis stays the last one: kernels write its elements side by side.
+    """
+    readers = [view(use.owner) for use in value.uses]
+    found = {_order_behind(op) for op in readers}
+    if len(found) != 1:
+        return ()
+    (order,) = found
+    return order if order and order[-1] == len(order) - 1 else ()
+
+
+def _order_behind(op: Op | None) -> Order:
+    if not isinstance(op, tri.Group) or not _on_device(op):
+        return ()
+    transpose = _only_transposition(op)
+    return tuple(transpose.permutation) if transpose else ()
 
 
 def _device_groups(block: ir.Block) -> Iterator[tri.Group]:

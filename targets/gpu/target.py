@@ -31,7 +31,9 @@ class GpuTarget(Target):
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
-        decompose = (Decompose(names),) if names else ()
+        from .decompose_refused import DecomposeRefused  # it asks this target what it takes
+
+        decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
     def check(self, options: Options) -> None:

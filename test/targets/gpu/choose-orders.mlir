@@ -317,3 +317,51 @@ func.func @puts_inputs_of_bytes_last(%x: tensor<1x16x8x8xi8>, %a: tensor<4x64xi8
   }) {target = "gpu"} : (tensor<4x64xf16>, tensor<64x32xf16>) -> tensor<4x32xf16>
   return %y, %z, %o : tensor<1x32x6x6xi32>, tensor<4x32xi32>, tensor<4x32xf16>
 }
+
+// What is read transposed is written so: the transposition is a view, and so is what reshapes it.
+// CHECK-LABEL: func.func @writes_heads_side_by_side
+// CHECK:           "tri.exp"
+// CHECK:         %[[Y:.*]] = "tri.transpose"(%{{.*}}) {{.*}} : (tensor<2x4x6x8xf32, [0, 2, 1, 3]>) -> tensor<2x6x4x8xf32>
+// CHECK-NEXT:    "tri.reshape"(%[[Y]])
+func.func @writes_heads_side_by_side(%x: tensor<2x4x6x8xf32>) -> tensor<12x32xf32> {
+  %a = "tri.group"(%x) ({
+  ^bb0(%p: tensor<2x4x6x8xf32>):
+    %e = "tri.exp"(%p) : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+    "tri.yield"(%e) : (tensor<2x4x6x8xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+  %b = "tri.group"(%a) ({
+  ^bb0(%p: tensor<2x4x6x8xf32>):
+    %t = "tri.transpose"(%p) {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x4x6x8xf32>) -> tensor<2x6x4x8xf32>
+    "tri.yield"(%t) : (tensor<2x6x4x8xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2x4x6x8xf32>) -> tensor<2x6x4x8xf32>
+  %y = "tri.reshape"(%b) {shape = array<i64: 12, 32>} : (tensor<2x6x4x8xf32>) -> tensor<12x32xf32>
+  return %y : tensor<12x32xf32>
+}
+
+// Another reader wants it as it is; and elements that would be written far apart stay together.
+// CHECK-LABEL: func.func @keeps_what_is_read_in_two_ways
+// CHECK-NOT:     [0, 2, 1, 3]
+// CHECK-NOT:     [0, 1, 3, 2]
+// CHECK:         return
+func.func @keeps_what_is_read_in_two_ways(%x: tensor<2x4x6x8xf32>)
+    -> (tensor<2x4x6x8xf32>, tensor<12x32xf32>, tensor<8x48xf32>) {
+  %a, %c = "tri.group"(%x) ({
+  ^bb0(%p: tensor<2x4x6x8xf32>):
+    %e = "tri.exp"(%p) : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+    %n = "tri.neg"(%p) : (tensor<2x4x6x8xf32>) -> tensor<2x4x6x8xf32>
+    "tri.yield"(%e, %n) : (tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2x4x6x8xf32>) -> (tensor<2x4x6x8xf32>, tensor<2x4x6x8xf32>)
+  %b = "tri.group"(%a) ({
+  ^bb0(%p: tensor<2x4x6x8xf32>):
+    %t = "tri.transpose"(%p) {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x4x6x8xf32>) -> tensor<2x6x4x8xf32>
+    "tri.yield"(%t) : (tensor<2x6x4x8xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2x4x6x8xf32>) -> tensor<2x6x4x8xf32>
+  %d = "tri.group"(%c) ({
+  ^bb0(%p: tensor<2x4x6x8xf32>):
+    %t = "tri.transpose"(%p) {permutation = array<i64: 0, 1, 3, 2>} : (tensor<2x4x6x8xf32>) -> tensor<2x4x8x6xf32>
+    "tri.yield"(%t) : (tensor<2x4x8x6xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2x4x6x8xf32>) -> tensor<2x4x8x6xf32>
+  %y = "tri.reshape"(%b) {shape = array<i64: 12, 32>} : (tensor<2x6x4x8xf32>) -> tensor<12x32xf32>
+  %z = "tri.reshape"(%d) {shape = array<i64: 8, 48>} : (tensor<2x4x8x6xf32>) -> tensor<8x48xf32>
+  return %a, %y, %z : tensor<2x4x6x8xf32>, tensor<12x32xf32>, tensor<8x48xf32>
+}
