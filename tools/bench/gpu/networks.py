@@ -235,8 +235,8 @@ class Step(nn.Module):
             x, memory = layer(x, None, (keys[number], values[number]))
             memories.append(memory)
         assert text.scores is not None
-        extended = (torch.stack([memory[side] for memory in memories]) for side in range(2))
-        return text.scores(text.norm(x)), *extended
+        keys, values = (torch.stack([memory[side] for memory in memories]) for side in range(2))
+        return text.scores(text.norm(x)), keys, values
 
 
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
