@@ -235,8 +235,8 @@ class Step(nn.Module):
             x, memory = layer(x, None, (keys[number], values[number]))
             memories.append(memory)
         assert text.scores is not None
-        keys, values = (torch.stack([memory[side] for memory in memories]) for side in range(2))
-        return text.scores(text.norm(x)), keys, values
+        new_keys, new_values = (torch.stack(side) for side in zip(*memories, strict=True))
+        return text.scores(text.norm(x)), new_keys, new_values
 
 
 NETWORKS: dict[str, Callable[[], nn.Module]] = {
