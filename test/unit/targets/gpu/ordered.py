@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from closeness import assert_close
+from gpu_kernels import Execute, run_group
 from groups import Case, Epilogue, build_group
-from kernels import Execute, run_group
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import ops

@@ -1,6 +1,7 @@
 """Compiling source: code, the cache, the same bytes again, and all that can go wrong."""
 
 import os
+import subprocess
 import sys
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
@@ -127,9 +128,13 @@ def test_what_the_user_sets_for_triton_changes_nothing(monkeypatch: pytest.Monke
 
 
 @needs_triton
-def test_triton_is_not_imported_here() -> None:
-    compiled(DOUBLE)
-    assert "triton" not in sys.modules
+def test_triton_is_not_imported_where_sources_are_compiled() -> None:
+    program = (
+        "from sources import compiled, double; from trivium.targets.gpu.compile import Job;"
+        "compiled(Job(double())); import sys; assert 'triton' not in sys.modules"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
 
 
 @needs_triton

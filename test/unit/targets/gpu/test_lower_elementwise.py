@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_kernels import run_group
 from groups import Case, build_group
-from kernels import run_group
 from ordered import build_ordered
 from sources import needs_triton
 from trivium.dialects import tri

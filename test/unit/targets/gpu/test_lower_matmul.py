@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from closeness import assert_close
+from gpu_kernels import run_group
 from groups import Case
-from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from trivium.dialects import tri
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gpu_kernels import run_group
 from groups import Case, build_group, op_of
-from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from printed import run_printed
 from sources import HOPPER, needs_triton

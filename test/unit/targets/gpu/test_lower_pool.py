@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from closeness import assert_close
 from compiling import assemblies
+from gpu_kernels import run_group
 from groups import Case
-from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from printed import run_printed
 from sources import HOPPER, needs_triton

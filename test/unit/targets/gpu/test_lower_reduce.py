@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from closeness import assert_close
+from gpu_kernels import run_group
 from groups import Case, build_group
-from kernels import run_group
 from ordered import Order, build_ordered, check, drawn
 from printed import run_printed
 from sources import HOPPER, needs_triton

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from gpu_kernels import run_group
 from groups import release
-from kernels import run_group
 from trivium.dialects import tile, tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context

@@ -1,10 +1,10 @@
 """Every op with a kernel, printed and run in Triton's interpreter, against its reference."""
 
 import pytest
-from cases import CASES
 from closeness import assert_close, defined
+from gpu_cases import CASES
+from gpu_kernels import run_group
 from groups import build_group
-from kernels import run_group
 from printed import run_printed
 from sources import needs_triton
 from trivium.dialects.core.op import Op

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from cases import CASES
 from closeness import assert_close, defined
+from gpu_cases import CASES
+from gpu_kernels import run_group
 from groups import Case, build_group
-from kernels import run_group
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op

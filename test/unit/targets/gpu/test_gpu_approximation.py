@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from gpu_kernels import run_group
 from groups import Case, build_group
-from kernels import run_group
 from trivium.dialects import tri
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
