@@ -90,7 +90,7 @@ LARGE: Mapping[
         product((512, 256), (256, 512), "float64"),
         ((), ()),
         (r"mma\.sync\.aligned\.m8n8k4\.row\.col\.f64",),
-        (r"mma\.sync\.aligned\.m16n8k\d+\.row\.col\.f64",),
+        (r"mma\.sync\.aligned\.m\d+n8k\d+\.row\.col\.f64",),
     ),
     "windows": (
         conv((8, 64, 56, 56), (64, 64, 3, 3), pads=(1,) * 4),
