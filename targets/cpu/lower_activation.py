@@ -3,32 +3,10 @@
 import math as constants
 
 from ...dialects import tri
-from ...dialects.core.attributes import tensor_of
-from ...dialects.core.tensor import numpy_dtype
 from . import approximation
 from .conversion import convert, widened
 from .number import Number, math
 from .target import elementwise
-
-
-@elementwise(tri.Relu)
-def lower_relu(op: tri.Relu, x: Number) -> Number:
-    return x.maximum(0)
-
-
-@elementwise(tri.LeakyRelu)
-def lower_leaky_relu(op: tri.LeakyRelu, x: Number) -> Number:
-    return x.less(0).select(x * op.alpha, x)
-
-
-@elementwise(tri.Prelu)
-def lower_prelu(op: tri.Prelu, x: Number, slope: Number) -> Number:
-    return x.less(0).select(x * slope, x)
-
-
-@elementwise(tri.ThresholdedRelu)
-def lower_thresholded_relu(op: tri.ThresholdedRelu, x: Number) -> Number:
-    return x.less_equal(op.alpha).select(x.like(0), x)
 
 
 @elementwise(tri.Elu)
@@ -104,11 +82,6 @@ def lower_softplus(op: tri.Softplus, x: Number) -> Number:
     return approximation.softplus(x)
 
 
-@elementwise(tri.Softsign)
-def lower_softsign(op: tri.Softsign, x: Number) -> Number:
-    return x / (x.abs() + 1)
-
-
 @elementwise(tri.Mish)
 @widened
 def lower_mish(op: tri.Mish, x: Number) -> Number:
@@ -124,11 +97,3 @@ def lower_shrink(op: tri.Shrink, x: Number) -> Number:
     above = wide.greater(op.threshold).select(wide - op.bias, 0)
     below = wide.less(-op.threshold).select(wide + op.bias, above)
     return convert(below, x.dtype)
-
-
-@elementwise(tri.Clip)
-def lower_clip(op: tri.Clip, x: Number) -> Number:
-    element = numpy_dtype(tensor_of(op.x.type).dtype).type
-    low, high = float(element(op.min)), float(element(op.max))
-    x = x if low == -constants.inf else x.maximum(low)
-    return x if high == constants.inf else x.minimum(high)

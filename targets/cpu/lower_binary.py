@@ -12,21 +12,6 @@ from .number import Number, math
 from .target import elementwise
 
 
-@elementwise(tri.Add)
-def lower_add(op: tri.Add, a: Number, b: Number) -> Number:
-    return a + b
-
-
-@elementwise(tri.Sub)
-def lower_sub(op: tri.Sub, a: Number, b: Number) -> Number:
-    return a - b
-
-
-@elementwise(tri.Mul)
-def lower_mul(op: tri.Mul, a: Number, b: Number) -> Number:
-    return a * b
-
-
 @elementwise(tri.Div)
 def lower_div(op: tri.Div, a: Number, b: Number) -> Number:
     return a / b
@@ -48,16 +33,6 @@ def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
 @widened
 def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
     return a.with_value(math.atan2(a.value, b.value))
-
-
-@elementwise(tri.Minimum)
-def lower_minimum(op: tri.Minimum, a: Number, b: Number) -> Number:
-    return a.minimum(b)
-
-
-@elementwise(tri.Maximum)
-def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
-    return a.maximum(b)
 
 
 @elementwise(tri.Pow)
@@ -112,21 +87,6 @@ def _integer_power(a: Number, b: Number) -> Number:
         return result
     unit = a.equal(1) if a.kind == "uint" else a.equal(1).logical_or(a.equal(-1))
     return b.greater_equal(0).logical_or(unit).select(result, 0)
-
-
-@elementwise(tri.BitwiseAnd)
-def lower_bitwise_and(op: tri.BitwiseAnd, a: Number, b: Number) -> Number:
-    return a.logical_and(b)
-
-
-@elementwise(tri.BitwiseOr)
-def lower_bitwise_or(op: tri.BitwiseOr, a: Number, b: Number) -> Number:
-    return a.logical_or(b)
-
-
-@elementwise(tri.BitwiseXor)
-def lower_bitwise_xor(op: tri.BitwiseXor, a: Number, b: Number) -> Number:
-    return a.logical_xor(b)
 
 
 @elementwise(tri.ShiftLeft)

@@ -11,23 +11,9 @@ from .number import Number, math
 from .target import elementwise
 
 
-@elementwise(tri.Abs)
-def lower_abs(op: tri.Abs, x: Number) -> Number:
-    return x.abs()
-
-
 @elementwise(tri.Neg)
 def lower_neg(op: tri.Neg, x: Number) -> Number:
     return -x
-
-
-@elementwise(tri.Sign)
-def lower_sign(op: tri.Sign, x: Number) -> Number:
-    one = x.greater(0).select(x.like(1), 0)
-    if x.kind == "uint":
-        return one
-    signed = x.less(0).select(x.like(-1), one)
-    return x.is_nan().select(x, signed) if x.is_float else signed
 
 
 @elementwise(tri.Exp)
@@ -81,11 +67,6 @@ def lower_rsqrt(op: tri.Rsqrt, x: Number) -> Number:
     return 1 / x.apply(math.sqrt)
 
 
-@elementwise(tri.Reciprocal)
-def lower_reciprocal(op: tri.Reciprocal, x: Number) -> Number:
-    return 1 / x
-
-
 @elementwise(tri.Not)
 def lower_not(op: tri.Not, x: Number) -> Number:
     return x.invert()
@@ -94,11 +75,6 @@ def lower_not(op: tri.Not, x: Number) -> Number:
 @elementwise(tri.BitwiseNot)
 def lower_bitwise_not(op: tri.BitwiseNot, x: Number) -> Number:
     return x.invert()
-
-
-@elementwise(tri.IsNan)
-def lower_is_nan(op: tri.IsNan, x: Number) -> Number:
-    return x.is_nan()
 
 
 @elementwise(tri.IsInf)

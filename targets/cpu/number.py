@@ -12,6 +12,7 @@ from typing import Any
 
 from ...dialects.core.mlir import ir, upstream
 from ...dialects.core.tensor import DTYPES
+from ..number import Arithmetic
 
 arith: Any = upstream("arith")
 llvm: Any = upstream("llvm")
@@ -64,7 +65,7 @@ def element_type(dtype: str) -> ir.Type:
     return ir.Type.parse(dtype)
 
 
-class Number:
+class Number(Arithmetic["Number"]):
     """Wrap an SSA value, scalar or vector, together with its element type's signedness."""
 
     def __init__(self, value: Any, dtype: str) -> None:
@@ -76,10 +77,6 @@ class Number:
     @property
     def kind(self) -> str:
         return DTYPES[self.dtype].kind
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind == "float"
 
     def like(self, constant: float) -> "Number":
         """Make a constant of the same type and width."""
@@ -136,18 +133,6 @@ class Number:
         if self.is_float:
             return self.with_value(arith.remf(self.value, right.value))
         return right.equal(0).select(self.like(0), self - (self / right) * right)
-
-    def __radd__(self, other: float) -> "Number":
-        return self + other
-
-    def __rsub__(self, other: float) -> "Number":
-        return self.like(other) - self
-
-    def __rmul__(self, other: float) -> "Number":
-        return self * other
-
-    def __rtruediv__(self, other: float) -> "Number":
-        return self.like(other) / self
 
     def __neg__(self) -> "Number":
         if self.is_float:

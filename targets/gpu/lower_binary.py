@@ -3,7 +3,7 @@
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.op import Op, view
+from ...dialects.core.op import view
 from ...dialects.core.tensor import DTYPES
 from . import trigonometry
 from .approximation import with_sign_of
@@ -12,21 +12,6 @@ from .number import Number
 from .power import EASY_POWERS, integer_power, power, snapped
 from .remainder import quotient, remainder
 from .target import GPU, elementwise
-
-
-@elementwise(tri.Add)
-def lower_add(op: tri.Add, a: Number, b: Number) -> Number:
-    return a + b
-
-
-@elementwise(tri.Sub)
-def lower_sub(op: tri.Sub, a: Number, b: Number) -> Number:
-    return a - b
-
-
-@elementwise(tri.Mul)
-def lower_mul(op: tri.Mul, a: Number, b: Number) -> Number:
-    return a * b
 
 
 @elementwise(tri.Div)
@@ -56,16 +41,6 @@ def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
     return trigonometry.atan2(a, b)
 
 
-@elementwise(tri.Minimum)
-def lower_minimum(op: tri.Minimum, a: Number, b: Number) -> Number:
-    return a.minimum(b)
-
-
-@elementwise(tri.Maximum)
-def lower_maximum(op: tri.Maximum, a: Number, b: Number) -> Number:
-    return a.maximum(b)
-
-
 @elementwise(tri.Pow)
 def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
     if not a.is_float and not b.is_float:
@@ -82,21 +57,6 @@ def _constant_exponent(op: tri.Pow) -> float | None:
     if isinstance(made, tri.Constant) and made.value.size == 1:
         return float(made.value.reshape(-1)[0])
     return None
-
-
-@elementwise(tri.BitwiseAnd, tri.And)
-def lower_and(op: Op, a: Number, b: Number) -> Number:
-    return a.logical_and(b)
-
-
-@elementwise(tri.BitwiseOr, tri.Or)
-def lower_or(op: Op, a: Number, b: Number) -> Number:
-    return a.logical_or(b)
-
-
-@elementwise(tri.BitwiseXor, tri.Xor)
-def lower_xor(op: Op, a: Number, b: Number) -> Number:
-    return a.logical_xor(b)
 
 
 @elementwise(tri.ShiftLeft)

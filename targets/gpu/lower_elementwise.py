@@ -2,14 +2,10 @@
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
+from ..elementwise import SHARED
 from .conversion import cast, reinterpret
 from .number import Number
 from .target import elementwise
-
-
-@elementwise(tri.Where)
-def lower_where(op: tri.Where, condition: Number, a: Number, b: Number) -> Number:
-    return condition.select(a, b)
 
 
 @elementwise(tri.Cast)
@@ -20,3 +16,7 @@ def lower_cast(op: tri.Cast, x: Number) -> Number:
 @elementwise(tri.BitCast)
 def lower_bit_cast(op: tri.BitCast, x: Number) -> Number:
     return reinterpret(x, tensor_of(op.x.type).dtype, op.to)
+
+
+for _op, _function in SHARED.items():
+    elementwise(_op)(_function)

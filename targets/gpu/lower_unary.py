@@ -50,39 +50,15 @@ def lower_formula(op: Op, x: Number) -> Number:
     return FORMULAS[type(op)](x)
 
 
-@elementwise(tri.Abs)
-def lower_abs(op: tri.Abs, x: Number) -> Number:
-    return x.abs()
-
-
-@elementwise(tri.Sign)
-def lower_sign(op: tri.Sign, x: Number) -> Number:
-    one = x.greater(0).select(x.like(1), 0)
-    if x.kind == "uint":
-        return one
-    signed = x.less(0).select(x.like(-1), one)
-    return x.is_nan().select(x, signed) if x.is_float else signed
-
-
 @elementwise(tri.Rsqrt)
 def lower_rsqrt(op: tri.Rsqrt, x: Number) -> Number:
     # The hardware's is good to half of the bits of an f64.
     return 1 / x.apply("sqrt") if x.dtype == "f64" else x.apply("rsqrt")
 
 
-@elementwise(tri.Reciprocal)
-def lower_reciprocal(op: tri.Reciprocal, x: Number) -> Number:
-    return 1 / x
-
-
 @elementwise(tri.Not, tri.BitwiseNot)
 def lower_not(op: Op, x: Number) -> Number:
     return x.invert()
-
-
-@elementwise(tri.IsNan)
-def lower_is_nan(op: tri.IsNan, x: Number) -> Number:
-    return x.is_nan()
 
 
 @elementwise(tri.IsInf)

@@ -13,6 +13,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op, view
 from ...dialects.core.tensor import DTYPES, numpy_dtype
 from ...dialects.tile.types import Size, Tile, broadcast, plain_type
+from ..number import Arithmetic
 
 COMPUTE = {"f16": "f32", "bf16": "f32"}
 """The type that elements of a storage type are computed in, where it is another one."""
@@ -23,7 +24,7 @@ def compute_dtype(dtype: str) -> str:
     return COMPUTE.get(dtype, dtype)
 
 
-class Number:
+class Number(Arithmetic["Number"]):
     """Wrap a value of the tile dialect; sizes broadcast by numpy's rule."""
 
     def __init__(self, value: ir.Value) -> None:
@@ -49,10 +50,6 @@ class Number:
     @property
     def kind(self) -> str:
         return DTYPES[self.dtype].kind
-
-    @property
-    def is_float(self) -> bool:
-        return self.kind == "float"
 
     def like(self, constant: float) -> "Number":
         """Make a constant of the same type, to broadcast."""
@@ -90,18 +87,6 @@ class Number:
     def remainder(self, other: "Number | float") -> "Number":
         """Return what truncating division leaves, with the sign of the dividend."""
         return self._binary(other, "remainder")
-
-    def __radd__(self, other: float) -> "Number":
-        return self + other
-
-    def __rsub__(self, other: float) -> "Number":
-        return self.like(other) - self
-
-    def __rmul__(self, other: float) -> "Number":
-        return self * other
-
-    def __rtruediv__(self, other: float) -> "Number":
-        return self.like(other) / self
 
     def __neg__(self) -> "Number":
         return self.apply("neg")
