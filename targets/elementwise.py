@@ -6,7 +6,8 @@ from typing import Any, TypeVar
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.op import Op
+from ..dialects.core.mlir import ir
+from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import numpy_dtype
 from .number import Arithmetic
 
@@ -152,3 +153,11 @@ def lower_clip(op: tri.Clip, x: Number) -> Number:
     low, high = float(element(op.min)), float(element(op.max))
     x = x if low == -math.inf else x.maximum(low)
     return x if high == math.inf else x.minimum(high)
+
+
+def constant_exponent(op: tri.Pow) -> float | None:
+    """Return the power that an op raises to, where that is one number of the kernel."""
+    made = view(op.b.owner) if isinstance(op.b, ir.OpResult) else None
+    if isinstance(made, tri.Constant) and made.value.size == 1:
+        return float(made.value.reshape(-1)[0])
+    return None

@@ -2,6 +2,10 @@
 
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+
+from ..dialects.core.tensor import numpy_dtype
+
 Number = TypeVar("Number", bound="Arithmetic[Any]")
 
 
@@ -92,3 +96,10 @@ class Arithmetic(Generic[Number]):
     def select(self, if_true: Number, if_false: Number | float) -> Number:
         """Choose by this condition (i1), element by element."""
         raise NotImplementedError
+
+
+def float_below(value: int, dtype: str) -> float:
+    """Return the greatest float of a type that is not above an integer."""
+    kind = numpy_dtype(dtype).type
+    near = kind(value)
+    return float(near) if int(near) <= value else float(np.nextafter(near, kind(0)))

@@ -53,3 +53,8 @@ def reshaped_strides(shape: Shape, strides: Sequence[int], new: Shape) -> tuple[
         if have > size:
             runs.append((have // size, step * size))
     return tuple(reversed(result))
+
+
+def parts_of(sizes: "list[int] | tuple[int, ...]") -> list[tuple[int, int]]:
+    """Pair the size of each part with where it starts."""
+    return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]

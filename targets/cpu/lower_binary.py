@@ -3,9 +3,8 @@
 from collections.abc import Callable
 
 from ...dialects import tri
-from ...dialects.core.mlir import ir
-from ...dialects.core.op import view
 from ...dialects.core.tensor import DTYPES
+from ..elementwise import constant_exponent
 from .conversion import convert, widened
 from .index import carry
 from .number import Number, math
@@ -40,20 +39,13 @@ def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
 def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
     if not a.is_float and not b.is_float:
         return _integer_power(a, b)
-    known = _constant_exponent(op)
+    known = constant_exponent(op)
     if a.is_float and known in _EASY_POWERS:
         return _EASY_POWERS[known](a)
     if a.dtype == "f32" and b.dtype == "f32":
         return a.with_value(math.powf(a.value, b.value))
     wide = convert(a, "f64")
     return convert(wide.with_value(math.powf(wide.value, convert(b, "f64").value)), a.dtype)
-
-
-def _constant_exponent(op: tri.Pow) -> float | None:
-    made = view(op.b.owner) if isinstance(op.b, ir.OpResult) else None
-    if isinstance(made, tri.Constant) and made.value.size == 1:
-        return float(made.value.reshape(-1)[0])
-    return None
 
 
 def _root(a: Number) -> Number:

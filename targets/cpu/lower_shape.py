@@ -2,6 +2,7 @@
 
 from ...dialects import tri
 from ...dialects.core.tensor import normalize_axis
+from ..strides import parts_of
 from .buffer import Buffer, Lanes
 from .index import Index
 from .kernel import KernelBuilder
@@ -32,20 +33,15 @@ def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
     axis = normalize_axis(op.axis, len(x.shape))
     return tuple(
         x.slice(_along(axis, start, x), _resized(x, axis, size), [1] * len(x.shape))
-        for start, size in _parts(op.sizes)
+        for start, size in parts_of(op.sizes)
     )
 
 
 @template(tri.Concat)
 def lower_concat(op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], sink: Sink) -> None:
     axis = normalize_axis(op.axis, len(sink.shape))
-    for x, (start, _) in zip(xs, _parts([x.shape[axis] for x in xs]), strict=True):
+    for x, (start, _) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
         sink.window(_along(axis, start, x), x.shape).copy(x)
-
-
-def _parts(sizes: "list[int] | tuple[int, ...]") -> list[tuple[int, int]]:
-    """Pair the size of each part with where it starts."""
-    return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
 
 
 def _along(axis: int, start: int, x: Buffer) -> list[int]:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...dialects.core.tensor import DTYPES, numpy_dtype
+from ..number import float_below
 from .number import Number, compute_dtype
 
 
@@ -25,17 +26,10 @@ def _float_to_int(x: Number, dtype: str) -> Number:
     """Convert a float to an integer type that is at least 32 bits wide, then to the one wanted."""
     info = np.iinfo(numpy_dtype(dtype))
     low, high = int(info.min), int(info.max)
-    limit = _float_below(high, x.dtype)
+    limit = float_below(high, x.dtype)
     inside = x.is_nan().select(x.like(0), x).maximum(low).minimum(limit)
     whole = inside.cast(dtype if DTYPES[dtype].bits >= 32 else "i32").cast(dtype)
     return whole if limit == high else x.greater(limit).select(whole.like(high), whole)
-
-
-def _float_below(value: int, dtype: str) -> float:
-    """Return the greatest float of a type that is not above an integer."""
-    kind = numpy_dtype(dtype).type
-    near = kind(value)
-    return float(near) if int(near) <= value else float(np.nextafter(near, kind(0)))
 
 
 def cast(x: Number, dtype: str) -> Number:

@@ -2,9 +2,8 @@
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.mlir import ir
-from ...dialects.core.op import view
 from ...dialects.core.tensor import DTYPES
+from ..elementwise import constant_exponent
 from . import trigonometry
 from .approximation import with_sign_of
 from .conversion import convert
@@ -45,18 +44,11 @@ def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
 def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
     if not a.is_float and not b.is_float:
         return integer_power(a, b)
-    known = _constant_exponent(op)
+    known = constant_exponent(op)
     if a.is_float and known in EASY_POWERS:
         return EASY_POWERS[known](a)
     result = power(convert(a, "f64"), convert(b, "f64"))
     return convert(result if a.is_float else snapped(result), a.dtype)
-
-
-def _constant_exponent(op: tri.Pow) -> float | None:
-    made = view(op.b.owner) if isinstance(op.b, ir.OpResult) else None
-    if isinstance(made, tri.Constant) and made.value.size == 1:
-        return float(made.value.reshape(-1)[0])
-    return None
 
 
 @elementwise(tri.ShiftLeft)

@@ -4,7 +4,7 @@ import math
 
 from ...dialects import tri
 from ...dialects.core.tensor import Shape, normalize_axis
-from ..strides import row_major
+from ..strides import parts_of, row_major
 from .buffer import Buffer
 from .coordinates import Axis, Coordinates
 from .fill import Reader
@@ -42,18 +42,13 @@ def lower_slice(op: tri.Slice, x: Buffer) -> Buffer:
 @indexed(tri.Split)
 def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
     axis = normalize_axis(op.axis, len(x.shape))
-    return tuple(_part(x, axis, start, size) for start, size in _parts(op.sizes))
+    return tuple(_part(x, axis, start, size) for start, size in parts_of(op.sizes))
 
 
 def _part(x: Buffer, axis: int, start: int, size: int) -> Buffer:
     starts = [start if d == axis else 0 for d in range(len(x.shape))]
     sizes = tuple(size if d == axis else n for d, n in enumerate(x.shape))
     return x.slice(starts, sizes, [1] * len(x.shape))
-
-
-def _parts(sizes: "list[int] | tuple[int, ...]") -> list[tuple[int, int]]:
-    """Pair the size of each part with where it starts."""
-    return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
 
 
 @template(tri.Concat)
@@ -64,7 +59,7 @@ def lower_concat(op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], sink: 
     first = order.index(axis)
     outer, inner = order[:first], order[first:]
     index = in_a_row(kernel, max(x.tensor.size for x in xs))
-    for x, (start, size) in zip(xs, _parts([x.shape[axis] for x in xs]), strict=True):
+    for x, (start, size) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
         if not x.tensor.size:
             continue
         step = math.prod(sink.shape[dim] for dim in order[first + 1 :])
