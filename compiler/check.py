@@ -6,7 +6,7 @@ from typing import Any
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import F32, FAST, Options
-from ..targets.place import Placement, placements
+from ..targets.place import Place, Placement, placements
 from .frontends.core.inputs import Bindings
 from .source import Source, import_model
 from .stages import candidates, pipeline_for
@@ -24,6 +24,7 @@ def check(
     tuning: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    strict: bool = False,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
@@ -31,7 +32,7 @@ def check(
     would not compile.
     """
     options = Options(math, winograd_error, tuning, machine=machine, precision=precision)
-    pipeline = pipeline_for(target, opt_level, options)
+    pipeline = pipeline_for(target, opt_level, options, strict).until(Place.name)
     with new_context():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         pipeline.run(module)

@@ -51,6 +51,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
     )
+    group.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="refuse a model of which anything would run on another target",
+    )
     group.add_argument("--shape", **shape_argument())
     group.add_argument(
         "--opt-level",
@@ -91,7 +97,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
     names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
-    names += ("machine",)
+    names += ("machine", "strict")
     return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
 
 
