@@ -76,10 +76,15 @@ def placed_groups(module: Module) -> list[tri.Group]:
     return [op for op in found if isinstance(op, tri.Group)]
 
 
+def running_in(group: tri.Group) -> list[Op]:
+    """List the ops of a group that do something when it runs."""
+    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, FREE))]
+
+
 def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
     """List the ops of a group that a target did not take, each with the reason."""
-    members = [m for m in ops(group.block) if not (m.terminator or isinstance(m, FREE))]
-    return [(m, target.refusal(m) or "; ".join(_refusals(group, target))) for m in members]
+    whole = "; ".join(_refusals(group, target))
+    return [(op, target.refusal(op) or whole) for op in running_in(group)]
 
 
 def _require_first(module: Module, choices: Sequence[Target]) -> None:
@@ -121,8 +126,7 @@ def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
     target = _choose(group, choices)
     if target is None or target is choices[0]:
         return target is None
-    members = [m for m in ops(group.block) if not (m.terminator or isinstance(m, FREE))]
-    return any(choices[0].refusal(m) is None for m in members)
+    return any(choices[0].refusal(op) is None for op in running_in(group))
 
 
 def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
