@@ -157,8 +157,10 @@ class Conv(Packet):
 class Pool(Packet):
     """Take the greatest value or the average of each window; only values in the image count.
 
-    The average is one division, rounded half away from zero, of sum(x - source_zero) * multiplier
-    by count * 2^shift; `divisor` says what is counted: the kernel, or what of it is inside.
+    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); the average
+    has sum(x - source_zero) there. Its `divisor` is none, where one over the count is part of the
+    multiplier, or what of the window is inside: then the division by count * 2^shift is exact, and
+    rounds half away from zero.
     """
 
     name = "pool"
@@ -214,12 +216,11 @@ class Pool(Packet):
             count += inside[..., None]
         if not count.all():
             raise Invalid("pools a window that has nothing of the image")
-        if self.mode == "max":
-            rounding = machine.description.rounding
-            y = shifted(best - self.source_zero, self.multiplier, self.shift, rounding)
+        if self.mode == "average" and self.divisor == "inside":
+            y = divide(sums * self.multiplier, count << self.shift)
         else:
-            taps = count if self.divisor == "inside" else np.full_like(count, window.taps)
-            y = divide(sums * self.multiplier, taps << self.shift)
+            values = best - self.source_zero if self.mode == "max" else sums
+            y = shifted(values, self.multiplier, self.shift, machine.description.rounding)
         _write(machine, self, finish(y, self.destination_zero, self.low, self.high))
 
 
