@@ -135,8 +135,8 @@ def test_whatever_the_bytes_are_they_are_loaded_or_refused(seed: int) -> None:
     data = bytearray(CONVS.file())
     for _ in range(chance.randint(1, 4)):
         data[chance.randrange(len(data))] = chance.randrange(256)
-    with pytest.raises(CompileError):
-        container.load(VANILLA, bytes(data))
+    if data != CONVS.file():
+        refusal(bytes(data))
     data[:64] = CONVS.file()[:64]
     assert_loaded_or_refused(sealed(data))
 
