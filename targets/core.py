@@ -106,6 +106,10 @@ class Target:
         """Return the passes that make code of what was placed here, as far as that is IR."""
         return ()
 
+    def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """List the phases that ops placed here go through, each with the names of its passes."""
+        return ()
+
     def check(self, options: Options) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
         if options.architectures:

@@ -12,6 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
+from ..targets.registry import find_target
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -19,6 +20,7 @@ OPT_LEVEL = 2
 VALUE_FLAGS = {
     "--target=NAME": "run the default pipeline of a target",
     "--stop-after=PASS": "end the pipeline after this pass",
+    "--list-phases=NAME": "list the phases of a target and the passes of each",
     "--mlir-elide-elementsattrs-if-larger=N": "print no constants of more than N elements",
 }
 SWITCHES = {
@@ -158,6 +160,15 @@ def pass_table() -> str:
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)
     return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())
+
+
+def phase_table(target: str) -> str:
+    """List the phases of a target with the names of their passes; CompileError without any."""
+    phases = find_target(target).phases()
+    if not phases:
+        raise CompileError(f"target '{target}' has no phases, --list-passes lists all passes")
+    width = max(len(name) for name, _ in phases)
+    return "\n".join(f"  {name:{width}}  {', '.join(passes)}".rstrip() for name, passes in phases)
 
 
 def _usage(name: str) -> str:
