@@ -9,8 +9,7 @@ from ...dialects.dla.access import Access
 from ...dialects.dla.buffers import BufferOp, touched
 from ...dialects.dla.types import REGIONS, Buffer
 from ...passes.core import Pass
-from .layout import Layout
-from .registry import find_instructions
+from .layout import Layout, layout_of
 
 Touched = tuple[ir.Value, Buffer, Access]
 """A buffer that an op touches, its type, and which part of it."""
@@ -32,7 +31,7 @@ class Prefetch(Pass):
     depth: int = 2
 
     def run(self, module: Module) -> None:
-        layout = Layout(find_instructions(self.target).description)
+        layout = layout_of(self.target, self.description)
         with module.operation.context:
             for op in ops(module.operation):
                 if isinstance(op, dla.Program) and op.target == self.target:
