@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dialects.core.errors import Invalid
 from ....dialects.core.fixed_point import multiply_shift
-from ..core.arithmetic import (
+from ....dialects.core.integers import (
     Integers,
     Values,
     Window,
