@@ -5,7 +5,7 @@ from typing import Any
 
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
-from ..targets.options import F32, FAST, Options
+from ..targets.options import F32, FAST, FLOATS, Options
 from ..targets.place import Placement, placements
 from .frontends.core.inputs import Bindings
 from .source import Source, import_model
@@ -24,13 +24,16 @@ def check(
     tuning: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    quantized: str = FLOATS,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
 
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    options = Options(math, winograd_error, tuning, machine=machine, precision=precision)
+    options = Options(
+        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
+    )
     pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)

@@ -7,8 +7,9 @@ from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
 from ..passes.fold_casts import FoldCasts
 from ..passes.lower_precision import LowerPrecision
+from ..passes.lower_quantized import LowerQuantized
 from ..passes.pipeline import Pipeline
-from ..targets.options import DEFAULT, F32, Options
+from ..targets.options import DEFAULT, F32, INTEGERS, Options
 from ..targets.place import Place
 from ..targets.registry import find_target, split_target
 
@@ -27,6 +28,7 @@ def pipeline_for(
     options = options_for(target, options)
     chosen.check(options)
     passes: tuple[Pass, ...] = (
+        *_integer_passes(options),
         *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
@@ -47,6 +49,11 @@ def candidates(target: str) -> tuple[str, ...]:
     """List the targets that are asked in order to take an op: the one named, its fallbacks."""
     name = split_target(target)[0]
     return tuple(dict.fromkeys((name, *find_target(name).fallbacks)))
+
+
+def _integer_passes(options: Options) -> tuple[Pass, ...]:
+    """Return what makes quantised ops integer ones, before anything else looks at them."""
+    return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
 def _precision_passes(options: Options) -> tuple[Pass, ...]:
