@@ -8,7 +8,7 @@ from ..passes.eliminate import Eliminate
 from ..passes.fold_casts import FoldCasts
 from ..passes.lower_precision import LowerPrecision
 from ..passes.lower_quantized import LowerQuantized
-from ..passes.pipeline import Pipeline
+from ..passes.pipeline import Pipeline, Step
 from ..targets.options import DEFAULT, F32, INTEGERS, Options
 from ..targets.place import Place
 from ..targets.registry import find_target, split_target
@@ -27,14 +27,14 @@ def pipeline_for(
     chosen, *others = map(find_target, candidates(target))
     options = options_for(target, options)
     chosen.check(options)
-    passes: tuple[Pass, ...] = (
+    passes: tuple[Step, ...] = (
         *_integer_passes(options),
         *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
         *(each for other in others for each in other.passes(0, options)),
         *grouping_pipeline(opt_level),
-        Place(candidates(target)),
+        Place(tuple(dict.fromkeys((chosen.choice(options), *chosen.fallbacks)))),
         *chosen.placed_passes(opt_level, options),
     )
     return Pipeline(passes)

@@ -11,7 +11,7 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..passes.core import Pass
 from .core import Target
-from .registry import find_target
+from .registry import choose_target
 
 FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
 """Ops that no target runs: constants are data, a reshape is another view of the same memory, and
@@ -40,7 +40,7 @@ class Place(Pass):
     targets: tuple[str, ...] = ("cpu", "host")
 
     def run(self, module: Module) -> None:
-        choices = [find_target(name) for name in self.targets]
+        choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
             for op in _top(block):
@@ -55,7 +55,7 @@ class Place(Pass):
 
 def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
     """Report where each kernel of a placed module runs, and why not on an earlier target."""
-    choices = [find_target(name) for name in targets]
+    choices = [choose_target(choice) for choice in targets]
     for op in _top(module.main.regions[0].blocks[0]):
         if not isinstance(op, tri.Group):
             continue
