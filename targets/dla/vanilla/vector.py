@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.core.errors import Invalid
-from ....dialects.core.integers import divide, finish, shifted
+from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.machine import Machine
@@ -56,21 +55,8 @@ class Pool(WindowPacket, VectorPacket):
 
     def execute(self, machine: Machine) -> None:
         x = machine.read(self.source_extent)
-        window = self.window
-        best = np.full((*window.out, self.channels), -129, np.int64)
-        sums, count = np.zeros_like(best), np.zeros((*window.out, 1), np.int64)
-        for found, inside in window.values(x, self.source_zero):
-            values = found.astype(np.int64)
-            best = np.maximum(best, np.where(inside[..., None], values, -129))
-            sums += np.where(inside[..., None], values - self.source_zero, 0)
-            count += inside[..., None]
-        if not count.all():
-            raise Invalid("pools a window that has nothing of the image")
-        if self.mode == "average" and self.divisor == "inside":
-            y = divide(sums * self.multiplier, count << self.shift)
-        else:
-            values = best - self.source_zero if self.mode == "max" else sums
-            y = shifted(values, self.multiplier, self.shift, machine.description.rounding)
+        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+        y = pooled(x, self.window, self.mode, self.divisor, self.source_zero, factor)
         self.write(machine, finish(y, self.destination_zero, self.low, self.high))
 
 
@@ -102,16 +88,10 @@ class Eltwise(VectorPacket):
         return (self.source_extent, Extent("sram", self.other, self.channels, counts, strides))
 
     def execute(self, machine: Machine) -> None:
-        a, b = (machine.read(extent).astype(np.int64) for extent in self.reads(machine.description))
-        p, q = (a - self.source_zero) * self.multiplier, b - self.other_zero
-        scaled = q * self.other_multiplier
-        if self.operator == "add":
-            y = p + scaled
-        elif self.operator == "mul":
-            y = p * q
-        else:
-            y = np.maximum(p, scaled) if self.operator == "max" else np.minimum(p, scaled)
-        y = shifted(y, 1, self.shift, machine.description.rounding)
+        a, b = map(machine.read, self.reads(machine.description))
+        zeros = (self.source_zero, self.other_zero)
+        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+        y = combined(a, b, self.operator, zeros, self.other_multiplier, factor)
         self.write(machine, finish(y, self.destination_zero, self.low, self.high))
 
 
@@ -129,7 +109,7 @@ class Lookup(VectorPacket):
 
     def execute(self, machine: Machine) -> None:
         x, table = map(machine.read, self.reads(machine.description))
-        self.write(machine, table[x.astype(np.int64) + 128])
+        self.write(machine, looked_up(x, table))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,11 +131,8 @@ class Resize(VectorPacket):
 
     def execute(self, machine: Machine) -> None:
         x = machine.read(self.source_extent)
-        rows = np.arange(self.out_rows, dtype=np.int64) * self.step_rows + self.start_rows
-        columns = np.arange(self.out_columns, dtype=np.int64) * self.step_columns
-        columns += self.start_columns
-        taken = np.clip(rows >> 16, 0, self.rows - 1)[:, None]
-        self.write(machine, x[taken, np.clip(columns >> 16, 0, self.columns - 1)])
+        out, start = (self.out_rows, self.out_columns), (self.start_rows, self.start_columns)
+        self.write(machine, resized(x, out, start, (self.step_rows, self.step_columns)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +150,6 @@ class Copy(VectorPacket):
 
     def execute(self, machine: Machine) -> None:
         x = machine.read(self.source_extent).astype(np.int64)
-        rounding = machine.description.rounding
-        y = shifted(x - self.source_zero, self.multiplier, self.shift, rounding)
+        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+        y = factor.times(x - self.source_zero)
         self.write(machine, finish(y, self.destination_zero, self.low, self.high))
