@@ -18,7 +18,8 @@ from .attempts import ATTEMPTS
 from .core.description import Description
 from .core.packet import InstructionSet
 from .limits import tensor_refusal
-from .phases import IR_OPTIMIZATION, NAMES, TENSOR_SEL, Phases
+from .measures import traffic_bounds
+from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
 from .registry import choose_instructions
 
@@ -103,8 +104,10 @@ class Accelerator(Target):
         return f"{self.name} has no op for {op.op_name}"
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        from .code import compile_programs
+        from .code import ProgramCode
 
         bound = self.chosen(options.architectures)
-        log = bound.road().run(module, progress, only=NAMES[2:])
-        return compile_programs(module, bound.instructions, log)
+        description = bound.description
+        bounds = traffic_bounds(module, self.name, description)
+        log = bound.road().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
+        return ProgramCode(module, bound.instructions, log, bounds)
