@@ -9,7 +9,7 @@ from ..dialects.core.location import node_names
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module, ops
-from ..targets.options import F32, FAST, Options
+from ..targets.options import F32, FAST, FLOATS, Options
 from ..targets.place import (
     Place,
     Placement,
@@ -55,6 +55,7 @@ def check(
     tuning: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    quantized: str = FLOATS,
     strict: bool = False,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
@@ -62,7 +63,9 @@ def check(
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    options = Options(math, winograd_error, tuning, machine=machine, precision=precision)
+    options = Options(
+        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
+    )
     pipeline = pipeline_for(target, opt_level, options, strict).until(Place.name)
     with new_context():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)

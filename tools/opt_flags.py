@@ -12,7 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
-from ..targets.registry import find_target
+from ..targets.registry import find_target, load_targets
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -144,6 +144,7 @@ def _parse(text: str) -> Pipeline:
         return Pipeline.parse(text)
     except CompileError:
         import_all(targets)
+        load_targets()
         return Pipeline.parse(text)
 
 
@@ -157,6 +158,7 @@ def pass_table() -> str:
     """List our passes with their options and the first lines of their docstrings."""
     load_passes()
     import_all(targets)
+    load_targets()
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)
     return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())

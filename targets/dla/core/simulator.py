@@ -13,6 +13,9 @@ from .extent import Extent, extent_fault, repeats, share_bytes
 from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Packet, Placed
 
+CONSTANTS = "dram.constants"
+"""The space that is filled once, for all runs."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -84,7 +87,16 @@ def simulate(
     Without a seed packets run in the stream's order as far as waits allow. Raises CompileError
     with the packet for what hardware could not do, and with the queues' heads for a deadlock.
     """
-    placed = instructions.decode_stream(code)
+    return simulate_packets(instructions, instructions.decode_stream(code), machine, seed)
+
+
+def simulate_packets(
+    instructions: InstructionSet,
+    placed: Sequence[Placed],
+    machine: Machine,
+    seed: int | None = None,
+) -> Report:
+    """Run a stream that is decoded already, as `simulate` does."""
     fault = stream_fault(placed)
     if fault is not None:
         raise CompileError(fault)
@@ -187,6 +199,8 @@ def packet_fault(packet: Packet, machine: Machine) -> str | None:
         if not extent.bytes:
             return f"touches nothing of {extent.space}, sizes must be at least 1"
     for extent in writes:
+        if extent.space == CONSTANTS:
+            return f"writes bytes of {extent.space}, which every run reads"
         if repeats(extent):
             return f"writes bytes of {extent.space} more than once"
     return _in_place_fault(packet, reads, writes)

@@ -91,6 +91,7 @@ class _Reader:
     """Make the parts of a description out of tables, and collect what is wrong with them."""
 
     def __init__(self, text: str, file: str) -> None:
+        self.text = text
         self.lines = text.splitlines()
         self.file = file
         self.faults: list[Diagnostic] = []
@@ -183,6 +184,7 @@ class _Reader:
             memories=known_memories,
             engines={name: engine for name, engine in engines.items() if engine},
             packets=packets,
+            source=self.text,
         )
 
     def _names(self, where: tuple[str, ...], names: list[object]) -> tuple[str, ...]:
