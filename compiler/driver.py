@@ -37,6 +37,7 @@ def compile(
     precision: str = F32,
     candidates: bool = False,
     quantized: str = FLOATS,
+    strict: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -48,12 +49,13 @@ def compile(
     compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs, and a
     warning says when what comes of it computes something else on the example. `target` is where it
     should run: `cpu`, `host`, or a GPU by its architecture, `gpu:sm_90`, for several of which there
-    can be code, `gpu:sm_80,sm_90`; what that target does not take runs on the host, by reference
-    kernels. `shapes` gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1,
-    3)}`); `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2
-    (fusion). `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer
-    may lose by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is
-    a file of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
+    can be code, `gpu:sm_80,sm_90`; what that target does not take runs on its fallbacks, in the end
+    on the host, by reference kernels, or with `strict` is an error that lists all of it. `shapes`
+    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
+    `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
+    `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
+    by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
+    of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
     `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
     `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
     CPU can run. `precision` is what f32 is computed in: "f32", "tf32" (in products, on a GPU),
@@ -67,7 +69,8 @@ def compile(
     wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
-    package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
+    rest = (progress, example_inputs, strict)
+    package = build(model, target, shapes, constants, opt_level, *choices, *rest)
     session = Session(package, threads=threads)
     if is_torch_module(model):
         compare(session, model, example_inputs)
@@ -90,6 +93,7 @@ def build(
     quantized: str = FLOATS,
     progress: Progress | None = None,
     example_inputs: Any = None,
+    strict: bool = False,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
@@ -97,7 +101,7 @@ def build(
         return rebuild(Package.open(model), machine, report)
     choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
     options = Options(*choices)
-    pipeline = pipeline_for(target, opt_level, options)
+    pipeline = pipeline_for(target, opt_level, options, strict)
     with new_context():
         report("import")
         module = import_model(

@@ -21,6 +21,7 @@ from .report_gpu import gpu_sections, launches, spell_step
 from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
 if TYPE_CHECKING:
+    from ..compiler.check import Verdict
     from ..targets.place import Placement
 
 
@@ -77,6 +78,24 @@ def placement_report(name: str, placements: Sequence["Placement"]) -> str:
         rows = [(p.nodes, _spell_ops(p.ops), "; ".join(p.refusals)) for p in refused]
         lines += ["", "not where it was asked for", *columns(rows)]
     return "\n".join(lines)
+
+
+def verdict_report(verdicts: Sequence["Verdict"], target: str) -> str:
+    """Describe which nodes of a model would run on a target: `trivium can-run` prints it."""
+    rows = [
+        (verdict.node, _spell_ops(verdict.ops), "yes" if verdict.runs else "no", _where(verdict))
+        for verdict in verdicts
+    ]
+    able = sum(verdict.runs for verdict in verdicts)
+    total = f"{able} of {count(len(rows), 'node')} {'runs' if able == 1 else 'run'} on {target}"
+    return "\n".join([*columns(rows, ""), total] if rows else [total])
+
+
+def _where(verdict: "Verdict") -> str:
+    """Say where a node runs, when not all of it runs where it was asked for."""
+    if verdict.runs:
+        return "" if verdict.targets else "nothing is left to run"
+    return f"on {', '.join(verdict.targets)}: {'; '.join(verdict.refusals)}"
 
 
 def _port(port: Port) -> str:

@@ -11,7 +11,7 @@ from ..report import summary
 
 KEPT = (
     *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
-    "--candidates",
+    *("--candidates", "--strict"),
 )
 """What cannot be chosen again when a package is compiled anew."""
 
