@@ -10,8 +10,7 @@ from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...dialects.dla.dialect import TensorOp
 from ...passes.core import Pass
-from .layout import Layout
-from .registry import find_instructions
+from .layout import Layout, layout_of
 
 STAYS = "dla.stays"
 """The attribute of an op whose result stays in sram, and of a group: which inputs do."""
@@ -30,10 +29,10 @@ class ChooseMemory(Pass):
 
     target: str = "vanilla"
     description: str = ""
-    share: int = 75
+    share: int = 100
 
     def run(self, module: Module) -> None:
-        layout = Layout(find_instructions(self.target).description)
+        layout = layout_of(self.target, self.description)
         with module.operation.context:
             for op in ops(module.main):
                 if isinstance(op, tri.Group) and op.target == self.target:

@@ -7,6 +7,7 @@ import numpy as np
 from ...dialects.core.tensor import Array, Shape
 from ...dialects.dla.types import Buffer
 from .core.description import Description
+from .registry import choose_instructions
 
 
 @dataclass(frozen=True)
@@ -43,3 +44,8 @@ class Layout:
         """Return constant images with their channels padded by zeros."""
         extra = self.padded(array.shape[-1]) - array.shape[-1]
         return np.pad(array, [(0, 0)] * 3 + [(0, extra)])
+
+
+def layout_of(target: str, file: str) -> Layout:
+    """Return the layout of an accelerator, as its own description or a user's file has it."""
+    return Layout(choose_instructions(f"{target}:{file}").description)

@@ -2,7 +2,7 @@
 
 from ...dialects import dla, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.errors import CompileError, Diagnostic, Unsupported
+from ...dialects.core.errors import Diagnostic, Unsupported
 from ...dialects.core.interpret import compute
 from ...dialects.core.location import describe, inner_location
 from ...dialects.core.mlir import ir
@@ -13,9 +13,9 @@ from ...dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, buffer_typ
 from ...passes.core import Pass
 from . import tile_conv as tile_conv
 from . import tile_vector as tile_vector
+from .attempts import Retry
 from .choose_memory import STAYS, is_constant
-from .layout import Layout
-from .registry import find_instructions
+from .layout import Layout, layout_of
 from .tiler import TILINGS, Images, Tiler
 
 
@@ -23,8 +23,9 @@ class LowerToBuffers(Pass):
     """Make a program of each group on an accelerator, and run it where the group was.
 
     Values that stay (see `choose-memory`) are in sram as wholes; windows of others are loaded into
-    tiles, and what is made of them is stored. Tiles are as large as `tile_share` percent of the
-    room that is left allows, so that two of them fit at 50.
+    tiles, and what is made of them is stored. Tiles are as large as half of `tile_share` percent of
+    the room that is left allows, so that two of them fit. Asks for another attempt where not even
+    the smallest tile of an op does.
 
         %y = tri.group %x { dla.conv } {target = "vanilla"}
             =>   dla.program @vanilla_0 { dla.load … dla.conv_tile … dla.store … }
@@ -33,10 +34,10 @@ class LowerToBuffers(Pass):
 
     target: str = "vanilla"
     description: str = ""
-    tile_share: int = 50
+    tile_share: int = 100
 
     def run(self, module: Module) -> None:
-        layout = Layout(find_instructions(self.target).description)
+        layout = layout_of(self.target, self.description)
         with module.operation.context, ir.Location.unknown():
             found = [
                 op
@@ -154,12 +155,13 @@ class _Lowering:
             images.sram = tiler.alloc(self.layout.images(shape, SRAM))
         elif images.dram is None:
             images.dram = tiler.alloc(self.layout.images(shape, ACTIVATIONS))
-        tiler.budget = self._left(index, tiler) * self.share // 100
+        tiler.budget = self._left(index, tiler) * self.share // 200
+        tiler.weight_budget = self.layout.capacity("weights") * self.share // 200
         try:
             TILINGS[type(op)](op, tiler)
         except Unsupported as reason:
             message = f"'{op.op_name}' op {reason}"
-            raise CompileError([Diagnostic(describe(op.location), message)]) from None
+            raise Retry([Diagnostic(describe(op.location), message)]) from None
 
     def _left(self, index: int, tiler: Tiler) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""

@@ -12,8 +12,8 @@ from ...dialects.core.tensor import Array
 from ...dialects.dla.types import ACCUMULATOR, Buffer
 from .conv_plan import ConvPlan, ConvShape, plan_conv
 from .layout import Layout
+from .spans import Span, spans
 from .tiler import Reader, Tiler, Weights, Writer, parts, tiles
-from .windows import Span, spans
 
 _I32 = np.iinfo(np.int32)
 
@@ -22,8 +22,7 @@ _I32 = np.iinfo(np.int32)
 def tile_conv(op: dla.Conv, tiler: Tiler) -> None:
     """Write the tiles of a convolution by the cheapest plan."""
     shape, reader, writer = shape_of(op, tiler)
-    budget = tiler.layout.capacity("weights") // 2
-    plan = plan_conv(shape, tiler.layout, tiler.budget, budget)
+    plan = plan_conv(shape, tiler.layout, tiler.budget, tiler.weight_budget)
     _Tiles(op, tiler, shape, plan, reader, writer).write()
 
 

@@ -10,8 +10,8 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from .blocks import blocks
+from .spans import span
 from .tiler import Ranges, Reader, Tiler, Window, Writer, tiles
-from .windows import span
 
 
 @tiles(dla.Pool)

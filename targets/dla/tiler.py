@@ -45,7 +45,8 @@ class Window:
 class Tiler:
     """Write one program: `block` is its body, and its constants become arguments of it.
 
-    `budget` is how many bytes of sram the tiles of the op at hand may take.
+    `budget` is how many bytes of sram a tile of the op at hand may take, with what it is made of;
+    `weight_budget` is how many a chunk of weights may take.
     """
 
     module: Module
@@ -53,6 +54,7 @@ class Tiler:
     layout: Layout
     outside: ir.Operation
     budget: int = 0
+    weight_budget: int = 0
     location: ir.Location | None = None
     constants: list[ir.Value] = field(default_factory=list[ir.Value])
     values: dict[ir.Value, Images] = field(default_factory=dict[ir.Value, Images])
