@@ -30,8 +30,8 @@ def test_what_is_printed_assembles(tmp_path: Path, capsys: pytest.CaptureFixture
     ("data", "message"),
     [
         (b"nothing", "offset 0x0: error: starts with b'noth'"),
-        (b"TDLA\x01\0", "offset 0x6: error: the header is cut short"),
-        (b"TDLA\x01\0" + bytes(34) + b"other" + bytes(19), "no accelerator is called 'other'"),
+        (b"TDLA\x02\0", "offset 0x6: error: the header is cut short"),
+        (b"TDLA\x02\0" + bytes(34) + b"other" + bytes(19), "no accelerator is called 'other'"),
     ],
 )
 def test_other_files_are_refused(
