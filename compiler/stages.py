@@ -13,8 +13,6 @@ from ..targets.options import DEFAULT, F32, INTEGERS, Options
 from ..targets.place import Place
 from ..targets.registry import find_target, split_target
 
-HOST = "host"
-
 
 def pipeline_for(
     target: str,
@@ -23,15 +21,18 @@ def pipeline_for(
 ) -> Pipeline:
     """Return the pipeline from an imported model to what a target compiles: a placed one.
 
+    What the target leaves to others is made fit for them as far as they cannot do without.
     Raises CompileError for a target that there is not, and for options that it does not have.
     """
-    chosen = find_target(split_target(target)[0])
-    chosen.check(options_for(target, options))
+    chosen, *others = map(find_target, candidates(target))
+    options = options_for(target, options)
+    chosen.check(options)
     passes: tuple[Pass, ...] = (
         *_integer_passes(options),
         *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
+        *(each for other in others for each in other.passes(0, options)),
         *grouping_pipeline(opt_level),
         Place(candidates(target)),
         *chosen.placed_passes(opt_level, options),
@@ -45,8 +46,9 @@ def options_for(target: str, options: Options) -> Options:
 
 
 def candidates(target: str) -> tuple[str, ...]:
-    """List the targets that are asked in order to take an op: after all others, the host."""
-    return tuple(dict.fromkeys((split_target(target)[0], HOST)))
+    """List the targets that are asked in order to take an op: the one named, its fallbacks."""
+    name = split_target(target)[0]
+    return tuple(dict.fromkeys((name, *find_target(name).fallbacks)))
 
 
 def _integer_passes(options: Options) -> tuple[Pass, ...]:

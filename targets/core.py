@@ -56,10 +56,13 @@ class Target:
 
     The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
     and in the support table of the docs. `quantized` says that ops on quantised numbers come as
-    they are; other targets get them as arithmetic.
+    they are; other targets get them as arithmetic. `fallbacks` are the targets that are asked, in
+    order, to take what this one refuses; what they cannot do without (their passes of level 0) is
+    done to all ops of `tri` that `passes` has left.
     """
 
     quantized: ClassVar[bool] = False
+    fallbacks: ClassVar[tuple[str, ...]] = ("host",)
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""

@@ -31,8 +31,9 @@ class Placement:
 class Place(Pass):
     """Give every op a target: the first of `targets` that accepts it.
 
-    A group goes as a whole, or is dissolved when no target takes all of it. What is not in a
-    group becomes a group of its own. CompileError lists the ops that no target takes.
+    A group goes as a whole, or is dissolved: when no target takes all of it, and when the first
+    target takes a part of it. What is not in a group becomes a group of its own. CompileError lists
+    the ops that no target takes.
 
     %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
     """
@@ -44,7 +45,7 @@ class Place(Pass):
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
             for op in _top(block):
-                if isinstance(op, tri.Group) and _choose(op, choices) is None:
+                if isinstance(op, tri.Group) and _must_part(op, choices):
                     dissolve(op)
             refused: list[str] = []
             for op in _top(block):
@@ -82,6 +83,15 @@ def _place(op: Op, choices: Sequence[Target]) -> list[str]:
     group = op if isinstance(op, tri.Group) else enclose(op)
     group.operation.attributes["target"] = ir.StringAttr.get(target.name)
     return []
+
+
+def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
+    """Say whether a group is to be dissolved: a later target must not take what the first would."""
+    target = _choose(group, choices)
+    if target is None or target is choices[0]:
+        return target is None
+    members = [m for m in ops(group.block) if not (m.terminator or isinstance(m, FREE))]
+    return any(choices[0].refusal(m) is None for m in members)
 
 
 def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
