@@ -86,14 +86,14 @@ def _steps(table: Array, size: int) -> tuple[int, int]:
     The nearest start to 0 that does; what is outside of the image is its first or last pixel.
     """
     index, whole = np.arange(len(table)), 1 << RESIZE_BITS
-    exact = size * whole / len(table)
-    for step in (round(exact), int(exact), int(exact) + 1):
+    slopes = (size * whole / len(table), (size - 1) * whole / max(len(table) - 1, 1))
+    for step in dict.fromkeys(round(slope) + near for slope in slopes for near in (0, -1, 1)):
         least = (table * whole - index * step)[table > 0]
         most = (table * whole + whole - 1 - index * step)[table < size - 1]
         low = int(least.max(initial=-(1 << 31)))
         high = int(most.min(initial=(1 << 31) - 1))
         start = min(max(0, low), high)
         found = np.clip(index * step + start >> RESIZE_BITS, 0, size - 1)
-        if low <= high and np.array_equal(found, table):
+        if step >= 0 and low <= high and np.array_equal(found, table):
             return start, step
     raise NoMatch("no start and step in parts of 2^16 find the same pixels")
