@@ -76,7 +76,7 @@ class _Lower(Pattern):
         if rule is None:
             name = made.op_name if made else "an input"
             raise NoMatch(f"has no rule for {name} on integers")
-        with rewriter.before(op):
+        with rewriter.before(op, *site.ops):
             stored = rule(made, site)
             cast = tri.StorageCast.build(stored, to=op.to)
         rewriter.replace(op, cast, *site.ops)

@@ -76,7 +76,7 @@ def look_up(op: tri.Quantize, rewriter: Rewriter) -> None:
         if not {*users(inner.results[0])} <= {op.operation, *(o.operation for o in function.ops)}:
             raise NoMatch(f"value of {inner.op_name} has other uses")
     (entries,) = compute(op, [function.results[op.x]], {})
-    with rewriter.before(op):
+    with rewriter.before(op, *function.ops):
         storage = QuantizedType.parse(tensor_of(function.source.type).dtype).storage
         table = tri.build_constant(rewriter.module, entries, f"{hint(op)}.table").results[0]
         index = tri.StorageCast.build(function.source, to=storage).y

@@ -11,7 +11,7 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 5
+VERSION = 6
 
 # The first bases: memory of the host, then memory of the device; the inputs follow, then the
 # outputs.
@@ -22,6 +22,9 @@ ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
 ON_GPU = ("copy", "gpu")
 ABSENT = -1
 ALONE = -1
+
+DESCRIPTION = "dla/description.toml"
+"""The entry that describes the accelerator which the steps of kind `dla` are for."""
 
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 """The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
@@ -81,6 +84,7 @@ class Step:
     | `host` | the reference kernel of `op` is called |
     | `copy` | the bytes of the operand are brought to the result, in the other memory |
     | `gpu` | the launches are run in order, as one graph |
+    | `dla` | `accelerator` runs the command stream in the container `entry`, on i8 [N, H, W, C] |
 
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
@@ -99,6 +103,8 @@ class Step:
     reason: str = ""
     phases: int = 0
     launches: tuple[Launch, ...] = ()
+    entry: str = ""
+    accelerator: str = ""
 
 
 @dataclass(frozen=True)

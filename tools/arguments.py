@@ -106,7 +106,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
     names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
-    names += ("machine", "strict", "quantized")
+    names += ("machine", "quantized", "strict")
     return {
         name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
     }

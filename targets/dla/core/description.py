@@ -99,9 +99,12 @@ class Description:
         return self.memories["dram" if space.startswith("dram.") else space]
 
     def check(self, name: str, values: Mapping[str, int | str]) -> None:
-        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence."""
+        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence.
+
+        Fields of which there is no value yet are left out.
+        """
         for limit in self.packets[name].limits:
-            value = values[limit.field]
+            value = values.get(limit.field)
             if isinstance(value, int) and not limit.least <= value <= limit.most:
                 raise Invalid(f"field '{limit.field}' is {value}: {name} {limit.because}")
 

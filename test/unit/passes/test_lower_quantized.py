@@ -1,12 +1,10 @@
 """Integers alone: close to floats, and on the CPU the same bits as the reference."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from trivium.compiler.build import build_module
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
@@ -19,55 +17,10 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.lower_quantized import LowerQuantized
 from trivium.runtime import Session
+from trivium.test.unit.passes.quantized_graph import Graph
 
 RANDOM = np.random.default_rng(5)
-KINDS = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
-WORDS = {"uint16": TensorProto.UINT16}
-
-
-class Graph:
-    """Gather the nodes of a quantised model; inputs and outputs are integers."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.nodes: list[Any] = []
-        self.weights: dict[str, Array] = {}
-        self.inputs: dict[str, tuple[int, ...]] = {}
-
-    def op(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
-        name = f"{kind.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
-        return name
-
-    def weight(self, array: Array) -> str:
-        name = f"weight{len(self.weights)}"
-        self.weights[name] = array
-        return name
-
-    def scale(self, scale: Any, zero: Any, kind: str = "") -> list[str]:
-        scales = self.weight(np.array(scale, np.float32))
-        return [scales, self.weight(np.array(zero, kind or self.kind))]
-
-    def input(self, shape: tuple[int, ...], scale: float, zero: int) -> str:
-        name = f"x{len(self.inputs)}"
-        self.inputs[name] = shape
-        return self.op("DequantizeLinear", [name, *self.scale(scale, zero)])
-
-    def weights_of(self, shape: tuple[int, ...], axis: int) -> str:
-        whole = self.weight(RANDOM.integers(-127, 128, shape).astype(np.int8))
-        size = shape[axis]
-        scales = self.scale(RANDOM.uniform(0.001, 0.02, size), np.zeros(size), "int8")
-        return self.op("DequantizeLinear", [whole, *scales], axis=axis)
-
-    def model(self, value: str, scale: float, zero: int) -> onnx.ModelProto:
-        y = self.op("QuantizeLinear", [value, *self.scale(scale, zero)])
-        element = (KINDS | WORDS)[self.kind]
-        inputs = [helper.make_tensor_value_info(n, element, s) for n, s in self.inputs.items()]
-        outputs = [helper.make_tensor_value_info(y, element, None)]
-        weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
-        graph = helper.make_graph(self.nodes, "g", inputs, outputs, weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-        return onnx.shape_inference.infer_shapes(model)
+KINDS = ("int8", "uint8")
 
 
 def conv(g: Graph) -> str:
@@ -187,7 +140,7 @@ TABLES = (
 
 
 def prepared(kind: str, rule: Callable[[Graph], str]) -> tuple[Module, list[Array]]:
-    graph = Graph(kind)
+    graph = Graph(kind, RANDOM)
     model = graph.model(rule(graph), 0.07, 5)
     bounds = np.iinfo(kind)
     shapes = graph.inputs.values()
@@ -259,7 +212,7 @@ def test_sums_are_as_exact_as_their_factors() -> None:
     """Every pair of bytes, against fractions: one rounding, of factors of at least 21 bits."""
     with new_context():
         pairs = np.array(np.meshgrid(np.arange(-128, 128), np.arange(-128, 128))).astype(np.int8)
-        graph = Graph("int8")
+        graph = Graph("int8", RANDOM)
         value = graph.op("Add", [graph.input((256, 256), s, z) for s, z in ((0.02, 7), (0.031, 9))])
         module = import_onnx(graph.model(value, 0.07, 5))
         LowerQuantized().run(module)
@@ -274,7 +227,7 @@ def test_sums_are_as_exact_as_their_factors() -> None:
 
 def test_sums_of_words_that_are_too_coarse_stay_floats() -> None:
     with new_context():
-        graph = Graph("uint16")
+        graph = Graph("uint16", RANDOM)
         value = graph.op("Add", [graph.input((4,), 100.0, 7), graph.input((4,), 100.0, 7)])
         module = import_onnx(graph.model(value, 0.01, 5))
         LowerQuantized().run(module)
