@@ -12,6 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
+from ..targets import dla
 from ..targets.registry import find_target
 
 OPT_LEVEL = 2
@@ -143,8 +144,14 @@ def _parse(text: str) -> Pipeline:
     try:
         return Pipeline.parse(text)
     except CompileError:
-        import_all(targets)
+        load_targets()
         return Pipeline.parse(text)
+
+
+def load_targets() -> None:
+    """Import all targets, with the passes of accelerators: their package imports none itself."""
+    import_all(targets)
+    import_all(dla)
 
 
 def _target_pipeline(name: str) -> Pipeline:
@@ -156,7 +163,7 @@ def _target_pipeline(name: str) -> Pipeline:
 def pass_table() -> str:
     """List our passes with their options and the first lines of their docstrings."""
     load_passes()
-    import_all(targets)
+    load_targets()
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)
     return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())
