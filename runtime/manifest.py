@@ -215,6 +215,24 @@ class GpuCode:
 
 
 @dataclass(frozen=True)
+class DlaProgram:
+    """Describe the command stream in the container `entry`, and what a run of it takes and moves.
+
+    `sram_bytes` are those of the accelerator's memory that it uses, `sram_lower_bound` those that
+    any plan needs for what is alive at once. `dram_bytes` are read from dram and written to it;
+    `dram_bound` would be if no op left anything in that memory for another.
+    """
+
+    entry: str
+    packets: int
+    sram_bytes: int
+    sram_lower_bound: int
+    sram_capacity: int
+    dram_bytes: int
+    dram_bound: int
+
+
+@dataclass(frozen=True)
 class Math:
     """Record what code may do to numbers: `mode` is fast or strict.
 
@@ -242,7 +260,8 @@ class Manifest:
 
     It may hold native code for several machines, the best one first: `kernels` are those of the
     first one, and the functions of steps are there for each. Likewise it may hold code for several
-    architectures of a GPU: all of them run the same launches, in the same buffers.
+    architectures of a GPU: all of them run the same launches, in the same buffers. `attempts` says
+    of each schedule for an accelerator that did not fit why it did not.
     """
 
     format: str = FORMAT
@@ -259,6 +278,8 @@ class Manifest:
     kernels: tuple[Kernel, ...] = ()
     machines: tuple[CpuRequirements, ...] = (CpuRequirements(),)
     gpu: tuple[GpuCode, ...] = ()
+    dla: tuple[DlaProgram, ...] = ()
+    attempts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def to_json(self) -> str:
