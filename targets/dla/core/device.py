@@ -50,7 +50,7 @@ class Device:
         is corrupt, newer than this, or of another description.
         """
         classes = find_classes(container.target_name(data, file))
-        instructions = InstructionSet(parse_description(_text(description)), classes)
+        instructions = InstructionSet(parse_description(description), classes)
         return Device(instructions, container.load(instructions, data, file), seed)
 
     def run(self, inputs: Sequence[Values]) -> list[Values]:
@@ -89,12 +89,3 @@ class Device:
             sizes = ", ".join(f"{name} {size}" for name, size in regions.items())
             message = f"this computer has no memory for regions of so many bytes: {sizes}"
             raise CompileError(message) from None
-
-
-def _text(description: bytes | str) -> str:
-    if isinstance(description, str):
-        return description
-    try:
-        return description.decode()
-    except UnicodeDecodeError as error:
-        raise CompileError(f"the description is no text: {error}") from None
