@@ -67,7 +67,7 @@ class Device:
             for port, array in zip(ports, inputs, strict=True):
                 machine.write(port.extent, port.pack(array))
             self._report = simulate_packets(self.instructions, self._packets, machine, self.seed)
-            return [port.unpack(machine.read(port.extent)) for port in self.container.outputs]
+            return [machine.read(port.held) for port in self.container.outputs]
         except Invalid as error:
             raise CompileError(str(error)) from None
 
