@@ -30,9 +30,3 @@ def choose_target(choice: str) -> Target:
     """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
     name, architectures = split_target(choice)
     return find_target(name).chosen(architectures)
-
-
-def load_targets() -> None:
-    """Load all targets, for the passes that they register; raises as find_target."""
-    for name in target_names():
-        find_target(name)

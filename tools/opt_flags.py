@@ -12,7 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
-from ..targets.registry import find_target, load_targets
+from ..targets.registry import find_target, target_names
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -143,9 +143,15 @@ def _parse(text: str) -> Pipeline:
     try:
         return Pipeline.parse(text)
     except CompileError:
-        import_all(targets)
         load_targets()
         return Pipeline.parse(text)
+
+
+def load_targets() -> None:
+    """Load all targets, with the passes that they register; raises as find_target."""
+    import_all(targets)
+    for name in target_names():
+        find_target(name)
 
 
 def _target_pipeline(name: str) -> Pipeline:
@@ -157,7 +163,6 @@ def _target_pipeline(name: str) -> Pipeline:
 def pass_table() -> str:
     """List our passes with their options and the first lines of their docstrings."""
     load_passes()
-    import_all(targets)
     load_targets()
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)

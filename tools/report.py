@@ -172,7 +172,8 @@ def _steps(manifest: Manifest) -> Iterable[str]:
 def _step(step: Step, manifest: Manifest) -> str:
     if step.kind in ON_GPU:
         return spell_step(step, manifest)
-    return step.op or f"{step.symbol}, {count(len(step.nodes), 'node')}"
+    name = f"{step.entry} on {step.accelerator}" if step.kind == "dla" else step.symbol
+    return step.op or f"{name}, {count(len(step.nodes), 'node')}"
 
 
 def _kernels(kernels: Sequence[Kernel]) -> Iterable[str]:

@@ -22,9 +22,7 @@ from .measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
 from .registry import choose_instructions
-
-REFUSAL = "dla.refusal"
-"""The attribute of an op of `tri` that says why no op of the accelerator stands for it."""
+from .select_dla import REFUSAL
 
 
 class Accelerator(Target):

@@ -6,8 +6,16 @@ from dataclasses import dataclass
 from ...dialects.core.errors import CompileError, Diagnostic
 
 
-class Retry(Exception):
-    """Ask for another attempt with other parameters, and say why this one does not fit."""
+class Retry(CompileError):
+    """Ask for another attempt with other parameters, and say why this one does not fit.
+
+    Where nobody makes attempts, as when passes run by themselves, it is an error like any other.
+    """
+
+    @property
+    def reason(self) -> str:
+        """Return the words alone."""
+        return "; ".join(diagnostic.message for diagnostic in self.diagnostics)
 
 
 @dataclass(frozen=True)

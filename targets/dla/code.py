@@ -1,6 +1,6 @@
 """Code of a model for accelerators: a container for each program, and steps that run them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import dla
@@ -57,7 +57,7 @@ class ProgramCode(Code):
         }
         return {DESCRIPTION: description.source.encode(), **files}
 
-    def parts(self) -> Mapping[str, Any]:
+    def parts(self) -> dict[str, Any]:
         description = self.instructions.description
         found = (
             measure(program, description, entry_of(name), self.bounds[name])

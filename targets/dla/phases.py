@@ -145,7 +145,7 @@ class _Run:
             try:
                 self._phase(phase, len(log.failures) + 1, log.parameters, [])
             except Retry as error:
-                message = f"a pass of {phase.name} asked for another attempt ({error}), "
+                message = f"a pass of {phase.name} asked for another attempt ({error.reason}), "
                 raise TypeError(f"{message}only those of {' and '.join(RETRIED)} may") from error
 
     def until_it_fits(self, phases: Sequence[Phase]) -> Log:
@@ -172,7 +172,7 @@ class _Run:
             try:
                 self._phase(phase, number, parameters, ran)
             except Retry as error:
-                return Failure(number, phase.name, ran[-1], parameters, str(error))
+                return Failure(number, phase.name, ran[-1], parameters, error.reason)
         return None
 
     def _phase(self, phase: Phase, number: int, parameters: Parameters, ran: list[str]) -> None:

@@ -16,20 +16,20 @@ from trivium.targets.dla.core.device import Device
 from trivium.targets.dla.core.packet import Packet
 from trivium.targets.dla.registry import find_classes, open_device
 from trivium.targets.dla.vanilla.packets import FILE
-from trivium.test.unit.targets.dla.streams import DESCRIPTION, VANILLA, TwoConvs, two_convs
+from trivium.test.unit.targets.dla.streams import DESCRIPTION_BYTES, VANILLA, TwoConvs, two_convs
 
 CONVS = TwoConvs()
 
 
 def opened(seed: int | None = None, stream: list[Packet] | None = None) -> Device:
     data = container.save(VANILLA.description, CONVS.container(stream))
-    return Device.open(DESCRIPTION, data, find_classes, "a.tdla", seed)
+    return Device.open(DESCRIPTION_BYTES, data, find_classes, "a.tdla", seed)
 
 
 @given(st.integers(0, 1 << 30), st.one_of(st.none(), st.integers(0, 1 << 30)))
 def test_two_convs_compute_what_integers_say_in_any_order(seed: int, order: int | None) -> None:
     convs = TwoConvs(seed % 7)
-    device = open_device(DESCRIPTION.decode(), convs.file(), seed=order)
+    device = open_device(DESCRIPTION_BYTES.decode(), convs.file(), seed=order)
     x = convs.inputs(seed)
     (y,) = device.run([x])
     assert y.dtype == np.int8
@@ -107,16 +107,16 @@ def test_other_arrays_are_refused(inputs: Sequence[np.ndarray], message: str) ->
 @pytest.mark.parametrize(
     ("description", "data", "message"),
     [
-        (DESCRIPTION, b"TDLA", "a.tdla, offset 0x4: error: the header is cut short"),
+        (DESCRIPTION_BYTES, b"TDLA", "a.tdla, offset 0x4: error: the header is cut short"),
         (b"\xff", CONVS.file(), "error: the description is no text"),
         ("", CONVS.file(), "the description lacks 'name'"),
         (
-            DESCRIPTION.replace(b"lanes = 16", b"lanes = 8"),
+            DESCRIPTION_BYTES.replace(b"lanes = 16", b"lanes = 8"),
             CONVS.file(),
             "a.tdla, offset 0x8: error: made for another description",
         ),
         (
-            DESCRIPTION,
+            DESCRIPTION_BYTES,
             CONVS.file()[:40] + b"other\0\0" + CONVS.file()[47:],
             "no accelerator is called 'other', there are: vanilla",
         ),
