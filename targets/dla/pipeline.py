@@ -29,8 +29,9 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
             TENSOR_SEL,
             LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
-            *CLEAN,
+            Eliminate(),  # and no more: folded constants would be wider than bytes
             SelectDla(target, file),
+            *CLEAN,
             # What no op of the accelerator stands for becomes arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
