@@ -12,8 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
-from ..targets import dla
-from ..targets.registry import find_target
+from ..targets.registry import find_target, target_names
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -149,9 +148,10 @@ def _parse(text: str) -> Pipeline:
 
 
 def load_targets() -> None:
-    """Import all targets, with the passes of accelerators: their package imports none itself."""
+    """Load all targets, with the passes that they register; raises as find_target."""
     import_all(targets)
-    import_all(dla)
+    for name in target_names():
+        find_target(name)
 
 
 def _target_pipeline(name: str) -> Pipeline:

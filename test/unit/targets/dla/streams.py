@@ -1,8 +1,12 @@
 """Streams written by hand for vanilla, with their containers: what several tests run."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from trivium.runtime.manifest import DESCRIPTION, FIRST_PORT, Buffer, Manifest, Memory, Step
+from trivium.runtime.manifest import Port as ManifestPort
+from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.container import Container
 from trivium.targets.dla.core.packet import Packet
@@ -12,7 +16,7 @@ from trivium.targets.dla.vanilla.packets import FILE, instruction_set
 from trivium.targets.dla.vanilla.transfers import End, Load, LoadWeights, Store
 
 VANILLA = instruction_set()
-DESCRIPTION = FILE.read_bytes()
+DESCRIPTION_BYTES = FILE.read_bytes()
 ATOM = 16
 SIZE = 6
 
@@ -131,3 +135,31 @@ class TwoConvs:
             size = (abs(product) + (1 << shift - 1)) >> shift
             out[place] = max(low, min(127, (size if product >= 0 else -size) + out_zero))
         return out[None]
+
+
+STEP = Step("dla", entry="dla/a.tdla", accelerator="vanilla", nodes=("conv_1", "conv_2"))
+
+
+def manifest(size: int = SIZE) -> Manifest:
+    """Return the manifest of the model y = convs(x)."""
+    x, y = (1, size, size, 3), (1, size, size, 4)
+    return Manifest(
+        producer="test",
+        source="convs.onnx",
+        target="vanilla",
+        inputs=(ManifestPort("x", x, "int8", 0),),
+        outputs=(ManifestPort("y", y, "int8", 1),),
+        buffers=(
+            Buffer("x", FIRST_PORT, 0, x, "int8"),
+            Buffer("y", FIRST_PORT + 1, 0, y, "int8"),
+        ),
+        steps=(replace(STEP, operands=(0,), results=(1,)),),
+        memory=Memory(0, 0, 0),
+    )
+
+
+def package(convs: TwoConvs, data: bytes | None = None) -> Package:
+    """Return the package of the model y = convs(x)."""
+    container_file = convs.file() if data is None else data
+    entries = {"dla/a.tdla": container_file, DESCRIPTION: DESCRIPTION_BYTES}
+    return Package.create(manifest(convs.size), entries)
