@@ -10,6 +10,7 @@ from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.dla.dialect import TensorOp
+from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
 from ..code import Code
 from ..core import Progress, Target
@@ -20,7 +21,7 @@ from .core.packet import InstructionSet
 from .limits import tensor_refusal
 from .measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
-from .pipeline import default_phases
+from .pipeline import default_phases, integers
 from .registry import choose_instructions
 from .select_dla import REFUSAL
 
@@ -83,6 +84,10 @@ class Accelerator(Target):
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         return self.road().names()
+
+    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+        # Simplification looks at floats, and would leave numbers that are quantised no more.
+        return (Eliminate(), integers(self.chosen(options.architectures).description))
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         road = self.chosen(options.architectures).road()

@@ -21,13 +21,18 @@ from .select_dla import SelectDla
 CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
 
 
+def integers(description: Description) -> LowerQuantized:
+    """Return the pass that computes as an accelerator does, on integers."""
+    return LowerQuantized(description.rounding, description.multiplier_bits)
+
+
 def default_phases(description: Description, target: str, file: str = "") -> Phases:
     """Return the phases of an accelerator that a description says all about."""
     return (
         Phases()
         .add(
             TENSOR_SEL,
-            LowerQuantized(description.rounding, description.multiplier_bits),
+            integers(description),
             ExposeStorage(),
             *CLEAN,
             SelectDla(target, file),
