@@ -17,6 +17,7 @@ from ..runtime.manifest import (
     Port,
     Step,
 )
+from .report_dla import dla_sections
 from .report_gpu import gpu_sections, launches, spell_step
 from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
@@ -48,6 +49,7 @@ def describe(
         section("steps", _steps(manifest)),
         section("kernels", _kernels(manifest.kernels)),
         *gpu_sections(manifest, lacking_gpu),
+        *dla_sections(manifest),
         section("on the host", map(_host_step, _host_steps(manifest))),
     ]
     return "\n".join(part for part in parts if part)

@@ -1,6 +1,6 @@
 """What an accelerator takes of ops on tensors: what fits the fields of the packets for them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from ...dialects import dla
@@ -36,13 +36,20 @@ def tensor_refusal(op: TensorOp, description: Description) -> str | None:
     packet = PACKETS.get(type(op))
     if packet is None:
         return None
-    if packet not in description.packets:
-        return f"{description.name} has no packet '{packet}'"
     rounding = op.attributes.get("rounding", description.rounding)
     if rounding != description.rounding:
         return f"{description.name} rounds {description.rounding}, not {rounding}"
+    return field_refusal(description, packet, _values(op))
+
+
+def field_refusal(
+    description: Description, packet: str, values: Iterable[tuple[str, Value]]
+) -> str | None:
+    """Say which of some values is beyond the limits of a packet's field, or beyond its bits."""
+    if packet not in description.packets:
+        return f"{description.name} has no packet '{packet}'"
     try:
-        for field, value in _values(op):
+        for field, value in values:
             _check(description, packet, field, value)
     except Invalid as refused:
         return f"{description.name}: {refused}"
@@ -63,14 +70,11 @@ def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
 
 def _check(description: Description, packet: str, name: str, value: Value) -> None:
     """Raise Invalid for a value beyond the limits of a field, or beyond its bits."""
-    form = description.packets[packet]
-    for limit in form.limits:
-        beyond = isinstance(value, int) and not limit.least <= value <= limit.most
-        if limit.field == name and beyond:
-            raise Invalid(f"field '{name}' is {value}: {packet} {limit.because}")
-    for field in form.fields:
+    description.check(packet, {name: value})
+    for field in description.packets[packet].fields:
         if field.name == name:
             field.pack(value)
-    if name == "multiplier" and isinstance(value, int) and value >> description.multiplier_bits:
+    if name.endswith("multiplier") and isinstance(value, int):
         bits = description.multiplier_bits
-        raise Invalid(f"multiplier is {value}, must have at most {bits} bits")
+        if value >> bits:
+            raise Invalid(f"multiplier is {value}, must have at most {bits} bits")

@@ -45,11 +45,11 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
         a, b = b, a
     if a.shape != shape:
         raise NoMatch(f"{selection.description.name} repeats one of two operands, not both")
-    finish, factor = selection.scaling(op), selection.factor(op, "eltwise")
+    finish, factor = selection.scaling(op, "eltwise"), selection.factor(op, "eltwise")
     first, second = factor["multiplier"], 1
     if operator != "mul":
         first, second = first * a.multiplier, first * b.multiplier
-        selection.limit_multipliers(first, second)
+        selection.limit("eltwise", multiplier=first, other_multiplier=second)
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
         x = elements_of(a.bytes.value, selection.rewriter)
@@ -71,7 +71,7 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
 def select_copy(op: tri.Requantize, selection: Selection) -> None:
     """Select bringing values to another scale."""
     source = selection.bytes_of(op.x)
-    finish, factor = selection.scaling(op), selection.factor(op, "copy")
+    finish, factor = selection.scaling(op, "copy"), selection.factor(op, "copy")
     with selection.place(*source.ops):
         x = elements_of(source.value, selection.rewriter)
         new = dla.Copy.build(x, source_zero=source.zero, **factor, **finish)

@@ -69,7 +69,8 @@ def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
     """Select the greatest values of windows, brought to another scale."""
     source = selection.bytes_of(op.x)
     pool = selection.rewriter.sole_producer(source.value, tri.MaxPool)
-    finish = {"source_zero": source.zero, **selection.scaling(op), **selection.factor(op, "pool")}
+    scaling, factor = selection.scaling(op, "pool"), selection.factor(op, "pool")
+    finish = {"source_zero": source.zero, **scaling, **factor}
     _select_max(pool, op.y, finish, (pool, *source.ops), selection)
 
 
@@ -106,9 +107,9 @@ def _average(
 ) -> Op:
     """Build an average: by the packet for it, or by a convolution with ones where that cannot."""
     channels = tensor_of(x.type).shape[-1]
-    finish = {"source_zero": zero, **selection.scaling(op)}
     try:
-        finish |= selection.factor(op, "pool")
+        scaling, factor = selection.scaling(op, "pool"), selection.factor(op, "pool")
+        finish = {"source_zero": zero, **scaling, **factor}
         return _pool(selection, x, "average", window, None, finish)
     except NoMatch as reason:
         ones = np.ones((*window.kernel, channels), np.int64)

@@ -57,7 +57,7 @@ def convolve(
         source_zero=zero,
         multiplier=end.multiplier,
         shift=end.shift,
-        **selection.scaling(end),
+        **selection.scaling(end, "conv"),
     )
 
 
@@ -71,7 +71,7 @@ def select_conv(op: tri.Requantize, selection: Selection) -> None:
     bias = np.zeros(filters) if conv.b is None else selection.constant(conv.b, "biases")
     kernel = Kernel(_grouped(_image_weights(weights), conv.group), bias)
     window = Window.of(weights.shape[2:], conv.strides, conv.dilations, conv.pads)
-    selection.scaling(op)
+    selection.scaling(op, "conv")
     covered = (*source.ops, conv)
     with selection.place(*covered):
         image = image_of(source.value)
@@ -96,7 +96,7 @@ def select_product(op: tri.Requantize, selection: Selection) -> None:
         raise NoMatch(f"{selection.description.name} multiplies by one matrix, not by several")
     source = selection.bytes_of(product.a)
     biases = _row(bias, matrix.shape[1])
-    selection.scaling(op)
+    selection.scaling(op, "conv")
     covered += [*source.ops, product]
     with selection.place(*covered):
         try:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.errors import Invalid
 from ...dialects.core.interpret import ConstantEvaluator
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
@@ -18,6 +17,7 @@ from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter, uses
 from .core.description import Description
 from .core.fields import Value
+from .limits import field_refusal
 
 AnyOp = TypeVar("AnyOp", bound=Op)
 
@@ -51,25 +51,10 @@ class Selection:
 
     def limit(self, packet: str, **values: Value) -> None:
         """Refuse values that the fields of a packet do not have."""
-        name = self.description.name
-        if packet not in self.description.packets:
-            raise NoMatch(f"{name} has no packet {packet}")
-        try:
-            self.description.check(packet, values)
-            for field in self.description.packets[packet].fields:
-                if field.name in values:
-                    field.pack(values[field.name])
-        except Invalid as fault:
-            raise NoMatch(f"{name}: {fault}") from None
+        if refusal := field_refusal(self.description, packet, values.items()):
+            raise NoMatch(refusal)
 
-    def limit_multipliers(self, *multipliers: int) -> None:
-        """Refuse multipliers of more bits than the machine has."""
-        bits = self.description.multiplier_bits
-        if max(multipliers) >= 1 << bits:
-            most = f"multiplies by numbers of {bits} bits"
-            raise NoMatch(f"{self.description.name} {most}, not by {max(multipliers)}")
-
-    def scaling(self, op: tri.Requantize) -> dict[str, Any]:
+    def scaling(self, op: tri.Requantize, packet: str) -> dict[str, Any]:
         """Return what finishes a result, as the ops of `dla` say it; multiplier and shift apart."""
         name, rounding = self.description.name, self.description.rounding
         if op.to != BYTE:
@@ -78,7 +63,7 @@ class Selection:
             raise NoMatch(f"{name} has zero points of {BYTE}, not {op.zero_point}")
         if any(op.shift) and op.rounding != rounding:
             raise NoMatch(f"{name} rounds {rounding}, not {op.rounding}")
-        self.limit_multipliers(*op.multiplier)
+        self.limit(packet, multiplier=max(op.multiplier), shift=max(op.shift))
         bounds = {"low": op.low, "high": op.high}
         return {"rounding": rounding, "destination_zero": op.zero_point, **bounds}
 
@@ -86,7 +71,6 @@ class Selection:
         """Return the one multiplier and the one shift that a packet has for all channels."""
         if len(op.multiplier) != 1:
             raise NoMatch(f"{self.description.name} has one multiplier for all of a {packet}")
-        self.limit(packet, shift=op.shift[0])
         return {"multiplier": op.multiplier[0], "shift": op.shift[0]}
 
     # -- operands -----------------------------------------------------------------------------
