@@ -12,7 +12,8 @@
     40      24     name of the target, zeros after it
     64             manifest (JSON), constants, code; each padded with zeros to 16 bytes
 
-The manifest has the sizes of dram's regions, relocations, and the node that each packet is of.
+The manifest has the sizes of dram's regions, relocations, and the node that each packet is of, or
+no nodes. There is one file for a container: what `save` would write otherwise is refused.
 """
 
 import json
@@ -54,8 +55,12 @@ class Container:
 
 def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
     """List the fields of a stream that point into regions of dram."""
+    return _relocations(instructions, instructions.decode_stream(code))
+
+
+def _relocations(instructions: InstructionSet, stream: Sequence[Placed]) -> tuple[Relocation, ...]:
     found: list[Relocation] = []
-    for placed in instructions.decode_stream(code):
+    for placed in stream:
         fields = instructions.form(placed.packet).fields
         regions = [getattr(placed.packet, f.name) for f in fields if f.kind == "region"]
         for field in fields:
@@ -143,7 +148,20 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     zeroed = data[:_CRC] + bytes(4) + data[_CRC + 4 :]
     if zlib.crc32(zeroed) != int.from_bytes(data[_CRC : _CRC + 4], "little"):
         _refuse(file, _CRC, "the checksum does not match, the file is corrupt")
-    return _container(instructions, file, sections)
+    made = _container(instructions, file, sections)
+    place = _first_difference(zeroed, save(description, made))
+    if place is not None:
+        _refuse(file, place, "is not what is written for what it holds")
+    return made
+
+
+def _first_difference(zeroed: bytes, other: bytes) -> int | None:
+    """Return where a file differs from another one, whatever its checksum is."""
+    other = other[:_CRC] + bytes(4) + other[_CRC + 4 :]
+    if zeroed == other:
+        return None
+    shorter = min(len(zeroed), len(other))
+    return next((n for n in range(shorter) if zeroed[n] != other[n]), shorter)
 
 
 def _require_head(data: bytes, file: str) -> None:
@@ -171,8 +189,11 @@ def _container(instructions: InstructionSet, file: str, sections: Sequence[bytes
             _refuse(file, start, f"region '{name}' of {size} bytes is not one of the target's")
     if len(sections[1]) > regions.get("constants", 0):
         _refuse(file, 28, f"{len(sections[1])} bytes of constants, their region has fewer")
-    if moved != relocations(instructions, sections[2]):
+    stream = instructions.decode_stream(sections[2])
+    if moved != _relocations(instructions, stream):
         _refuse(file, start, "relocations are not those of the code")
+    if len(nodes) not in (0, len(stream)):
+        _refuse(file, start, f"{len(nodes)} nodes are listed for {len(stream)} packets")
     return Container(regions, sections[1], sections[2], moved, nodes)
 
 

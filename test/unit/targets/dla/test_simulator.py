@@ -1,6 +1,7 @@
 """Streams: order, bounds, poison, deadlock, costs, the linter's classes of faults, containers."""
 
 import random
+import zlib
 from dataclasses import replace
 
 import numpy as np
@@ -222,7 +223,7 @@ def test_the_simulator_stays_within_its_memories_whatever_the_bytes(seed: int) -
 def packed() -> bytes:
     code = VANILLA.encode_stream(STREAM)
     moved = container.relocations(VANILLA, code)
-    made = container.Container(REGIONS, b"abc", code, moved, ("", "", "Conv_1"))
+    made = container.Container(REGIONS, b"abc", code, moved, ("", "", "Conv_1", "", "", ""))
     return container.save(VANILLA.description, made)
 
 
@@ -276,3 +277,37 @@ def test_a_cut_container_is_refused(length: int) -> None:
     data = packed()
     with pytest.raises(CompileError):
         container.load(VANILLA, data[: length % len(data)])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.replace(b'["", "", ', b'["", '), "5 nodes are listed for 6 packets"),
+        (lambda m: m.replace(b'"nodes": [', b'"nodes":  ['), "0x18: error: is not what is written"),
+        (lambda m: m.replace(b": 4096,", b': "4096",'), "0x18: error: is not what is written"),
+        (lambda m: m[:-1] + b', "more": 1}', "is not what is written for what it holds"),
+    ],
+)
+def test_there_is_one_file_for_a_container(change, message: str) -> None:
+    data = packed()
+    size = int.from_bytes(data[24:28], "little")
+    manifest, rest = data[64 : 64 + size], data[64 + size + -size % 16 :]
+    changed = change(manifest)
+    assert changed != manifest
+    whole = bytearray(data[:64] + changed + bytes(-len(changed) % 16) + rest)
+    whole[24:28] = len(changed).to_bytes(4, "little")
+    with pytest.raises(CompileError, match=message):
+        container.load(VANILLA, checked(whole))
+
+
+def test_a_name_that_is_not_the_targets_is_refused() -> None:
+    data = bytearray(packed())
+    data[40:47] = b"vanille"
+    with pytest.raises(CompileError, match="offset 0x2e: error: is not what is written"):
+        container.load(VANILLA, checked(data))
+
+
+def checked(data: bytearray) -> bytes:
+    data[36:40] = bytes(4)
+    data[36:40] = zlib.crc32(data).to_bytes(4, "little")
+    return bytes(data)
