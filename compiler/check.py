@@ -9,7 +9,7 @@ from ..dialects.core.location import node_names
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module, ops
-from ..targets.options import F32, FAST, Options
+from ..targets.options import F32, FAST, FLOATS, Options
 from ..targets.place import (
     Place,
     Placement,
@@ -18,7 +18,7 @@ from ..targets.place import (
     refusals_in,
     running_in,
 )
-from ..targets.registry import find_target
+from ..targets.registry import choose_target
 from .frontends.core.inputs import Bindings
 from .source import Source, import_model
 from .stages import candidates, pipeline_for
@@ -55,6 +55,7 @@ def check(
     tuning: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    quantized: str = FLOATS,
     strict: bool = False,
 ) -> tuple[Placement, ...]:
     """Return where each kernel of a model would run, and why not on the target asked for.
@@ -62,12 +63,14 @@ def check(
     The arguments are those of `compile`, and so are the errors: CompileError for a model that
     would not compile.
     """
-    options = Options(math, winograd_error, tuning, machine=machine, precision=precision)
+    options = Options(
+        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
+    )
     pipeline = pipeline_for(target, opt_level, options, strict).until(Place.name)
     with new_context():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         pipeline.run(module)
-        return tuple(placements(module, candidates(target)))
+        return tuple(placements(module, (target, *candidates(target)[1:])))
 
 
 def can_run(
@@ -82,19 +85,22 @@ def can_run(
     tuning: str = "",
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
+    quantized: str = FLOATS,
 ) -> tuple[Verdict, ...]:
     """Return for each node of a model whether it would run on a target, and why not.
 
     Constants are no nodes, and neither is what was known as the model was read. The arguments are
     those of `compile`, and so are the errors: CompileError for a model that would not compile.
     """
-    options = Options(math, winograd_error, tuning, machine=machine, precision=precision)
+    options = Options(
+        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
+    )
     pipeline = pipeline_for(target, opt_level, options).until(Place.name)
     with new_context():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         imported = _imported(module)
         pipeline.run(module)
-        return tuple(_verdicts(imported, module, candidates(target)[0]))
+        return tuple(_verdicts(imported, module, target))
 
 
 def _imported(module: Module) -> dict[str, tuple[str, ...]]:
@@ -112,14 +118,14 @@ def _verdicts(
     imported: Mapping[str, tuple[str, ...]], module: Module, target: str
 ) -> Iterator[Verdict]:
     """Follow nodes to the kernels that their ops have become part of."""
-    asked = find_target(target)
+    asked = choose_target(target)
     targets: dict[str, list[str]] = {}
     refusals: dict[str, list[str]] = {}
     for group in placed_groups(module):
         for op in running_in(group):
             for node in node_names(op.location):
                 targets.setdefault(node, []).append(group.target)
-        for op, reason in refusals_in(group, asked) if group.target != target else ():
+        for op, reason in refusals_in(group, asked) if group.target != asked.name else ():
             for node in node_names(op.location):
                 refusals.setdefault(node, []).append(reason)
     for node, names in imported.items():

@@ -9,7 +9,7 @@ import numpy as np
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import Unsupported
-from ..dialects.core.fixed_point import fixed_point
+from ..dialects.core.fixed_point import common_shift, fixed_point
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
 from ..dialects.core.quantized import QuantizedType
@@ -98,13 +98,28 @@ class Site:
             raise NoMatch(str(reason)) from None
         return tuple(m for m, _ in pairs), tuple(s for _, s in pairs)
 
+    def common(
+        self, terms: Sequence[Quantity], factors: Sequence[float]
+    ) -> tuple[tuple[int, ...], int]:
+        """Return a multiplier for each term, and the shift that all have in common."""
+        try:
+            return common_shift(factors, [term.largest for term in terms], self.bits)
+        except Unsupported as reason:
+            raise NoMatch(str(reason)) from None
+
     def requantized(self, x: ir.Value, factors: Sequence[float] | Array, axis: int = 0) -> ir.Value:
         """Build the integers of the result from sums that are `factors` of its scale."""
         multiplier, shift = self.shifts(factors)
+        return self.shifted(x, multiplier, shift, axis)
+
+    def shifted(
+        self, x: ir.Value, multiplier: Sequence[int], shift: Sequence[int], axis: int = 0
+    ) -> ir.Value:
+        """Build the integers of the result from sums: multiplied, shifted, clamped."""
         return tri.Requantize.build(
             x,
-            multiplier=multiplier,
-            shift=shift,
+            multiplier=tuple(multiplier),
+            shift=tuple(shift),
             zero_point=self.kind.zero_points[0],
             low=self.low,
             high=self.high,

@@ -11,7 +11,7 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..passes.core import Pass
 from .core import Target
-from .registry import find_target
+from .registry import choose_target
 
 FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
 """Ops that no target runs: constants are data, a reshape is another view of the same memory, and
@@ -42,7 +42,7 @@ class Place(Pass):
     strict: bool = False
 
     def run(self, module: Module) -> None:
-        choices = [find_target(name) for name in self.targets]
+        choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
             for op in _top(block):
@@ -59,7 +59,7 @@ class Place(Pass):
 
 def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
     """Report where each kernel of a placed module runs, and why not on an earlier target."""
-    choices = [find_target(name) for name in targets]
+    choices = [choose_target(choice) for choice in targets]
     for group in placed_groups(module):
         members = [m for m in ops(group.block) if not m.terminator]
         before = choices[: [t.name for t in choices].index(group.target)] if group.target else []

@@ -24,3 +24,9 @@ def find_target(name: str) -> Target:
         found = f"'{target.name}'" if isinstance(target, Target) else repr(target)
         raise CompileError(f"target '{name}' of {origin.owner} cannot be loaded: it is {found}")
     return target
+
+
+def choose_target(choice: str) -> Target:
+    """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
+    name, architectures = split_target(choice)
+    return find_target(name).chosen(architectures)

@@ -8,7 +8,7 @@ from typing import Any
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
-from ..targets.options import PRECISIONS
+from ..targets.options import PRECISIONS, QUANTIZED
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -96,6 +96,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
         help="what f32 is computed in (f32 is the default); inputs and outputs keep their types",
     )
     group.add_argument(
+        "--quantized",
+        choices=QUANTIZED,
+        help="what a quantised model is computed in (floats is the default)",
+    )
+    group.add_argument(
         "--winograd-error",
         metavar="ERROR",
         type=error,
@@ -118,7 +123,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
     names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
-    names += ("machine", "strict")
+    names += ("machine", "quantized", "strict")
     return {
         name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
     }

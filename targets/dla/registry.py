@@ -1,14 +1,18 @@
 """Find the packets of accelerators by name; `../installed.py` says where they are.
 
-An accelerator is a module `packets` with a function `instruction_set(file)`: it reads a description
-from a file, or its own one when it is called without. A user's description must keep the name.
+An accelerator is a module `packets` with `CLASSES`, all classes of packets, and a function
+`instruction_set(file)`: it reads a description from a file, or its own one when it is called
+without. A user's description must keep the name.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ..installed import accelerators, names, pick
-from .core.packet import InstructionSet
+from .core.device import Device
+from .core.packet import InstructionSet, Packet
 
 
 def machine_names() -> list[str]:
@@ -34,3 +38,15 @@ def choose_instructions(choice: str) -> InstructionSet:
     """Return the packets that a user means by `vanilla`, or `vanilla:half.toml`."""
     name, _, file = choice.partition(":")
     return find_instructions(name, Path(file) if file else None)
+
+
+def find_classes(name: str) -> Sequence[type[Packet]]:
+    """Return the classes of an accelerator's packets; raise CompileError when there is none."""
+    return replace(pick("accelerator", name, accelerators()), attribute="CLASSES").load()
+
+
+def open_device(
+    description: bytes | str, data: bytes, file: str = "container", seed: int | None = None
+) -> Device:
+    """Return a simulated accelerator that is ready for a container, as `Device.open` does."""
+    return Device.open(description, data, find_classes, file, seed)

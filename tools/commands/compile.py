@@ -10,13 +10,8 @@ from ..progress import shown_progress
 from ..report import summary
 
 KEPT = (
-    "--math",
-    "--precision",
-    "--winograd-error",
-    "--tuning",
-    "--tune",
-    "--candidates",
-    "--strict",
+    *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
+    *("--candidates", "--strict"),
 )
 """What cannot be chosen again when a package is compiled anew."""
 

@@ -2,6 +2,8 @@
 
 .region constants 4096      the bytes of a region of dram
 .data 00010203              constants, in order; as many lines as they take
+.input "x" region=inputs offset=0x0 shape=1,8,8,3 channels=16 fill=0
+.output "y" …
 .node "Conv_1"              what the packets below are of, in quotes as in JSON
 conv wait.load=2 source=0x0 …
 
@@ -18,7 +20,9 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .container import Container, relocations
 from .disassembly import packet_text, read_packet
 from .packet import InstructionSet, Packet
+from .ports import Port, ports_fault
 
+_PORT = ("region", "offset", "shape", "channels", "fill")
 _LINE = 32
 """How many bytes of constants stand on a line."""
 
@@ -48,6 +52,8 @@ def _lines(instructions: InstructionSet, container: Container) -> Iterator[str]:
         yield f".region {name} {size}"
     for start in range(0, len(container.constants), _LINE):
         yield f".data {container.constants[start : start + _LINE].hex()}"
+    for word, ports in ((".input", container.inputs), (".output", container.outputs)):
+        yield from (f"{word} {_port_text(port)}" for port in ports)
     packets = [placed.packet for placed in instructions.decode_stream(container.code)]
     nodes = container.nodes or [None] * len(packets)
     pairs = zip(nodes, packets, strict=True)
@@ -55,6 +61,12 @@ def _lines(instructions: InstructionSet, container: Container) -> Iterator[str]:
         if node is not None:
             yield f".node {json.dumps(node)}"
         yield from (packet_text(instructions, packet) for _, packet in group)
+
+
+def _port_text(port: Port) -> str:
+    place = f"{json.dumps(port.name)} region={port.region} offset={port.offset:#x}"
+    shape = ",".join(map(str, port.shape))
+    return f"{place} shape={shape} channels={port.channels} fill={port.fill}"
 
 
 class _Reader:
@@ -68,6 +80,7 @@ class _Reader:
         self.nodes: list[str] = []
         self.node: str | None = None
         self.data_line = 0
+        self.ports: dict[str, list[tuple[int, Port]]] = {".input": [], ".output": []}
         self.used: dict[str, int] = {}
 
     def read(self, number: int, line: str) -> None:
@@ -76,14 +89,17 @@ class _Reader:
         if not word.startswith("."):
             self._packet(number, line)
         elif word == ".node":
-            self.node = self._node(text)
+            self.node, _ = _name(word, text)
+        elif word in self.ports:
+            self.ports[word].append((number, _port(word, text)))
         elif word == ".region":
             self._region(text.partition(";")[0].split())
         elif word == ".data":
             self.data_line = number
             self._data(text.partition(";")[0])
         else:
-            raise Invalid(f"'{word}' is nothing, there are: .data, .node, .region, packets")
+            known = ", ".join((".data", *self.ports, ".node", ".region"))
+            raise Invalid(f"'{word}' is nothing, there are: {known}, packets")
 
     def missing(self) -> list[tuple[int, str]]:
         """List what all lines together lack, each with the line that needs it."""
@@ -96,14 +112,28 @@ class _Reader:
         if len(self.constants) > size:
             message = f"constants have {len(self.constants)} bytes, their region has {size}"
             faults.append((self.data_line, message))
-        return faults
+        return [*faults, *self._port_faults()]
+
+    def _port_faults(self) -> Iterator[tuple[int, str]]:
+        """Find the first fault of the inputs and of the outputs, each with its line."""
+        description = self.instructions.description
+        for word, listed in self.ports.items():
+            ports = [port for _, port in listed]
+            for number, (line, _) in enumerate(listed, start=1):
+                inputs, outputs = (ports[:number], []) if word == ".input" else ([], ports[:number])
+                fault = ports_fault(description, self.regions, inputs, outputs)
+                if fault is not None:
+                    yield line, fault
+                    break
 
     def container(self) -> Container:
         """Return the container of lines without a fault."""
         code = bytes(self.code)
         nodes = () if self.node is None else tuple(self.nodes)
         moved = relocations(self.instructions, code)
-        return Container(self.regions, bytes(self.constants), code, moved, nodes)
+        inputs, outputs = (tuple(p for _, p in listed) for listed in self.ports.values())
+        constants = bytes(self.constants)
+        return Container(self.regions, constants, code, moved, nodes, inputs, outputs)
 
     def _packet(self, number: int, line: str) -> None:
         packet = read_packet(self.instructions, line)
@@ -147,12 +177,27 @@ class _Reader:
         except ValueError:
             raise Invalid("'.data' must be followed by pairs of hexadecimal digits") from None
 
-    def _node(self, text: str) -> str:
-        name, end = "", 0
-        if text.startswith('"'):
-            with suppress(ValueError):
-                name, end = cast("tuple[str, int]", json.JSONDecoder().raw_decode(text))
-        rest = text[end:].strip()
-        if not end or (rest and not rest.startswith(";")):
-            raise Invalid("'.node' must be followed by a name in quotes")
-        return name
+
+def _name(word: str, text: str) -> tuple[str, str]:
+    """Return a name in quotes and what stands behind it, without comments."""
+    name, end = "", 0
+    if text.startswith('"'):
+        with suppress(ValueError):
+            name, end = cast("tuple[str, int]", json.JSONDecoder().raw_decode(text))
+    rest = text[end:].partition(";")[0].strip()
+    if not end or (rest and word == ".node"):
+        raise Invalid(f"'{word}' must be followed by a name in quotes")
+    return name, rest
+
+
+def _port(word: str, text: str) -> Port:
+    name, rest = _name(word, text)
+    entries = dict(entry.split("=", 1) for entry in rest.split() if "=" in entry)
+    if list(entries) != list(_PORT) or len(entries) != len(rest.split()):
+        raise Invalid(f"behind its name, '{word}' must have: {', '.join(_PORT)}")
+    try:
+        offset, channels, fill = (int(entries[key], 0) for key in ("offset", "channels", "fill"))
+        shape = tuple(int(size, 0) for size in entries["shape"].split(","))
+    except ValueError:
+        raise Invalid(f"offset, shape, channels and fill of '{word}' must be numbers") from None
+    return Port(name, entries["region"], offset, shape, channels, fill)

@@ -13,7 +13,7 @@ from .packet import Packet
 Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[np.int8]
 
-MOST_BYTES = 1 << 30
+MOST_BYTES = 1 << 32
 """What all spaces of a machine may have together; the computer needs two bytes for each of them."""
 
 
@@ -38,6 +38,10 @@ class Machine:
         """Put bytes into a space from outside: constants, inputs."""
         values = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
         self.write(Extent(space, start, values.size), values)
+
+    def share(self, other: "Machine", space: str) -> None:
+        """Take a space of another machine as one's own; only what nothing writes can be shared."""
+        self.data[space], self.written[space] = other.data[space], other.written[space]
 
     def read(self, extent: Extent) -> Values:
         """Return a copy of the bytes of an extent as i8, of shape counts and run.

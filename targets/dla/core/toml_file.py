@@ -45,8 +45,12 @@ def read_description(path: Path) -> Description:
     return parse_description(text, path.name)
 
 
-def parse_description(text: str, file: str = "description") -> Description:
+def parse_description(text: str | bytes, file: str = "description") -> Description:
     """Check the text of a description and make it; raise CompileError with all its faults."""
+    try:
+        text = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        raise CompileError([Diagnostic(file, f"is no text: {error}")]) from None
     try:
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -86,6 +90,7 @@ class _Reader:
             memories={name: memory for name, memory in (memories or {}).items() if memory},
             engines={name: engine for name, engine in (engines or {}).items() if engine},
             packets=packets,
+            source=self.tables.text,
         )
 
     def _facts(self, top: Table) -> None:

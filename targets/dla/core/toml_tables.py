@@ -14,9 +14,10 @@ _WORDS = {int: "a number", str: "a text", list: "a list", dict: "a table", bool:
 
 
 class Tables:
-    """Hold the lines of a file and the faults that were found in it."""
+    """Hold the text of a file and the faults that were found in it."""
 
     def __init__(self, text: str, file: str) -> None:
+        self.text = text
         self.lines = text.splitlines()
         self.file = file
         self.faults: list[Diagnostic] = []

@@ -1,4 +1,8 @@
-"""The integer arithmetic of packets: windows of images, sums of products, requantisation."""
+"""The integer arithmetic of accelerators: windows of images, sums of products, requantisation.
+
+Images are [rows, columns, channels]. What ops of the dialect `dla` mean and what packets compute is
+said here, once. No MLIR.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,12 +10,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ....dialects.core.errors import Invalid
-from ....dialects.core.fixed_point import MOST_SHIFT, multiply_shift
+from .errors import Invalid
+from .fixed_point import MOST_SHIFT, multiply_shift
 
 Integers = npt.NDArray[np.int64]
 Values = npt.NDArray[np.int8]
 _I32 = np.iinfo(np.int32)
+
+
+@dataclass(frozen=True)
+class Factor:
+    """Multiply by multiplier / 2^shift, and round."""
+
+    multiplier: int
+    shift: int
+    rounding: str
+
+    def times(self, x: Integers) -> Integers:
+        """Return numbers times the factor."""
+        return shifted(x, self.multiplier, self.shift, self.rounding)
 
 
 @dataclass(frozen=True)
@@ -90,6 +107,65 @@ def finish(x: Integers, zero: int, low: int, high: int) -> Values:
     if low > high:
         raise Invalid(f"clamps to {low} to {high}, an empty range")
     return np.clip(x + zero, low, high).astype(np.int8)
+
+
+def pooled(
+    x: Values, window: Window, mode: str, divisor: str, zero: int, factor: Factor
+) -> Integers:
+    """Take the greatest value or the average of each window, of what is in the image.
+
+    The greatest value is multiplied and shifted without its zero point, and so is the sum where
+    `divisor` is "none"; where it is "inside", the sum is divided, exactly and once, by the number
+    of values in the image, too, and rounded half away from zero.
+    """
+    best = np.full((*window.out, x.shape[-1]), -(1 << 15), np.int64)
+    sums, count = np.zeros_like(best), np.zeros((*window.out, 1), np.int64)
+    for found, inside in window.values(x, zero):
+        values, here = found.astype(np.int64), inside[..., None]
+        best = np.maximum(best, np.where(here, values, -(1 << 15)))
+        sums += np.where(here, values - zero, 0)
+        count += here
+    if not count.all():
+        raise Invalid("pools a window that has nothing of the image")
+    if mode == "max":
+        return factor.times(best - zero)
+    if divisor == "none":
+        return factor.times(sums)
+    return divide(sums * factor.multiplier, count << factor.shift)
+
+
+def combined(
+    a: Values, b: Values, operator: str, zeros: tuple[int, int], other: int, factor: Factor
+) -> Integers:
+    """Combine p = (a - zero) * multiplier and q = (b - zero) * other, and shift the result.
+
+    The operator `mul` takes p * (b - zero), and does not look at `other`.
+    """
+    p = (a.astype(np.int64) - zeros[0]) * factor.multiplier
+    q = b.astype(np.int64) - zeros[1]
+    if operator == "mul":
+        y = p * q
+    elif operator == "add":
+        y = p + q * other
+    else:
+        y = np.maximum(p, q * other) if operator == "max" else np.minimum(p, q * other)
+    return shifted(y, 1, factor.shift, factor.rounding)
+
+
+def resized(
+    x: Values, out: tuple[int, int], start: tuple[int, int], step: tuple[int, int]
+) -> Values:
+    """Repeat or drop rows and columns: positions are (start + step * index) >> 16, clamped."""
+    rows, columns = (
+        np.clip(np.arange(out[axis]) * step[axis] + start[axis] >> 16, 0, x.shape[axis] - 1)
+        for axis in (0, 1)
+    )
+    return x[rows[:, None], columns]
+
+
+def looked_up(x: Values, table: Values) -> Values:
+    """Replace each value by an entry of a table of 256; the first one is that of -128."""
+    return table[x.astype(np.int64) + 128]
 
 
 def shifted(x: Integers, multiplier: int, shift: int, rounding: str) -> Integers:

@@ -1,0 +1,109 @@
+"""The base class of ops in buffer form, which are those in scheduled form, too."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.mlir import ir
+from ..core.op import Op, view
+from ..core.tensor import Array
+from .access import Access
+from .dialect import DLA
+from .types import TOKEN, Buffer, buffer_of
+
+Self = TypeVar("Self", bound="BufferOp")
+
+
+class BufferOp(Op, dialect=DLA, abstract=True):
+    """Base of ops that move or compute parts of buffers: each becomes one packet.
+
+    Operands are called as the packet's addresses, with `<operand>_at` where a window starts; other
+    attributes have the names of the packet's fields. A subclass says in `accesses` what it touches,
+    and in `execute` what it does to those windows.
+
+    In scheduled form an op names the `engine` that runs it, waits for the tokens of others, and
+    gives one itself.
+    """
+
+    packet: ClassVar[str]
+
+    engine: str = ""
+    waits: Sequence[Operand]
+    done: Sequence[Result]
+
+    pure = False
+
+    spaces: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """In which spaces each operand may be."""
+
+    @classmethod
+    def put(
+        cls: type[Self], *buffers: ir.Value, loc: ir.Location | None = None, **given: Any
+    ) -> Self:
+        """Create the op at the current insertion point, unscheduled; defaults are left out."""
+        made = cls.create([[], *buffers], [], given, loc=loc)
+        for field in cls.fields.attributes:
+            if not field.required and made.attribute(field) == field.default:
+                del made.operation.attributes[field.name]
+        return made
+
+    def accesses(self) -> tuple[Access, ...]:
+        """Return which windows of its operands the op touches."""
+        raise NotImplementedError
+
+    def execute(self, windows: Mapping[str, Array]) -> None:
+        """Do to windows, by the operands' names, what the op means."""
+        raise NotImplementedError
+
+    def check(self) -> None:
+        """Raise Invalid for attributes that make no sense."""
+
+    @property
+    def buffers(self) -> dict[str, ir.Value]:
+        """Return the buffers that the op works on, by the operands' names."""
+        names = [group.name for group in self.fields.operands[1:]]
+        return dict(zip(names, self.operand_groups()[1:], strict=True))
+
+    @property
+    def scheduled(self) -> bool:
+        """Say whether an engine is to run the op."""
+        return bool(self.engine)
+
+    @property
+    def atom(self) -> int:
+        """Return how many channels are written together, as the program says."""
+        parent = self.operation.parent
+        if parent is None or "atom" not in parent.attributes:
+            raise Invalid("stands in no program, which must say how large an atom is")
+        return parent.attributes["atom"].value
+
+    def verify(self) -> None:
+        self.check_attributes()
+        _ = self.attributes
+        waits, *_ = self.operand_groups()
+        for token in [*waits, *self.results]:
+            if str(token.type) != TOKEN:
+                raise Invalid(f"waits for or gives {token.type}, must be {TOKEN}")
+        if len(self.results) != self.scheduled or (waits and not self.scheduled):
+            raise Invalid("has tokens and no engine" if not self.engine else "gives no token")
+        for name, value in self.buffers.items():
+            space = buffer_of(value.type).space
+            if space not in self.spaces[name]:
+                raise Invalid(f"'{name}' is in {space}, must be in {', '.join(self.spaces[name])}")
+        self.check()
+        buffers = self.buffers
+        for access in self.accesses():
+            access.check(buffer_of(buffers[access.operand].type))
+
+
+def touched(op: BufferOp) -> list[tuple[ir.Value, Buffer, Access]]:
+    """List the accesses of an op with the buffers that they are of."""
+    buffers = op.buffers
+    return [(buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses()]
+
+
+def buffer_op(operation: Any) -> BufferOp | None:
+    """View an operation as an op on buffers; None when it is something else."""
+    op = view(operation)
+    return op if isinstance(op, BufferOp) else None

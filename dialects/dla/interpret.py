@@ -1,0 +1,83 @@
+"""Execute programs: in order, or in any order that the tokens of a scheduled one allow."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..core.errors import Invalid
+from ..core.location import describe
+from ..core.mlir import ir
+from ..core.op import view
+from ..core.tensor import Array
+from .buffers import BufferOp
+from .memory import Alloc, uninitialised
+from .types import Buffer, buffer_of
+
+
+def run_program(
+    block: ir.Block,
+    ops: Sequence[BufferOp],
+    addresses: Mapping[ir.Value, int],
+    arguments: Sequence[Array],
+    seed: int | None = None,
+) -> None:
+    """Run the ops of a program on flat arrays of i8, one for each argument; outputs are written.
+
+    Buffers that have addresses share memory as those say. Raises Invalid when an op fails.
+    """
+    memory = dict(zip(block.arguments, arguments, strict=True))
+    memory |= _buffers(block, addresses)
+    order = ops if seed is None else _any_order(ops, random.Random(seed))
+    for op in order:
+        windows = {
+            access.operand: access.of(buffer_of(value.type), memory[value])
+            for access in op.accesses()
+            for value in [op.buffers[access.operand]]
+        }
+        try:
+            op.execute(windows)
+        except Invalid as error:
+            raise Invalid(f"{describe(op.location)}: '{op.op_name}' op {error}") from None
+
+
+def _buffers(block: ir.Block, addresses: Mapping[ir.Value, int]) -> dict[ir.Value, Array]:
+    """Give each buffer its memory: where its address says, or else memory of its own."""
+    allocs = [op for op in map(view, block.operations) if isinstance(op, Alloc)]
+    types: dict[ir.Value, Buffer] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
+    ends: dict[str, int] = {}
+    for value, buffer in types.items():
+        if value in addresses:
+            end = addresses[value] + buffer.size_bytes
+            ends[buffer.space] = max(ends.get(buffer.space, 0), end)
+    spaces = {space: uninitialised(end) for space, end in ends.items()}
+    made: dict[ir.Value, Array] = {}
+    for value, buffer in types.items():
+        if value not in addresses:
+            made[value] = uninitialised(buffer.size_bytes)
+            continue
+        first = addresses[value]
+        made[value] = spaces[buffer.space][first : first + buffer.size_bytes]
+    return made
+
+
+def _any_order(ops: Sequence[BufferOp], choose: random.Random) -> Iterator[BufferOp]:
+    """Yield ops in an order drawn from those that queues and tokens allow."""
+    queues: dict[str, list[BufferOp]] = {}
+    for op in ops:
+        queues.setdefault(op.engine, []).append(op)
+    done: set[ir.Value] = set()
+    places = dict.fromkeys(queues, 0)
+    while places:
+        ready = [
+            engine
+            for engine, place in places.items()
+            if all(token in done for token in queues[engine][place].waits)
+        ]
+        if not ready:
+            raise Invalid("deadlock: no engine can go on")
+        engine = choose.choice(ready)
+        op = queues[engine][places[engine]]
+        yield op
+        done.update(op.results)
+        places[engine] += 1
+        if places[engine] == len(queues[engine]):
+            del places[engine]

@@ -1,0 +1,137 @@
+"""Buffers, and what moves bytes between dram and the memories inside."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.mlir import ir
+from ..core.op import Op
+from ..core.tensor import Array, Shape
+from .access import Access
+from .buffers import BufferOp
+from .dialect import DLA
+from .types import REGIONS, SRAM, WEIGHTS, Buffer, buffer_of, buffer_type
+
+ORIGIN = (0, 0, 0, 0)
+
+
+class Alloc(Op, dialect=DLA):
+    """Make a buffer; in scheduled form it has an address in its memory."""
+
+    address: int = -1
+    buffer: Result
+
+    pure = False
+
+    @staticmethod
+    def make(buffer: Buffer, loc: ir.Location | None = None) -> "Alloc":
+        """Create the op at the current insertion point, without an address."""
+        made = Alloc.create([], [buffer_type(buffer)], {}, loc=loc)
+        del made.operation.attributes["address"]
+        return made
+
+    def verify(self) -> None:
+        self.check_attributes()
+        (result,) = self.results
+        space = buffer_of(result.type).space
+        if space in REGIONS and space != REGIONS[-1]:
+            raise Invalid(f"makes a buffer in {space}, whose buffers are the program's arguments")
+        if self.address < -1:
+            raise Invalid(f"address is {self.address}, must not be negative")
+
+
+class Load(BufferOp):
+    """Copy a window of images from dram; rows and columns around it get `fill`."""
+
+    source: Operand
+    destination: Operand
+    source_at: tuple[int, ...] = ORIGIN
+    destination_at: tuple[int, ...] = ORIGIN
+    rows: int
+    columns: int
+    channels: int
+    top: int = 0
+    bottom: int = 0
+    left: int = 0
+    right: int = 0
+    fill: int = 0
+
+    packet = "load"
+    spaces: ClassVar = {"source": REGIONS, "destination": (SRAM,)}
+
+    def accesses(self) -> tuple[Access, ...]:
+        inner = (self.rows, self.columns, self.channels)
+        outer = (
+            self.top + self.rows + self.bottom,
+            self.left + self.columns + self.right,
+            self.channels,
+        )
+        return (
+            Access("source", self.source_at, inner),
+            Access("destination", self.destination_at, outer, reads=False, writes=True),
+        )
+
+    def check(self) -> None:
+        if min(self.top, self.bottom, self.left, self.right) < 0:
+            raise Invalid("borders are negative")
+
+    def execute(self, windows: Mapping[str, Array]) -> None:
+        target = windows["destination"]
+        target[:] = self.fill
+        rows, columns = self.top + self.rows, self.left + self.columns
+        target[self.top : rows, self.left : columns] = windows["source"]
+
+
+class LoadWeights(BufferOp):
+    """Copy bytes from dram to the memory of weights and tables."""
+
+    source: Operand
+    destination: Operand
+    source_at: int = 0
+    destination_at: int = 0
+    length: int
+
+    packet = "load_weights"
+    spaces: ClassVar = {"source": REGIONS, "destination": (WEIGHTS,)}
+
+    def accesses(self) -> tuple[Access, ...]:
+        return (
+            Access("source", (self.source_at,), (self.length,)),
+            Access("destination", (self.destination_at,), (self.length,), reads=False, writes=True),
+        )
+
+    def execute(self, windows: Mapping[str, Array]) -> None:
+        windows["destination"][:] = windows["source"]
+
+
+class Store(BufferOp):
+    """Copy a window of images to dram."""
+
+    source: Operand
+    destination: Operand
+    source_at: tuple[int, ...] = ORIGIN
+    destination_at: tuple[int, ...] = ORIGIN
+    rows: int
+    columns: int
+    channels: int
+
+    packet = "store"
+    spaces: ClassVar = {"source": (SRAM,), "destination": REGIONS[1:]}
+
+    def accesses(self) -> tuple[Access, ...]:
+        sizes: Shape = (self.rows, self.columns, self.channels)
+        return (
+            Access("source", self.source_at, sizes),
+            Access("destination", self.destination_at, sizes, reads=False, writes=True),
+        )
+
+    def execute(self, windows: Mapping[str, Array]) -> None:
+        windows["destination"][:] = windows["source"]
+
+
+def uninitialised(size: int) -> Array:
+    """Return memory that nothing was written to: it should show when that is read."""
+    return np.full(size, -86, np.int8)

@@ -1,0 +1,181 @@
+"""Programs of an accelerator, and calls of them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.attributes import tensor_of
+from ..core.body import check_body
+from ..core.errors import Invalid
+from ..core.fields import Operand, Region, Result
+from ..core.mlir import ir
+from ..core.op import Op, view
+from ..core.tensor import Array, Tensor
+from .buffers import BufferOp
+from .dialect import DLA
+from .interpret import run_program
+from .memory import Alloc
+from .schedule import check_schedule
+from .types import CONSTANTS, INPUTS, OUTPUTS, Buffer, buffer_of
+
+
+class Program(Op, dialect=DLA):
+    """Run a body of ops on buffers, in order; its arguments are buffers in regions of dram.
+
+    The space of an argument says what it is: an input, a constant or an output. `target` names the
+    accelerator, `atom` is how many channels it writes together. In scheduled form all ops have
+    engines, all buffers have addresses, and `argument_addresses` are those of the arguments, each
+    in its region.
+    """
+
+    sym_name: str
+    target: str
+    atom: int
+    argument_addresses: tuple[int, ...] = ()
+    body: Region
+
+    pure = False
+
+    @property
+    def block(self) -> ir.Block:
+        """Return the block of the body."""
+        return self.operation.regions[0].blocks[0]
+
+    @property
+    def arguments(self) -> list[tuple[ir.Value, Buffer]]:
+        """Return the arguments with their types."""
+        return [(argument, buffer_of(argument.type)) for argument in self.block.arguments]
+
+    @property
+    def ops(self) -> list[BufferOp]:
+        """Return the ops that engines run, in order."""
+        found = (view(operation) for operation in self.block.operations)
+        return [op for op in found if isinstance(op, BufferOp)]
+
+    @property
+    def scheduled(self) -> bool:
+        """Say whether engines are to run the ops."""
+        return any(op.scheduled for op in self.ops)
+
+    @property
+    def addresses(self) -> dict[ir.Value, int]:
+        """Return the addresses of all buffers that have one."""
+        known: dict[ir.Value, int] = dict(
+            zip(self.block.arguments, self.argument_addresses, strict=False)
+        )
+        for operation in self.block.operations:
+            op = view(operation)
+            if isinstance(op, Alloc) and op.address >= 0:
+                known[op.buffer] = op.address
+        return known
+
+    def verify(self) -> None:
+        self.check_attributes()
+        check_body(self.operation, End.op_name)
+        if self.operation.parent is not None and self.operation.parent.name != "builtin.module":
+            raise Invalid(f"stands in '{self.operation.parent.name}', must stand in a module")
+        if self.atom < 1:
+            raise Invalid(f"atom is {self.atom}, must be at least 1")
+        for index, (_, buffer) in enumerate(self.arguments):
+            if buffer.space not in (INPUTS, CONSTANTS, OUTPUTS):
+                raise Invalid(f"argument {index} is in {buffer.space}, must be in a port's region")
+        count = len(self.argument_addresses)
+        if count and count != len(self.block.arguments):
+            raise Invalid(f"has {count} addresses for {len(self.block.arguments)} arguments")
+        self._check_body()
+        if self.scheduled:
+            check_schedule(self.ops, self.addresses)
+
+    def _check_body(self) -> None:
+        known: set[ir.Value] = set(self.block.arguments)
+        for operation in self.block.operations:
+            op = view(operation)
+            if not isinstance(op, (BufferOp, Alloc, End)):
+                raise Invalid(f"body has '{operation.operation.name}', must have ops on buffers")
+            for index, value in enumerate(operation.operation.operands):
+                if value not in known:
+                    raise Invalid(f"body does not define what '{op.op_name}' uses: operand {index}")
+            known.update(operation.operation.results)
+
+
+class End(Op, dialect=DLA):
+    """End a program."""
+
+    terminator = True
+
+    @staticmethod
+    def infer() -> tuple[()]:
+        return ()
+
+
+class Run(Op, dialect=DLA):
+    """Run a program: the operands are its inputs and constants in order, the results its outputs.
+
+    Images are i8 [N, rows, columns, channels]; the buffers of a program may have more channels, to
+    make whole atoms. Constants are as their buffers are.
+    """
+
+    inputs: Sequence[Operand]
+    program: str
+    outputs: Sequence[Result]
+
+    def verify(self) -> None:
+        self.check_attributes()
+        found = find_program(self.operation, self.program)
+        given = [buffer for _, buffer in found.arguments if buffer.space != OUTPUTS]
+        made = [buffer for _, buffer in found.arguments if buffer.space == OUTPUTS]
+        _check_values("operand", [v.type for v in self.operation.operands], given)
+        _check_values("result", [v.type for v in self.results], made)
+
+    def evaluate(self, groups: Sequence[Any]) -> tuple[Array, ...]:
+        """Run the program on arrays, with channels that pad atoms as zeros."""
+        found = find_program(self.operation, self.program)
+        types = [tensor_of(value.type) for value in self.results]
+        return evaluate_program(found, groups[0], types)
+
+
+def evaluate_program(
+    program: Program, inputs: Sequence[Array], results: Sequence[Tensor], seed: int | None = None
+) -> tuple[Array, ...]:
+    """Run a program on its inputs and constants and return its outputs.
+
+    With a seed, a scheduled program's engines run in an order that is drawn at random from those
+    that its tokens allow.
+    """
+    rest = iter(inputs)
+    memories: list[Array] = []
+    for _, buffer in program.arguments:
+        memory = np.zeros(buffer.shape, np.int8)
+        if buffer.space != OUTPUTS:
+            array = next(rest)
+            memory[..., : array.shape[-1]] = array
+        memories.append(memory)
+    flat = [memory.reshape(-1) for memory in memories]
+    run_program(program.block, program.ops, program.addresses, flat, seed)
+    made = [m for m, (_, b) in zip(memories, program.arguments, strict=True) if b.space == OUTPUTS]
+    return tuple(m[..., : t.shape[-1]] for m, t in zip(made, results, strict=True))
+
+
+def find_program(operation: ir.Operation, name: str) -> Program:
+    """Find a program by name in the module that an operation is in; raise Invalid without one."""
+    top = operation
+    while top.parent is not None:
+        top = top.parent.operation
+    symbols = ir.SymbolTable(top)
+    found = view(symbols[name]) if name in symbols else None
+    if not isinstance(found, Program):
+        raise Invalid(f"there is no program '{name}'")
+    return found
+
+
+def _check_values(what: str, types: Sequence[ir.Type], buffers: Sequence[Buffer]) -> None:
+    if len(types) != len(buffers):
+        raise Invalid(f"has {len(types)} {what}s, the program has {len(buffers)}")
+    for index, (type_, buffer) in enumerate(zip(types, buffers, strict=True)):
+        tensor = tensor_of(type_)
+        same = tensor.shape[:-1] == buffer.shape[:-1] and tensor.rank == len(buffer.shape)
+        room = tensor.shape[-1:] <= buffer.shape[-1:]
+        exact = buffer.space != CONSTANTS or tensor.shape == buffer.shape
+        if tensor.dtype != "i8" or not (same and room and exact):
+            raise Invalid(f"{what} {index} is {tensor}, its buffer is {buffer}")

@@ -1,0 +1,121 @@
+"""Check scheduled programs: addresses, and an order of all that touches the same bytes.
+
+An op comes after another when they are on one engine in that order, or when it waits for it, and
+then also after all that came before that one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..core.errors import Invalid
+from ..core.mlir import ir
+from .buffers import BufferOp, touched
+
+Clocks = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Touch:
+    """Say that an op touches bytes of a space, from the first one to the last."""
+
+    op: int
+    space: str
+    first: int
+    end: int
+    writes: bool
+
+
+def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[Touch]:
+    """List what each op touches; raise Invalid for a buffer that has no address."""
+    found: list[Touch] = []
+    for number, op in enumerate(ops):
+        for value, buffer, access in touched(op):
+            if value not in addresses:
+                raise Invalid(f"'{op.op_name}' uses a buffer in {buffer.space} without an address")
+            first, end = access.reach(buffer)
+            base = addresses[value]
+            found.append(Touch(number, buffer.space, base + first, base + end, access.writes))
+    return found
+
+
+class Order:
+    """Know which ops are surely complete before others start; ops are added in program order."""
+
+    def __init__(self, engines: Sequence[str]) -> None:
+        names = list(dict.fromkeys(engines))
+        self.engine = np.array([names.index(engine) for engine in engines], np.int64)
+        self.index = np.zeros(len(engines), np.int64)
+        self.clocks: Clocks = np.zeros((len(engines), len(names)), np.int64)
+        self._last: dict[int, int] = {}
+
+    def add(self, number: int, waits: Sequence[int] = ()) -> None:
+        """Add an op, which comes after those that it waits for and the last one of its engine."""
+        engine = int(self.engine[number])
+        last = self._last.get(engine)
+        self.index[number] = 0 if last is None else self.index[last] + 1
+        self._last[engine] = number
+        for other in waits if last is None else [*waits, last]:
+            self.wait(number, other)
+
+    def wait(self, number: int, other: int) -> None:
+        """Let an op that was added come after another one."""
+        clock, place = self.clocks[number], self.engine[other]
+        np.maximum(clock, self.clocks[other], out=clock)
+        clock[place] = max(clock[place], self.index[other] + 1)
+
+    def before(self, others: Clocks, number: int) -> Flags:
+        """Say of each of others whether it is complete before an op starts."""
+        return self.clocks[number, self.engine[others]] > self.index[others]
+
+
+class Conflicts:
+    """Find, op by op, which earlier ones touch the same bytes, one of the two writing."""
+
+    def __init__(self, found: Sequence[Touch]) -> None:
+        self._of: dict[int, list[tuple[Touch, int]]] = {}
+        self._spaces: dict[str, tuple[Clocks, Clocks, Clocks, Flags]] = {}
+        by_space: dict[str, list[Touch]] = {}
+        for touch in found:
+            place = by_space.setdefault(touch.space, [])
+            self._of.setdefault(touch.op, []).append((touch, len(place)))
+            place.append(touch)
+        for space, listed in by_space.items():
+            self._spaces[space] = (
+                np.array([t.op for t in listed]),
+                np.array([t.first for t in listed]),
+                np.array([t.end for t in listed]),
+                np.array([t.writes for t in listed]),
+            )
+
+    def of(self, number: int) -> Clocks:
+        """Return the ops before one that it conflicts with, in ascending order."""
+        met: list[Clocks] = []
+        for touch, place in self._of.get(number, []):
+            ops, first, end, writes = self._spaces[touch.space]
+            earlier = ops[:place]
+            meets = (first[:place] < touch.end) & (end[:place] > touch.first)
+            met.append(earlier[meets & (earlier != number) & (writes[:place] | touch.writes)])
+        return np.unique(np.concatenate(met)) if met else np.zeros(0, np.int64)
+
+
+def check_schedule(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> None:
+    """Raise Invalid unless all ops have engines, and all that meet in memory are in an order."""
+    for op in ops:
+        if not op.scheduled:
+            raise Invalid(f"'{op.op_name}' has no engine, others have")
+    numbers: dict[ir.Value, int] = {op.done[0]: number for number, op in enumerate(ops)}
+    order, conflicts = Order([op.engine for op in ops]), Conflicts(touches(ops, addresses))
+    for number, op in enumerate(ops):
+        order.add(number, [numbers[token] for token in op.waits])
+        others = conflicts.of(number)
+        missed = others[~order.before(others, number)]
+        if missed.size:
+            other = int(missed[0])
+            raise Invalid(
+                f"op {number}, '{op.op_name}', touches bytes that op {other}, "
+                f"'{ops[other].op_name}', touches, in no order: it must wait for it"
+            )
