@@ -55,7 +55,8 @@ class Net:
         y = helper.make_tensor_value_info(value, TensorProto.FLOAT, None)
         weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
         graph = helper.make_graph(self.nodes, "g", [x], [y], weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        opset = [helper.make_opsetid("", 21)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=10)
         model = onnx.shape_inference.infer_shapes(model)
         trivium.quantize(model, {"x": self.inputs(samples)}, file)
         return model
