@@ -21,8 +21,9 @@ class Absolute(VectorPacket):
         self.write(machine, np.abs(machine.read(self.source_extent)))
 
 
+FILE = Path(__file__).with_name("npu.toml")
 CLASSES = (*packets.CLASSES, Absolute)
 
 
-def instruction_set(file: Path = Path(__file__).with_name("npu.toml")) -> InstructionSet:
+def instruction_set(file: Path = FILE) -> InstructionSet:
     return InstructionSet(read_description(file), CLASSES)
