@@ -15,15 +15,11 @@ from .insert_tokens import InsertTokens
 from .lower_to_buffers import LowerToBuffers
 from .phases import IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .prefetch import Prefetch
+from .record_refusals import RecordRefusals
 from .segment_dla import SegmentDla
 from .select_dla import SelectDla
 
 CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
-
-
-def integers(description: Description) -> LowerQuantized:
-    """Return the pass that computes as an accelerator does, on integers."""
-    return LowerQuantized(description.rounding, description.multiplier_bits)
 
 
 def default_phases(description: Description, target: str, file: str = "") -> Phases:
@@ -32,21 +28,26 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
         Phases()
         .add(
             TENSOR_SEL,
-            integers(description),
+            LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
-            *CLEAN,
+            Eliminate(),  # and no more: folded constants would be wider than bytes
             SelectDla(target, file),
+            Eliminate(),
+        )
+        .add(
+            IR_OPTIMIZATION,
+            RecordRefusals(),
             # What no op of the accelerator stands for becomes arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
             *CLEAN,
+            SegmentDla(target, file),
         )
-        .add(IR_OPTIMIZATION, SegmentDla(target, file))
         .add(
             TENSOR_SCHED,
             lambda parameters: ChooseMemory(target, file, parameters.share),
             lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
-            lambda parameters: Prefetch(target, file, 2 if parameters.prefetch else 0),
+            lambda parameters: Prefetch(target, file, parameters.prefetch),
         )
         .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
     )

@@ -132,3 +132,31 @@ func.func @keeps_a_function_of_two_bytes(%x: tensor<2x!quant.uniform<i8:f32, 0.5
   %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
   return %3 : tensor<2x!quant.uniform<i8:f32, 1.0>>
 }
+
+// Weights that are turned after they were dequantised: integers are turned, scales go with them.
+// CHECK-LABEL: func.func @turns_integers
+// CHECK:         %[[W:.*]] = "tri.transpose"({{.*}}) {permutation = array<i64: 1, 0>} : (tensor<2x1x!quant.uniform
+// CHECK:         "tri.storage_cast"(%[[W]]) {to = "i8"}
+// CHECK:         "tri.mat_mul"({{.*}}) : (tensor<3x1xi32>, tensor<1x2xi32>)
+// CHECK:         "tri.requantize"({{.*}}) {axis = 1 : i64
+func.func @turns_integers(%x: tensor<3x1x!quant.uniform<i8:f32, 0.5>>, %w: tensor<2x1x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<3x2x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<3x1xf32>
+  %1 = "tri.dequantize"(%w) {of = "!quant.uniform<i8:f32:0, {0.5, 0.25}>"} : (tensor<2x1x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<2x1xf32>
+  %2 = "tri.transpose"(%1) {permutation = array<i64: 1, 0>} : (tensor<2x1xf32>) -> tensor<1x2xf32>
+  %3 = "tri.mat_mul"(%0, %2) : (tensor<3x1xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
+  %4 = "tri.quantize"(%3) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<3x2xf32>) -> tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+  return %4 : tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+}
+
+// Softmax is not elementwise: moves of its results are looked through in vain.
+// CHECK-LABEL: func.func @keeps_a_move_of_floats
+// CHECK:         "tri.softmax"
+// CHECK:         "tri.transpose"({{.*}} -> tensor<1x3xf32>
+// CHECK:         "tri.quantize"
+func.func @keeps_a_move_of_floats(%x: tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x3x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<3x1xf32>
+  %1 = "tri.softmax"(%0) {axis = 0 : i64} : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %2 = "tri.transpose"(%1) {permutation = array<i64: 1, 0>} : (tensor<3x1xf32>) -> tensor<1x3xf32>
+  %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<1x3xf32>) -> tensor<1x3x!quant.uniform<i8:f32, 1.0>>
+  return %3 : tensor<1x3x!quant.uniform<i8:f32, 1.0>>
+}

@@ -129,8 +129,9 @@ def flat_gemm(d: Drawn) -> str:
     x = d.shape(4, 5)
     kind = d.graph.scale(0.02, d.integer(-128, 127))
     flat = d.graph.op("Flatten", [d.input(x)])
-    held = d.graph.op("QuantizeLinear", [flat, *kind])
-    flat = d.graph.op("DequantizeLinear", [held, *kind])
+    if d.chance():
+        held = d.graph.op("QuantizeLinear", [flat, *kind])
+        flat = d.graph.op("DequantizeLinear", [held, *kind])
     depth = int(np.prod(x[1:]))
     return d.graph.op("Gemm", [flat, d.weights((7, depth), 0), d.floats(7)], transB=1)
 
