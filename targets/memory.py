@@ -84,8 +84,11 @@ def plan_memory(
     return best if found is None else arena.plan(found)
 
 
-TRIES = 400
-"""How many orders a search looks at: most of what it finds it finds in fewer."""
+TRIES, PLACED = 400, 200_000
+"""How many orders a search looks at, and how many values it places for that at the most.
+
+Most of what it finds it finds in fewer.
+"""
 
 Offsets = dict[int, int]
 """Where values lie that are placed already, by their numbers."""
@@ -125,7 +128,7 @@ class _Arena:
         draw = random.Random(len(self.intervals))
         tried = [self._first_fit(self._ordered(by), limit) for by in (_begin, *_ORDERS)]
         state = min(tried, key=lambda each: each.excess)
-        for _ in range(TRIES):
+        for _ in range(min(TRIES, PLACED // len(self.intervals))):
             if not state.excess:
                 return state.offsets
             high = [n for n in state.order if state.offsets[n] + self.sizes[n] > limit]
