@@ -76,7 +76,7 @@ class Fields:
         attributes: list[AttributeField] = []
         regions: list[str] = []
         for name, hint in hints.items():
-            if typing.get_origin(hint) is typing.ClassVar or name.startswith("_"):
+            if typing.ClassVar in (hint, typing.get_origin(hint)) or name.startswith("_"):
                 continue
             if arity := _arity(hint, Operand):
                 operands.append(Group(name, arity))
