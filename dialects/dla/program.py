@@ -82,8 +82,7 @@ class Program(Op, dialect=DLA):
 
     def verify(self) -> None:
         self.check_attributes()
-        self.operand_groups()
-        self.result_groups()
+        _ = self.attributes, self.operand_groups(), self.result_groups()
         check_body(self.operation, End.op_name)
         if self.operation.parent is not None and self.operation.parent.name != "builtin.module":
             raise Invalid(f"stands in '{self.operation.parent.name}', must stand in a module")
@@ -92,7 +91,9 @@ class Program(Op, dialect=DLA):
         self._check_arguments()
         self._check_body()
         # What is wrong with an op is its own fault, of which there is a message: no second one.
-        if any("engine" in op.operation.attributes for op in self.ops) and self._sound():
+        unnamed = ir.StringAttr.get("")
+        attributes = [op.operation.attributes for op in self.ops]
+        if any("engine" in a and a["engine"] != unnamed for a in attributes) and self._sound():
             check_schedule(self.ops, self.addresses)
 
     def _check_arguments(self) -> None:

@@ -169,3 +169,15 @@ func.func @runs_no_body() {
   "dla.run"() {program = "no_body"} : () -> ()
   return
 }
+
+// Which accelerator it is for is said.
+// expected-error @below {{'dla.program' op lacks attribute 'target'}}
+"dla.program"() ({
+  "dla.end"() : () -> ()
+}) {sym_name = "for_none", atom = 16} : () -> ()
+
+// By name.
+// expected-error @below {{'dla.program' op attribute 'target' is 1 : i64, must be a string}}
+"dla.program"() ({
+  "dla.end"() : () -> ()
+}) {sym_name = "for_a_number", target = 1, atom = 16} : () -> ()
