@@ -1,14 +1,15 @@
 """Trivium compiles a neural network once and runs it on CPUs, GPUs and accelerators.
 
 `compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
-model would run, `quantize` one by data; everything is imported on first use.
+model would run, ask of each node whether a target `can_run` it, `quantize` a model by data;
+everything is imported on first use.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .compiler.check import check
+    from .compiler.check import can_run, check
     from .compiler.driver import build, compile
     from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
@@ -22,6 +23,7 @@ _EXPORTS = {
     "RunError": ".runtime",
     "Session": ".runtime",
     "build": ".compiler.driver",
+    "can_run": ".compiler.check",
     "check": ".compiler.check",
     "compile": ".compiler.driver",
     "load": ".runtime",
@@ -34,6 +36,7 @@ __all__ = [
     "RunError",
     "Session",
     "build",
+    "can_run",
     "check",
     "compile",
     "load",

@@ -11,7 +11,7 @@ from ..dialects.core.tensor import Array
 from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.core import Progress
-from ..targets.options import F32, FAST, Options
+from ..targets.options import F32, FAST, FLOATS, Options
 from .build import build_module
 from .compare import compare
 from .frontends.core.inputs import Bindings
@@ -36,6 +36,8 @@ def compile(
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
     candidates: bool = False,
+    quantized: str = FLOATS,
+    strict: bool = False,
     progress: Progress | None = None,
     threads: int | None = None,
 ) -> Session:
@@ -47,24 +49,28 @@ def compile(
     compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs, and a
     warning says when what comes of it computes something else on the example. `target` is where it
     should run: `cpu`, `host`, or a GPU by its architecture, `gpu:sm_90`, for several of which there
-    can be code, `gpu:sm_80,sm_90`; what that target does not take runs on the host, by reference
-    kernels. `shapes` gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1,
-    3)}`); `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2
-    (fusion). `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer
-    may lose by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is
-    a file of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
+    can be code, `gpu:sm_80,sm_90`; what that target does not take runs on its fallbacks, in the end
+    on the host, by reference kernels, or with `strict` is an error that lists all of it. `shapes`
+    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
+    `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
+    `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
+    by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
+    of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
     `machine` is the CPU that native code is made for: this one, or a level of x86-64 such as
     `x86-64-v3`; for several, the package has code for each, and a session takes the best that its
     CPU can run. `precision` is what f32 is computed in: "f32", "tf32" (in products, on a GPU),
-    "fp16" or "bf16"; inputs and outputs keep their types. With `candidates`, a package for a GPU
-    holds its kernels with other settings too, for the command tune to measure. `progress` is called
-    with a line of text as work goes on. The session runs on up to `threads` threads, by default one
-    for each core. The path of a package (`.trv`) compiles the IR in it again for a machine, with
-    the math that it was compiled with; `threads` and `progress` apart, the other arguments then
-    mean nothing. Raises CompileError, which lists everything that is wrong.
+    "fp16" or "bf16"; inputs and outputs keep their types. `quantized` is what a quantised model is
+    computed in: "floats", or "integers" alone: see docs/quantization.md. With `candidates`, a
+    package for a GPU holds its kernels with other settings too, for the command tune to measure.
+    `progress` is called with a line of text as work goes on. The session runs on up to `threads`
+    threads, by default one for each core. The path of a package (`.trv`) compiles the IR in it
+    again for a machine, with the math that it was compiled with; `threads` and `progress` apart,
+    the other arguments then mean nothing. Raises CompileError, which lists everything that is
+    wrong.
     """
-    choices = (math, winograd_error, tuning, tune, machine, precision, candidates)
-    package = build(model, target, shapes, constants, opt_level, *choices, progress, example_inputs)
+    choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
+    rest = (progress, example_inputs, strict)
+    package = build(model, target, shapes, constants, opt_level, *choices, *rest)
     session = Session(package, threads=threads)
     if is_torch_module(model):
         compare(session, model, example_inputs)
@@ -84,15 +90,18 @@ def build(
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
     candidates: bool = False,
+    quantized: str = FLOATS,
     progress: Progress | None = None,
     example_inputs: Any = None,
+    strict: bool = False,
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
         return rebuild(Package.open(model), machine, report)
-    options = Options(math, winograd_error, tuning, tune, machine, precision, (), candidates)
-    pipeline = pipeline_for(target, opt_level, options)
+    choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
+    options = Options(*choices)
+    pipeline = pipeline_for(target, opt_level, options, strict)
     with new_context():
         report("import")
         module = import_model(

@@ -7,31 +7,37 @@ from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
 from ..passes.fold_casts import FoldCasts
 from ..passes.lower_precision import LowerPrecision
-from ..passes.pipeline import Pipeline
-from ..targets.options import DEFAULT, F32, Options
+from ..passes.lower_quantized import LowerQuantized
+from ..passes.pipeline import Pipeline, Step
+from ..targets.options import DEFAULT, F32, INTEGERS, Options
 from ..targets.place import Place
 from ..targets.registry import find_target, split_target
-
-HOST = "host"
 
 
 def pipeline_for(
     target: str,
     opt_level: int,
     options: Options = DEFAULT,
+    strict: bool = False,
 ) -> Pipeline:
     """Return the pipeline from an imported model to what a target compiles: a placed one.
 
+    What the target leaves to others is made fit for them as far as they cannot do without; with
+    `strict` it must not leave anything.
     Raises CompileError for a target that there is not, and for options that it does not have.
     """
-    chosen = find_target(split_target(target)[0])
-    chosen.check(options_for(target, options))
-    passes: tuple[Pass, ...] = (
+    chosen, *others = map(find_target, candidates(target))
+    options = options_for(target, options)
+    chosen.check(options)
+    passes: tuple[Step, ...] = (
+        *_integer_passes(options),
+        *chosen.early_passes(options),
         *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
+        *(each for other in others for each in other.passes(0, options)),
         *grouping_pipeline(opt_level),
-        Place(candidates(target)),
+        Place(tuple(dict.fromkeys((chosen.choice(options), *chosen.fallbacks))), strict),
         *chosen.placed_passes(opt_level, options),
     )
     return Pipeline(passes)
@@ -43,8 +49,14 @@ def options_for(target: str, options: Options) -> Options:
 
 
 def candidates(target: str) -> tuple[str, ...]:
-    """List the targets that are asked in order to take an op: after all others, the host."""
-    return tuple(dict.fromkeys((split_target(target)[0], HOST)))
+    """List the targets that are asked in order to take an op: the one named, its fallbacks."""
+    name = split_target(target)[0]
+    return tuple(dict.fromkeys((name, *find_target(name).fallbacks)))
+
+
+def _integer_passes(options: Options) -> tuple[Pass, ...]:
+    """Return what makes quantised ops integer ones, before anything else looks at them."""
+    return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
 def _precision_passes(options: Options) -> tuple[Pass, ...]:

@@ -17,10 +17,8 @@ from .building import add, mul, transpose
 from .constants import hint
 from .core import Pass
 from .quantized_site import Quantity, Site, site_of
+from .quantized_table import look_up
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite
-
-GUARD = 16
-"""How many bits behind the point of a result terms of a sum keep, if there is room for them."""
 
 
 class LowerQuantized(Pass):
@@ -29,10 +27,12 @@ class LowerQuantized(Pass):
     Sums of products are of i32, biases have their scale; `tri.requantize` brings them to the scale
     of the result, by a multiplier of `bits` bits and a shift that rounds as `rounding` says.
     Activations that limit the result become its bounds. Results differ by one at most from those
-    of floats. What is not constant, sums that may overflow, and ops without a rule stay.
+    of floats. Other elementwise functions of one byte become a table of their results. What is not
+    constant, sums that may overflow, and ops without a rule stay.
 
         tri.quantize (tri.relu (tri.conv (tri.dequantize %x), (tri.dequantize %w), %b)) to q
             =>   tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b / (sx * sw))
+        tri.quantize (tri.sigmoid (tri.dequantize %x)) to q   =>   tri.gather %table, %x
     """
 
     rounding: str = "half_away"
@@ -61,13 +61,22 @@ class _Lower(Pattern):
         self.rounding, self.bits = rounding, bits
 
     def rewrite(self, op: tri.Quantize, rewriter: Rewriter) -> None:
+        try:
+            self._compute(op, rewriter)
+        except NoMatch as reason:
+            try:
+                look_up(op, rewriter)
+            except NoMatch as other:
+                raise NoMatch(f"{reason}; and {other}") from None
+
+    def _compute(self, op: tri.Quantize, rewriter: Rewriter) -> None:
         site = site_of(op, self.rounding, self.bits, rewriter)
         made = rewriter.find_producer(site.source)
         rule = RULES.get(type(made)) if made is not None else None
         if rule is None:
             name = made.op_name if made else "an input"
             raise NoMatch(f"has no rule for {name} on integers")
-        with rewriter.before(op):
+        with rewriter.before(op, *site.ops):
             stored = rule(made, site)
             cast = tri.StorageCast.build(stored, to=op.to)
         rewriter.replace(op, cast, *site.ops)
@@ -136,34 +145,15 @@ def _mul(op: tri.Mul, site: Site) -> ir.Value:
     return site.requantized(mul(a.centered(), b.centered()), factors)
 
 
-@_lowers(tri.Add)
-def _add(op: tri.Add, site: Site) -> ir.Value:
-    """Bring both terms to the scale of the result, with more bits, and add them up."""
+@_lowers(tri.Add, tri.Maximum, tri.Minimum)
+def _combine(op: tri.Add | tri.Maximum | tri.Minimum, site: Site) -> ir.Value:
+    """Multiply each term by an integer, so that one shift brings the sum to the result's scale."""
     terms = [site.quantity(op.a), site.quantity(op.b)]
-    scale = site.kind.scales[0]
-    reach = max(term.largest * term.scale / scale for term in terms)
-    guard = min(GUARD, 29 - math.ceil(math.log2(reach)))
-    if guard < 0:
-        raise NoMatch(f"terms are up to {reach:g} times the scale of the result")
-    factors = [term.scale / scale * 2.0**guard for term in terms]
-    for factor in factors:
-        site.shifts([factor])
-    wide = [_term(term, factor, site) for term, factor in zip(terms, factors, strict=True)]
-    return site.requantized(add(wide[0], wide[1]), [2.0**-guard])
-
-
-def _term(term: Quantity, factor: float, site: Site) -> ir.Value:
-    multiplier, shift = site.shifts([factor])
-    most = (1 << 30) - 1
-    return tri.Requantize.build(
-        term.centered(),
-        multiplier=multiplier,
-        shift=shift,
-        low=-most,
-        high=most,
-        rounding=site.rounding,
-        to="i32",
-    ).y
+    factors = [term.scale / site.kind.scales[0] for term in terms]
+    multipliers, shift = site.common(terms, factors)
+    pairs = zip(terms, multipliers, strict=True)
+    a, b = [mul(term.centered(), multiplier) for term, multiplier in pairs]
+    return site.shifted(type(op).build(a, b).y, [1], [shift])
 
 
 @_lowers(tri.ReduceMean)

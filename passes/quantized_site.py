@@ -8,8 +8,8 @@ import numpy as np
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.errors import Unsupported
-from ..dialects.core.fixed_point import fixed_point
+from ..dialects.core.errors import Invalid, Unsupported
+from ..dialects.core.fixed_point import common_shift, fixed_point
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
 from ..dialects.core.quantized import QuantizedType
@@ -19,6 +19,9 @@ from .rewriting import NoMatch, Rewriter
 
 SUMS = "i32"
 """The element type of sums of products."""
+
+MOVES = (tri.Reshape, tri.Transpose, tri.Slice)
+"""Ops that mean the same on integers as on the numbers that these stand for."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,13 @@ class Site:
     rewriter: Rewriter
 
     def quantity(self, value: ir.Value) -> Quantity:
-        """Look through a dequantisation of bytes or words; NoMatch where there is none."""
+        """Look through a dequantisation of bytes or words; NoMatch where there is none.
+
+        What moves numbers after it moves the integers instead.
+        """
+        made = self.rewriter.find_producer(value)
+        if isinstance(made, MOVES):
+            return _moved(made, self.quantity(made.x))
         op = self.rewriter.producer(value, tri.Dequantize)
         kind = QuantizedType.parse(op.of)
         if kind.storage == SUMS:
@@ -98,13 +107,28 @@ class Site:
             raise NoMatch(str(reason)) from None
         return tuple(m for m, _ in pairs), tuple(s for _, s in pairs)
 
+    def common(
+        self, terms: Sequence[Quantity], factors: Sequence[float]
+    ) -> tuple[tuple[int, ...], int]:
+        """Return a multiplier for each term, and the shift that all have in common."""
+        try:
+            return common_shift(factors, [term.largest for term in terms], self.bits)
+        except Unsupported as reason:
+            raise NoMatch(str(reason)) from None
+
     def requantized(self, x: ir.Value, factors: Sequence[float] | Array, axis: int = 0) -> ir.Value:
         """Build the integers of the result from sums that are `factors` of its scale."""
         multiplier, shift = self.shifts(factors)
+        return self.shifted(x, multiplier, shift, axis)
+
+    def shifted(
+        self, x: ir.Value, multiplier: Sequence[int], shift: Sequence[int], axis: int = 0
+    ) -> ir.Value:
+        """Build the integers of the result from sums: multiplied, shifted, clamped."""
         return tri.Requantize.build(
             x,
-            multiplier=multiplier,
-            shift=shift,
+            multiplier=tuple(multiplier),
+            shift=tuple(shift),
             zero_point=self.kind.zero_points[0],
             low=self.low,
             high=self.high,
@@ -133,6 +157,14 @@ def site_of(op: tri.Quantize, rounding: str, bits: int, rewriter: Rewriter) -> S
         folded.append(rewriter.sole_producer(value, type(made)))
     bounds = [_integer(bound, kind) for bound in (low, high)]
     return Site(value, tuple(folded), kind, bounds[0], bounds[1], rounding, bits, rewriter)
+
+
+def _moved(op: tri.Reshape | tri.Transpose | tri.Slice, x: Quantity) -> Quantity:
+    try:
+        value = type(op).build(x.value, **op.attributes).y
+    except Invalid as reason:  # of scales that have no axis afterwards
+        raise NoMatch(str(reason)) from None
+    return Quantity(value, QuantizedType.parse(tensor_of(value.type).dtype))
 
 
 def _within(number: float, low: float, high: float) -> float:

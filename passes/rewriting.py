@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from ..dialects.core.interpret import ConstantEvaluator
@@ -106,13 +107,15 @@ class Rewriter:
 
     # -- changing -----------------------------------------------------------------------------
 
-    def before(self, op: Op) -> "_Insertion":
+    def before(self, op: Op, *others: Op) -> "_Insertion":
         """Build new ops before `op`: `with rewriter.before(op): …`.
 
-        They stand for the same source nodes, and for none of its values: `replace` says which
-        new op computes what the old one did.
+        They stand for the same source nodes, those of `others` included, and for none of its
+        values: `replace` says which new op computes what the old one did.
         """
-        return _Insertion(ir.InsertionPoint(op.operation), inner_location(op.location))
+        parts = [other.location for other in in_order(other for other in others if other != op)]
+        whole = fuse_locations([*parts, op.location]) if parts else op.location
+        return _Insertion(ir.InsertionPoint(op.operation), inner_location(whole))
 
     def replace(self, op: Op, new: Op | Sequence[ir.Value], *others: Op) -> None:
         """Replace `op` by another op's results or by values, and erase it.
@@ -171,7 +174,7 @@ class Rewriter:
         op.operation.erase()
 
 
-class _Insertion:
+class _Insertion(AbstractContextManager[None]):
     """Enter an insertion point and a location together."""
 
     def __init__(self, point: ir.InsertionPoint, location: ir.Location) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
+    from .dla import Drivers
     from .errors import PackageError, RunError
     from .gpu.device import Device
     from .package import Package
@@ -24,16 +25,20 @@ _HOMES = {
 
 
 def load(
-    path: str | os.PathLike[str], *, threads: int | None = None, device: int | Device = 0
+    path: str | os.PathLike[str],
+    *,
+    threads: int | None = None,
+    device: int | Device = 0,
+    drivers: Drivers | None = None,
 ) -> Session:
     """Open the package at `path` and make it ready to run.
 
-    `threads` and `device` are those of `Session`.
+    `threads`, `device` and `drivers` are those of `Session`.
     """
     from .package import Package
     from .session import Session
 
-    return Session(Package.open(path), threads=threads, device=device)
+    return Session(Package.open(path), threads=threads, device=device, drivers=drivers or {})
 
 
 def __getattr__(name: str) -> Any:

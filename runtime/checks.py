@@ -11,6 +11,7 @@ from .manifest import (
     ALONE,
     ARENA,
     COMPLEX,
+    DESCRIPTION,
     DEVICE_ARENA,
     FIRST_PORT,
     ON_DEVICE,
@@ -27,6 +28,7 @@ OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
 _MAX_BYTES = 1 << 47  # user address space on x86-64
 _MAX_RANK = 64  # numpy's own limit
 _MOST_PHASES = 1 << 24
+_DLA_RANK = 4
 
 
 def check(manifest: Manifest) -> None:
@@ -159,9 +161,11 @@ def _check_step(step: Step, manifest: Manifest, where: str) -> None:
         _check_copy(step, manifest, where)
     elif step.kind == "gpu":
         check_launches(step, manifest, where)
+    elif step.kind == "dla":
+        _check_dla_step(step, manifest, where)
     else:
         raise PackageError(
-            f"'{where}.kind' is '{step.kind}', must be 'cpu', 'host', 'copy' or 'gpu'"
+            f"'{where}.kind' is '{step.kind}', must be 'cpu', 'host', 'copy', 'gpu' or 'dla'"
         )
     if step.launches and step.kind != "gpu":
         raise PackageError(f"'{where}' is of kind '{step.kind}', but has launches")
@@ -175,6 +179,11 @@ def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
         raise PackageError(
             f"'{where}.groups' is {list(step.groups)}, must divide {len(step.operands)} operands"
         )
+    _check_on_host(step, manifest, where)
+    _check_written(step, manifest, where)
+
+
+def _check_on_host(step: Step, manifest: Manifest, where: str) -> None:
     for kind, indices in (("operands", step.operands), ("results", step.results)):
         for i, index in enumerate(indices):
             if index != ABSENT and manifest.buffers[index].base in ON_DEVICE:
@@ -182,6 +191,23 @@ def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
                     f"'{where}.{kind}[{i}]' is {index}, which is in the memory of the GPU, must be "
                     "copied to the host"
                 )
+
+
+def _check_dla_step(step: Step, manifest: Manifest, where: str) -> None:
+    stored = {entry.name for entry in manifest.entries}
+    if step.entry not in stored:
+        raise PackageError(f"'{where}.entry' is '{step.entry}', which is not stored")
+    if DESCRIPTION not in stored:
+        raise PackageError(f"'{where}.kind' is 'dla', but the package has no '{DESCRIPTION}'")
+    if not step.accelerator:
+        raise PackageError(f"'{where}.accelerator' is empty, must name an accelerator")
+    for kind, indices in (("operands", step.operands), ("results", step.results)):
+        for i, index in enumerate(indices):
+            buffer = None if index == ABSENT else manifest.buffers[index]
+            if buffer is None or buffer.dtype != "int8" or len(buffer.shape) != _DLA_RANK:
+                found = f"{buffer.dtype}{list(buffer.shape)}" if buffer else "absent"
+                raise PackageError(f"'{where}.{kind}[{i}]' is {found}, must be int8 [N, H, W, C]")
+    _check_on_host(step, manifest, where)
     _check_written(step, manifest, where)
 
 

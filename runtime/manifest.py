@@ -11,7 +11,7 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 5
+VERSION = 6
 
 # The first bases: memory of the host, then memory of the device; the inputs follow, then the
 # outputs.
@@ -22,6 +22,9 @@ ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
 ON_GPU = ("copy", "gpu")
 ABSENT = -1
 ALONE = -1
+
+DESCRIPTION = "dla/description.toml"
+"""The entry that describes the accelerator which the steps of kind `dla` are for."""
 
 COMPLEX = {"float32": "complex64", "float64": "complex128"}
 """The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
@@ -81,6 +84,7 @@ class Step:
     | `host` | the reference kernel of `op` is called |
     | `copy` | the bytes of the operand are brought to the result, in the other memory |
     | `gpu` | the launches are run in order, as one graph |
+    | `dla` | `accelerator` runs the command stream in the container `entry`, on i8 [N, H, W, C] |
 
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
@@ -99,6 +103,8 @@ class Step:
     reason: str = ""
     phases: int = 0
     launches: tuple[Launch, ...] = ()
+    entry: str = ""
+    accelerator: str = ""
 
 
 @dataclass(frozen=True)
@@ -209,6 +215,24 @@ class GpuCode:
 
 
 @dataclass(frozen=True)
+class DlaProgram:
+    """Describe the command stream in the container `entry`, and what a run of it takes and moves.
+
+    `sram_bytes` are those of the accelerator's memory that it uses, `sram_lower_bound` those that
+    any plan needs for what is alive at once. `dram_bytes` are read from dram and written to it;
+    `dram_bound` would be if no op left anything in that memory for another.
+    """
+
+    entry: str
+    packets: int
+    sram_bytes: int
+    sram_lower_bound: int
+    sram_capacity: int
+    dram_bytes: int
+    dram_bound: int
+
+
+@dataclass(frozen=True)
 class Math:
     """Record what code may do to numbers: `mode` is fast or strict.
 
@@ -236,7 +260,8 @@ class Manifest:
 
     It may hold native code for several machines, the best one first: `kernels` are those of the
     first one, and the functions of steps are there for each. Likewise it may hold code for several
-    architectures of a GPU: all of them run the same launches, in the same buffers.
+    architectures of a GPU: all of them run the same launches, in the same buffers. `attempts` says
+    of each schedule for an accelerator that did not fit why it did not.
     """
 
     format: str = FORMAT
@@ -253,6 +278,8 @@ class Manifest:
     kernels: tuple[Kernel, ...] = ()
     machines: tuple[CpuRequirements, ...] = (CpuRequirements(),)
     gpu: tuple[GpuCode, ...] = ()
+    dla: tuple[DlaProgram, ...] = ()
+    attempts: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()
 
     def to_json(self) -> str:

@@ -4,12 +4,13 @@ import ctypes
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import host
+from . import dla, host
 from .cpu import choose_code
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
@@ -39,6 +40,8 @@ class Room:
         elif size:
             ctypes.memmove(target.address, source.address, size)
 
+
+NO_DRIVERS: dla.Drivers = MappingProxyType({})
 
 Bind = Callable[[Room], Callable[[], None]]
 """Prepare a step for a session."""
@@ -99,10 +102,17 @@ def _copy(room: Room, base: int, buffer: int, size: int) -> None:
     room.copy(room.bases.place_in(base), room.bases.place(buffer), size)
 
 
-def link(package: Package, dialects: Mapping[str, host.Ops], device: "int | Device" = 0) -> Program:
-    """Load the native code, find the kernel of every host step, and bring the rest to a GPU."""
+def link(
+    package: Package,
+    dialects: Mapping[str, host.Ops],
+    device: "int | Device" = 0,
+    drivers: dla.Drivers = NO_DRIVERS,
+) -> Program:
+    """Load the native code, find kernels and drivers of steps, and bring the rest to a GPU."""
     machine, library = _load(package)
-    steps = tuple(_prepare(step, package, library, dialects) for step in package.manifest.steps)
+    steps = tuple(
+        _prepare(step, package, library, dialects, drivers) for step in package.manifest.steps
+    )
     gpu = _bring(package, device)
     return Program(package, machine, aligned(package.weights), library, steps, gpu)
 
@@ -131,13 +141,20 @@ def _load(package: Package) -> tuple[str, NativeLibrary | None]:
 
 
 def _prepare(
-    step: Step, package: Package, library: NativeLibrary | None, dialects: Mapping[str, host.Ops]
+    step: Step,
+    package: Package,
+    library: NativeLibrary | None,
+    dialects: Mapping[str, host.Ops],
+    drivers: dla.Drivers,
 ) -> Bind:
     if step.kind == "host":
         reference = host.find_reference(step.op, step.nodes, dialects)
         return lambda room: host.bind(step, reference, room.bases)
     if step.kind in ON_GPU:
         return partial(_bind_to_gpu, step)
+    if step.kind == "dla":
+        driver = dla.open_driver(step, package, drivers)
+        return lambda room: dla.bind(step, driver, room.bases)
     if library is None:
         raise PackageError(f"step '{step.symbol}' is native, but the package has no native code")
     if CODE not in package.entries:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .dla import Drivers
 from .errors import RunError
 from .host import Ops
 from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
 from .package import Package
-from .program import Program, link
+from .program import NO_DRIVERS, Program, link
 from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
 from .team import checked_threads
 
@@ -45,6 +46,7 @@ class Session:
         *,
         threads: int | None = None,
         device: "int | Device" = 0,
+        drivers: Drivers = NO_DRIVERS,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
@@ -53,8 +55,12 @@ class Session:
         thread that called them. Results are the same, bit by bit, with any number.
 
         What a package has for a GPU runs on number `device`; equal weights are there once.
+
+        What it has for an accelerator runs on a simulated one, unless `drivers` has, by its name,
+        a function that opens one: given the bytes of description and container, it returns an
+        object whose `run` takes and returns arrays of i8 [N, H, W, C], in the order of the ports.
         """
-        self._start(link(package, dialects, device), checked_threads(threads))
+        self._start(link(package, dialects, device, drivers), checked_threads(threads))
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest

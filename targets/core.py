@@ -7,8 +7,7 @@ from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..passes.core import Pass
-from ..passes.pipeline import Hook
+from ..passes.pipeline import Hook, Step
 from .options import DEFAULT, TF32, Options
 
 if TYPE_CHECKING:
@@ -56,10 +55,13 @@ class Target:
 
     The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
     and in the support table of the docs. `quantized` says that ops on quantised numbers come as
-    they are; other targets get them as arithmetic.
+    they are; other targets get them as arithmetic. `fallbacks` are the targets that are asked, in
+    order, to take what this one refuses; what they cannot do without (their passes of level 0) is
+    done to all ops of `tri` that `passes` has left.
     """
 
     quantized: ClassVar[bool] = False
+    fallbacks: ClassVar[tuple[str, ...]] = ("host",)
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""
@@ -95,12 +97,20 @@ class Target:
 
         return register
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on what was imported, before anything is simplified."""
+        return ()
+
+    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         """Return the passes that make code of what was placed here, as far as that is IR."""
+        return ()
+
+    def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
 
     def check(self, options: Options) -> None:
@@ -120,6 +130,14 @@ class Target:
                 f"precision is '{TF32}', which '{self.name}' does not compute in: "
                 "take f32, fp16 or bf16, or a GPU"
             )
+
+    def chosen(self, architectures: tuple[str, ...]) -> "Target":
+        """Return the target as it is for what a user names behind the colon."""
+        return self
+
+    def choice(self, options: Options) -> str:
+        """Return by what name passes choose the target for these options."""
+        return self.name
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         """Return what watches the passes, if anything does."""

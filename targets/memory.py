@@ -1,12 +1,14 @@
 """Plan memory: give every value that lives for a while a place in one arena. Pure Python.
 
-Values are placed one after another, each in the smallest gap that fits between the values already
-placed that live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural
-Net Inference", 2020, section 5.2). Largest first is best most of the time; a few other orders are
-tried when it wastes memory, and the best plan wins.
+A linear scan comes first (Poletto and Sarkar, "Linear Scan Register Allocation", 1999): values
+are placed as they begin to live, each in the lowest gap that fits. When it wastes memory, best fit
+is tried: values are placed one after another, each in the smallest gap that fits between the values
+already placed that live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep
+Neural Net Inference", 2020, section 5.2). Largest first is best most of the time; a few other
+orders are tried when it wastes memory, and the best plan wins.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 ALIGNMENT = 64
@@ -43,56 +45,89 @@ class Plan:
     size_bytes: int
     lower_bound: int
 
+    def __str__(self) -> str:
+        return f"{self.size_bytes} bytes, no plan has less than {self.lower_bound}"
 
-def plan_memory(intervals: Sequence[Interval]) -> Plan:
-    """Place all intervals so that no two that live at once share a byte."""
-    bound = _lower_bound(intervals)
-    best: Plan | None = None
-    for order in _ORDERS:
-        offsets, size = _place(sorted(intervals, key=order))
-        if best is None or size < best.size_bytes:
-            best = Plan(offsets, size, bound)
-        if size == bound:
+
+def plan_memory(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> Plan:
+    """Place all intervals so that no two that live at once share a byte.
+
+    Offsets are multiples of `alignment`. Keys must differ.
+    """
+    arena = _Arena(intervals, alignment)
+    plans = (arena.plan(offsets) for offsets in arena.strategies())
+    best = next(plans)
+    for plan in () if best.size_bytes == best.lower_bound else plans:
+        if plan.size_bytes < best.size_bytes:
+            best = plan
+        if plan.size_bytes == plan.lower_bound:
             break
-    assert best is not None
     return best
 
 
-def _place(intervals: Sequence[Interval]) -> tuple[dict[Hashable, int], int]:
-    """Place intervals in the order given; return their offsets and the bytes they span."""
-    placed: list[tuple[Interval, int]] = []
-    offsets: dict[Hashable, int] = {}
-    for interval in intervals:
-        size = _align(interval.size_bytes)
-        offset = _lowest_gap(size, [(o, i) for i, o in placed if i.overlaps(interval)])
-        placed.append((interval, offset))
-        offsets[interval.key] = offset
-    return offsets, max((o + _align(i.size_bytes) for i, o in placed), default=0)
+Offsets = dict[int, int]
+"""Where values lie that are placed already, by their numbers."""
 
 
-def _lowest_gap(size: int, neighbours: list[tuple[int, Interval]]) -> int:
-    """Return the offset of the smallest gap that fits; ties go to the lowest."""
-    best: tuple[int, int] | None = None
-    end = 0
-    for offset, other in sorted(neighbours, key=lambda n: n[0]):
-        if (gap := offset - end) >= size and (best is None or gap < best[0]):
-            best = (gap, end)
-        end = max(end, offset + _align(other.size_bytes))
-    return end if best is None else best[1]
+class _Arena:
+    def __init__(self, intervals: Sequence[Interval], alignment: int) -> None:
+        self.intervals = intervals
+        self.sizes = [-(-i.size_bytes // alignment) * alignment for i in intervals]
+        self.meets: list[list[int]] = [[] for _ in intervals]
+        self.bound = 0
+        self._sweep()
+
+    def _sweep(self) -> None:
+        """Find which values live at once, and the most bytes that live at any one step."""
+        active: list[int] = []
+        for number in self._ordered(lambda i: (i.first,)):
+            interval = self.intervals[number]
+            active = [other for other in active if self.intervals[other].last >= interval.first]
+            for other in active:
+                self.meets[other].append(number)
+            self.meets[number] += active
+            active.append(number)
+            self.bound = max(self.bound, sum(self.sizes[other] for other in active))
+
+    def strategies(self) -> Iterator[Offsets]:
+        """Yield where values lie by one way of placing them after the other."""
+        yield self._place(lambda i: (i.first,), _lowest_gap)
+        for order in _ORDERS:
+            yield self._place(order, _smallest_gap)
+
+    def plan(self, offsets: Offsets) -> Plan:
+        end = max((offset + self.sizes[number] for number, offset in offsets.items()), default=0)
+        keyed = {self.intervals[number].key: offset for number, offset in offsets.items()}
+        return Plan(keyed, end, self.bound)
+
+    def _place(self, order: Callable[[Interval], tuple[int, ...]], choose: "Choose") -> Offsets:
+        """Place values in an order, each in the gap that is chosen, or after all neighbours."""
+        offsets: Offsets = {}
+        for number in self._ordered(order):
+            near = sorted((offsets[n], self.sizes[n]) for n in self.meets[number] if n in offsets)
+            end, gaps = 0, list[tuple[int, int]]()
+            for offset, size in near:
+                if offset - end >= self.sizes[number]:
+                    gaps.append((offset - end, end))
+                end = max(end, offset + size)
+            offsets[number] = choose(gaps) if gaps else end
+        return offsets
+
+    def _ordered(self, order: Callable[[Interval], tuple[int, ...]]) -> list[int]:
+        return sorted(range(len(self.intervals)), key=lambda n: order(self.intervals[n]))
 
 
-def _lower_bound(intervals: Sequence[Interval]) -> int:
-    """Return the most bytes that live at any one step."""
-    changes: dict[int, int] = {}
-    for i in intervals:
-        changes[i.first] = changes.get(i.first, 0) + _align(i.size_bytes)
-        changes[i.last + 1] = changes.get(i.last + 1, 0) - _align(i.size_bytes)
-    live = peak = 0
-    for step in sorted(changes):
-        live += changes[step]
-        peak = max(peak, live)
-    return peak
+Gap = tuple[int, int]
+"""The bytes between two neighbours, and where they begin."""
+
+Choose = Callable[[list[Gap]], int]
 
 
-def _align(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
+def _lowest_gap(gaps: list[Gap]) -> int:
+    """Return where the lowest gap begins: first fit."""
+    return gaps[0][1]
+
+
+def _smallest_gap(gaps: list[Gap]) -> int:
+    """Return where the smallest gap begins; ties go to the lowest: best fit."""
+    return min(gaps)[1]

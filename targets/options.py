@@ -18,6 +18,10 @@ HALVES = {"fp16": "f16", "bf16": "bf16"}
 
 PRECISIONS = (F32, TF32, *HALVES)
 
+FLOATS, INTEGERS = "floats", "integers"
+QUANTIZED = (FLOATS, INTEGERS)
+"""What quantised models are computed in."""
+
 WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
@@ -31,6 +35,8 @@ class Options:
     the largest output of a layer. `tuning` names a tuning file whose schedules are used, `tune` one
     that also takes up what it lacks; docs/tuning.md has more. `machine` names the CPUs that code is
     made for, one or several. `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
+    `quantized` is what quantised numbers are computed in, where a target leaves the choice: floats
+    that round as the model says, or integers alone; docs/quantization.md has more.
     `architectures` are the GPUs that code is made for; with `candidates`, their kernels are made
     with other settings too, for tuning to measure. Raises CompileError for anything else.
     """
@@ -43,6 +49,7 @@ class Options:
     precision: str = F32
     architectures: tuple[str, ...] = ()
     candidates: bool = False
+    quantized: str = FLOATS
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -60,6 +67,9 @@ class Options:
         if self.precision not in PRECISIONS:
             known = ", ".join(PRECISIONS)
             raise CompileError(f"precision is '{self.precision}', must be one of {known}")
+        if self.quantized not in QUANTIZED:
+            known = ", ".join(QUANTIZED)
+            raise CompileError(f"quantized is '{self.quantized}', must be one of {known}")
         if (error := self.winograd_error) is None:
             return
         if not (floats.isfinite(error) and error >= 0):

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..passes.core import Pass
 from .core import Target
-from .registry import find_target
+from .registry import choose_target
 
 FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
 """Ops that no target runs: constants are data, a reshape is another view of the same memory, and
@@ -31,39 +31,76 @@ class Placement:
 class Place(Pass):
     """Give every op a target: the first of `targets` that accepts it.
 
-    A group goes as a whole, or is dissolved when no target takes all of it. What is not in a
-    group becomes a group of its own. CompileError lists the ops that no target takes.
+    A group goes as a whole, or is dissolved: when no target takes all of it, and when the first
+    target takes a part of it. What is not in a group becomes a group of its own. CompileError lists
+    the ops that no target takes, and with `strict` those that the first one does not take.
 
     %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
     """
 
     targets: tuple[str, ...] = ("cpu", "host")
+    strict: bool = False
 
     def run(self, module: Module) -> None:
-        choices = [find_target(name) for name in self.targets]
+        choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
             for op in _top(block):
-                if isinstance(op, tri.Group) and _choose(op, choices) is None:
+                if isinstance(op, tri.Group) and _must_part(op, choices):
                     dissolve(op)
             refused: list[str] = []
             for op in _top(block):
                 refused += _place(op, choices)
         if refused:
             raise CompileError("\n".join(["no target takes these ops:", *refused]))
+        if self.strict:
+            _require_first(module, choices)
 
 
 def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
     """Report where each kernel of a placed module runs, and why not on an earlier target."""
-    choices = [find_target(name) for name in targets]
-    for op in _top(module.main.regions[0].blocks[0]):
-        if not isinstance(op, tri.Group):
-            continue
-        members = [m for m in ops(op.block) if not m.terminator]
-        before = choices[: [t.name for t in choices].index(op.target)] if op.target else []
+    choices = [choose_target(choice) for choice in targets]
+    for group in placed_groups(module):
+        members = [m for m in ops(group.block) if not m.terminator]
+        before = choices[: [t.name for t in choices].index(group.target)] if group.target else []
         reasons = [r for t in before for m in members if (r := t.refusal(m))]
         names = tuple(m.op_name for m in members if not isinstance(m, tri.Constant))
-        yield Placement(op.target, describe(op.location), names, tuple(dict.fromkeys(reasons)))
+        yield Placement(
+            group.target, describe(group.location), names, tuple(dict.fromkeys(reasons))
+        )
+
+
+def placed_groups(module: Module) -> list[tri.Group]:
+    """List the groups of a placed module, in order."""
+    found = _top(module.main.regions[0].blocks[0])
+    return [op for op in found if isinstance(op, tri.Group)]
+
+
+def running_in(group: tri.Group) -> list[Op]:
+    """List the ops of a group that do something when it runs."""
+    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, FREE))]
+
+
+def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
+    """List the ops of a group that a target did not take, each with the reason."""
+    whole = "; ".join(_refusals(group, target))
+    return [(op, target.refusal(op) or whole) for op in running_in(group)]
+
+
+def _require_first(module: Module, choices: Sequence[Target]) -> None:
+    first = choices[0]
+    elsewhere = [group for group in placed_groups(module) if group.target != first.name]
+    if not elsewhere:
+        return
+    faults = [
+        Diagnostic(describe(op.location), f"'{op.op_name}' op {reason}")
+        for group in elsewhere
+        for op, reason in refusals_in(group, first)
+    ]
+    others = ", ".join(dict.fromkeys(group.target for group in elsewhere))
+    number = f"{len(faults)} op does" if len(faults) == 1 else f"{len(faults)} ops do"
+    advice = f"{number} not run on {first.name}: leave strict (--strict) away to run on {others}"
+    raise CompileError([*faults, Diagnostic("", advice)])
 
 
 def _top(block: ir.Block) -> list[Op]:
@@ -82,6 +119,14 @@ def _place(op: Op, choices: Sequence[Target]) -> list[str]:
     group = op if isinstance(op, tri.Group) else enclose(op)
     group.operation.attributes["target"] = ir.StringAttr.get(target.name)
     return []
+
+
+def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
+    """Say whether a group is to be dissolved: a later target must not take what the first would."""
+    target = _choose(group, choices)
+    if target is None or target is choices[0]:
+        return target is None
+    return any(choices[0].refusal(op) is None for op in running_in(group))
 
 
 def _choose(op: Op, choices: Sequence[Target]) -> Target | None:

@@ -1,17 +1,13 @@
-"""Find targets by name: each folder of `targets/` with a `target.py`, loaded when asked for."""
-
-from importlib import import_module
-from pathlib import Path
+"""Find targets by name, loaded when they are asked for; `installed.py` says where they are."""
 
 from ..dialects.core.errors import CompileError
 from .core import Target
+from .installed import names, pick, targets
 
 
 def target_names() -> list[str]:
     """List the names of all targets that are installed."""
-    package = import_module(__package__ or "")
-    found = (file for path in package.__path__ for file in Path(path).glob("*/target.py"))
-    return sorted({file.parent.name for file in found})
+    return names(targets())
 
 
 def split_target(choice: str) -> tuple[str, tuple[str, ...]]:
@@ -21,7 +17,16 @@ def split_target(choice: str) -> tuple[str, tuple[str, ...]]:
 
 
 def find_target(name: str) -> Target:
-    """Load a target; raise CompileError when there is none of that name."""
-    if name not in target_names():
-        raise CompileError(f"no target is called '{name}', there are: {', '.join(target_names())}")
-    return import_module(f".{name}", __package__).TARGET
+    """Load a target; raise CompileError when there is none of that name, or more than one."""
+    origin = pick("target", name, targets())
+    target = origin.load()
+    if not isinstance(target, Target) or target.name != name:
+        found = f"'{target.name}'" if isinstance(target, Target) else repr(target)
+        raise CompileError(f"target '{name}' of {origin.owner} cannot be loaded: it is {found}")
+    return target
+
+
+def choose_target(choice: str) -> Target:
+    """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
+    name, architectures = split_target(choice)
+    return find_target(name).chosen(architectures)

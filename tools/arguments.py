@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
-from ..targets.options import PRECISIONS
+from ..targets.options import PRECISIONS, QUANTIZED
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -43,14 +43,24 @@ def shape_argument() -> dict[str, Any]:
     }
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what says how a model is compiled; a default of None means that of the API."""
+def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True) -> None:
+    """Add what says how a model is compiled; a default of None means that of the API.
+
+    With `fallback` a part of the model may run elsewhere, unless the user is strict.
+    """
     group = parser.add_argument_group("how to compile")
     group.add_argument(
         "--target",
         metavar="NAME",
         help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
     )
+    if fallback:
+        group.add_argument(
+            "--strict",
+            action="store_true",
+            default=None,
+            help="refuse a model of which anything would run on another target",
+        )
     group.add_argument("--shape", **shape_argument())
     group.add_argument(
         "--opt-level",
@@ -67,6 +77,11 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
         "--precision",
         choices=PRECISIONS,
         help="what f32 is computed in (f32 is the default); inputs and outputs keep their types",
+    )
+    group.add_argument(
+        "--quantized",
+        choices=QUANTIZED,
+        help="what a quantised model is computed in (floats is the default)",
     )
     group.add_argument(
         "--winograd-error",
@@ -91,8 +106,10 @@ def add_compile_arguments(parser: argparse.ArgumentParser) -> None:
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     """Return what was given of the arguments above, as `compile` takes it."""
     names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
-    names += ("machine",)
-    return {name: value for name in names if (value := getattr(flags, name)) not in (None, {})}
+    names += ("machine", "quantized", "strict")
+    return {
+        name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
+    }
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,18 @@ def _read(path: str) -> NDArray[Any]:
     if not isinstance(array, np.ndarray):
         raise RunError(f"{path}: holds several arrays, must be a .npy file of one")
     return cast("NDArray[Any]", array)
+
+
+def read_all(path: str) -> Arrays:
+    """Read the arrays of an .npz file by their names; RunError when that does not work."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except OSError as error:
+        reason = f"cannot be read: {error.strerror}" if error.strerror else "is not a .npz file"
+        raise RunError(f"{path}: {reason}") from None
+    except (ValueError, EOFError, AttributeError, TypeError, BadZipFile):
+        raise RunError(f"{path}: is not a .npz file of numbers") from None
 
 
 def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:

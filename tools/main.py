@@ -17,11 +17,15 @@ OK, REPORTED, USAGE = 0, 1, 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the tool on command line arguments and return its exit code."""
+    """Run the tool on command line arguments and return its exit code.
+
+    That of a command is what its `run` returns, if it is anything.
+    """
     try:
         flags = parser().parse_args(argv)
-        flags.run(flags)
+        code = flags.run(flags) or OK
         sys.stdout.flush()
+        return code
     except SystemExit as end:  # of --help, --version, and wrong usage
         return USAGE if end.code else OK
     except (CompileError, Fault) as error:
@@ -41,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
         module = import_module(f"{commands.__name__}.{found.name}")
         text = (module.__doc__ or "").strip()
         command = listed.add_parser(
-            found.name,
+            found.name.replace("_", "-"),
             help=text.partition("\n")[0],
             description=text,
             formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -33,6 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(opt_flags.pass_table() if flags.list_passes else "\n".join(target_names()))
         return OK
     try:
+        if flags.list_phases:
+            print(opt_flags.phase_table(flags.list_phases))
+            return OK
         pipeline = opt_flags.pipeline(flags, leftover)
     except CompileError as error:
         print(error, file=sys.stderr)

@@ -12,6 +12,7 @@ from ..dialects.core.errors import CompileError
 from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
+from ..targets.registry import find_target, target_names
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -19,6 +20,7 @@ OPT_LEVEL = 2
 VALUE_FLAGS = {
     "--target=NAME": "run the default pipeline of a target",
     "--stop-after=PASS": "end the pipeline after this pass",
+    "--list-phases=NAME": "list the phases of a target and the passes of each",
     "--mlir-elide-elementsattrs-if-larger=N": "print no constants of more than N elements",
 }
 SWITCHES = {
@@ -141,8 +143,15 @@ def _parse(text: str) -> Pipeline:
     try:
         return Pipeline.parse(text)
     except CompileError:
-        import_all(targets)
+        load_targets()
         return Pipeline.parse(text)
+
+
+def load_targets() -> None:
+    """Load all targets, with the passes that they register; raises as find_target."""
+    import_all(targets)
+    for name in target_names():
+        find_target(name)
 
 
 def _target_pipeline(name: str) -> Pipeline:
@@ -154,10 +163,19 @@ def _target_pipeline(name: str) -> Pipeline:
 def pass_table() -> str:
     """List our passes with their options and the first lines of their docstrings."""
     load_passes()
-    import_all(targets)
+    load_targets()
     rows = {_usage(name): PASSES[name].summary() for name in sorted(PASSES)}
     width = max(map(len, rows), default=0)
     return "\n".join(f"  {usage:{width}}  {summary}" for usage, summary in rows.items())
+
+
+def phase_table(target: str) -> str:
+    """List the phases of a target with the names of their passes; CompileError without any."""
+    phases = find_target(target).phases()
+    if not phases:
+        raise CompileError(f"target '{target}' has no phases, --list-passes lists all passes")
+    width = max(len(name) for name, _ in phases)
+    return "\n".join(f"  {name:{width}}  {', '.join(passes)}".rstrip() for name, passes in phases)
 
 
 def _usage(name: str) -> str:

@@ -1,7 +1,7 @@
 """Texts about packages and models, made from nothing but their descriptions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
@@ -17,10 +17,12 @@ from ..runtime.manifest import (
     Port,
     Step,
 )
+from .report_dla import dla_sections
 from .report_gpu import gpu_sections, launches, spell_step
 from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
 if TYPE_CHECKING:
+    from ..compiler.check import Verdict
     from ..targets.place import Placement
 
 
@@ -47,6 +49,7 @@ def describe(
         section("steps", _steps(manifest)),
         section("kernels", _kernels(manifest.kernels)),
         *gpu_sections(manifest, lacking_gpu),
+        *dla_sections(manifest),
         section("on the host", map(_host_step, _host_steps(manifest))),
     ]
     return "\n".join(part for part in parts if part)
@@ -77,6 +80,24 @@ def placement_report(name: str, placements: Sequence["Placement"]) -> str:
         rows = [(p.nodes, _spell_ops(p.ops), "; ".join(p.refusals)) for p in refused]
         lines += ["", "not where it was asked for", *columns(rows)]
     return "\n".join(lines)
+
+
+def verdict_report(verdicts: Sequence["Verdict"], target: str) -> str:
+    """Describe which nodes of a model would run on a target: `trivium can-run` prints it."""
+    rows = [
+        (verdict.node, _spell_ops(verdict.ops), "yes" if verdict.runs else "no", _where(verdict))
+        for verdict in verdicts
+    ]
+    able = sum(verdict.runs for verdict in verdicts)
+    total = f"{able} of {count(len(rows), 'node')} {'runs' if able == 1 else 'run'} on {target}"
+    return "\n".join([*columns(rows, ""), total] if rows else [total])
+
+
+def _where(verdict: "Verdict") -> str:
+    """Say where a node runs, when not all of it runs where it was asked for."""
+    if verdict.runs:
+        return "" if verdict.targets else "nothing is left to run"
+    return f"on {', '.join(verdict.targets)}: {'; '.join(verdict.refusals)}"
 
 
 def _port(port: Port) -> str:
@@ -124,9 +145,18 @@ def _sizes(manifest: Manifest) -> list[str]:
         "weights": sizes.get(WEIGHTS_ENTRY, 0),
         f"native code, {count(len(code), 'object')}": sum(code),
         **(on_gpu if manifest.gpu else {}),
+        **_containers(manifest, sizes),
         "IR": sizes.get("module.mlirbc", 0),
     }
     return list(columns([(spell_size(size), name) for name, size in parts.items()], ""))
+
+
+def _containers(manifest: Manifest, sizes: Mapping[str, int]) -> dict[str, int]:
+    entries = {step.entry for step in manifest.steps if step.kind == "dla"}
+    if not entries:
+        return {}
+    title = f"constants and code for accelerators, {count(len(entries), 'container')}"
+    return {title: sum(sizes[name] for name in entries)}
 
 
 RELAYOUTS = ("cpu.block", "cpu.unblock")
@@ -153,7 +183,8 @@ def _steps(manifest: Manifest) -> Iterable[str]:
 def _step(step: Step, manifest: Manifest) -> str:
     if step.kind in ON_GPU:
         return spell_step(step, manifest)
-    return step.op or f"{step.symbol}, {count(len(step.nodes), 'node')}"
+    name = f"{step.entry} on {step.accelerator}" if step.kind == "dla" else step.symbol
+    return step.op or f"{name}, {count(len(step.nodes), 'node')}"
 
 
 def _kernels(kernels: Sequence[Kernel]) -> Iterable[str]:

@@ -78,18 +78,20 @@ class Order:
         self.clocks: Clocks = np.zeros((len(engines), len(names)), np.int64)
         self._last: dict[int, int] = {}
 
-    def add(self, number: int, waits: Sequence[int]) -> None:
-        """Add an op, which comes after those that it waits for."""
+    def add(self, number: int, waits: Sequence[int] = ()) -> None:
+        """Add an op, which comes after those that it waits for and the last one of its engine."""
         engine = int(self.engine[number])
-        before = [*waits, *([self._last[engine]] if engine in self._last else [])]
-        clock = self.clocks[number]
-        for other in before:
-            np.maximum(clock, self.clocks[other], out=clock)
-            place = self.engine[other]
-            clock[place] = max(clock[place], self.index[other] + 1)
         last = self._last.get(engine)
         self.index[number] = 0 if last is None else self.index[last] + 1
         self._last[engine] = number
+        for other in waits if last is None else [*waits, last]:
+            self.wait(number, other)
+
+    def wait(self, number: int, other: int) -> None:
+        """Let an op that was added come after another one."""
+        clock, place = self.clocks[number], self.engine[other]
+        np.maximum(clock, self.clocks[other], out=clock)
+        clock[place] = max(clock[place], self.index[other] + 1)
 
     def before(self, others: Clocks, number: int) -> Flags:
         """Say of each of others whether it is complete before an op starts."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RunError
-from ..manifest import ABSENT, ARENA, FIRST_PORT, WEIGHTS, Manifest
+from ..manifest import ABSENT, ARENA, FIRST_PORT, ON_GPU, WEIGHTS, Manifest
 from ..memory import Place
 from ..slots import Slot
 from .array import DeviceArray
@@ -78,9 +78,10 @@ class DevicePorts:
     def check_alone(self, manifest: Manifest) -> None:
         """Raise RunError unless a run takes place on the GPU alone."""
         for step in manifest.steps:
-            if step.kind in ("cpu", "host"):
-                what = step.op or f"'{step.symbol}'"
-                raise _not_alone(f"{what} of {', '.join(step.nodes)} runs on the host")
+            if step.kind not in ON_GPU:
+                what = step.op or f"'{step.symbol or step.entry}'"
+                where = "an accelerator" if step.kind == "dla" else "the host"
+                raise _not_alone(f"{what} of {', '.join(step.nodes)} runs on {where}")
         copied = [(*step.operands, *step.results) for step in manifest.steps if step.kind == "copy"]
         for index in (*chain(*copied), *(port.buffer for port in manifest.outputs)):
             if manifest.buffers[index].base in (ARENA, WEIGHTS):
@@ -116,7 +117,7 @@ def _worked_on_by_host(manifest: Manifest) -> frozenset[int]:
     indices = [
         index
         for step in manifest.steps
-        if step.kind == "host"
+        if step.kind in ("host", "dla")
         for index in (*step.operands, *step.results)
         if index != ABSENT
     ]

@@ -1,20 +1,52 @@
-"""Find accelerators by name: each folder beside this file that has packets."""
+"""Find the packets of accelerators by name; `../installed.py` says where they are.
 
-from importlib import import_module
+An accelerator is a module `packets` with `CLASSES`, all classes of packets, and a function
+`instruction_set(file)`: it reads a description from a file, or its own one when it is called
+without. A user's description must keep the name.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
-from .core.packet import InstructionSet
+from ..installed import accelerators, names, pick
+from .core.device import Device
+from .core.packet import InstructionSet, Packet
 
 
 def machine_names() -> list[str]:
     """List the names of all accelerators that are installed."""
-    return sorted(file.parent.name for file in Path(__file__).parent.glob("*/packets.py"))
+    return names(accelerators())
 
 
-def find_instructions(name: str) -> InstructionSet:
-    """Return an accelerator's packets; raise CompileError when there is none of that name."""
-    if name not in machine_names():
-        known = ", ".join(machine_names())
-        raise CompileError(f"no accelerator is called '{name}', there are: {known}")
-    return import_module(f".{name}.packets", __package__).instruction_set()
+def find_instructions(name: str, description: Path | None = None) -> InstructionSet:
+    """Return an accelerator's packets, as its own description or a user's file has them.
+
+    Raises CompileError when there is no accelerator of that name, and with all faults of the file.
+    """
+    make = pick("accelerator", name, accelerators()).load()
+    instructions: InstructionSet = make(description) if description else make()
+    found = instructions.description.name
+    if found != name:
+        place = description or f"the accelerator '{name}'"
+        raise CompileError(f"{place} describes '{found}', must describe '{name}'")
+    return instructions
+
+
+def choose_instructions(choice: str) -> InstructionSet:
+    """Return the packets that a user means by `vanilla`, or `vanilla:half.toml`."""
+    name, _, file = choice.partition(":")
+    return find_instructions(name, Path(file) if file else None)
+
+
+def find_classes(name: str) -> Sequence[type[Packet]]:
+    """Return the classes of an accelerator's packets; raise CompileError when there is none."""
+    return replace(pick("accelerator", name, accelerators()), attribute="CLASSES").load()
+
+
+def open_device(
+    description: bytes | str, data: bytes, file: str = "container", seed: int | None = None
+) -> Device:
+    """Return a simulated accelerator that is ready for a container, as `Device.open` does."""
+    return Device.open(description, data, find_classes, file, seed)

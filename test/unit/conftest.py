@@ -1,9 +1,11 @@
-"""What tests of several folders need: a GPU that is not there."""
+"""What tests of several folders need: a GPU and a target that are not there."""
 
 import gc
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from trivium.test.unit.runtime.gpu.stand_in import StandIn, build
@@ -26,3 +28,27 @@ def stand_in(stand_in_library: Path, tmp_path: Path) -> Iterator[StandIn]:
     assert not driver.errors
     assert driver.misuses == []
     assert driver.live == 0
+
+
+@pytest.fixture
+def npu(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the name of a target that takes nothing but `tri.exp` and leaves the rest to the cpu.
+
+    What it takes, numpy computes.
+    """
+    from trivium.dialects import tri
+    from trivium.targets import installed, registry
+    from trivium.targets.host.target import HostTarget
+
+    class Npu(HostTarget):
+        fallbacks = ("cpu", "host")
+
+        def refusal(self, op):
+            return None if isinstance(op, tri.Exp) else f"npu has no kernel for {op.op_name}"
+
+    module = ModuleType("npu_of_tests")
+    module.TARGET = Npu("npu")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    origin = installed.Origin("npu", "tests", module.__name__)
+    monkeypatch.setattr(registry, "targets", lambda: (*installed.targets(), origin))
+    return "npu"

@@ -54,6 +54,7 @@ def time_kernels(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
+    strict: bool = False,
     **choices: Any,
 ) -> tuple[list[KernelTime], int]:
     """Compile a model and time its native kernels; return also how many groups are not native.
@@ -65,7 +66,7 @@ def time_kernels(
     with new_context():
         module = import_model(path, shapes=shapes)
         tuner = Tuner(options, best, progress or ignore)
-        pipeline_for(target, opt_level, options).run(module, tuner)
+        pipeline_for(target, opt_level, options, strict).run(module, tuner)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
         code = compile_kernels(native, best, progress or ignore, options)

@@ -48,6 +48,7 @@ def prepare(
     target: str = "cpu",
     shapes: Bindings | None = None,
     opt_level: int = 2,
+    strict: bool = False,
     **choices: Any,
 ) -> Prepared:
     """Compile the ONNX file at `path`; arguments and errors are those of `compile`.
@@ -55,7 +56,7 @@ def prepare(
     `choices` are those of `Options`.
     """
     options = Options(**choices)
-    pipeline = pipeline_for(target, opt_level, options)
+    pipeline = pipeline_for(target, opt_level, options, strict)
     report = progress or ignore
     with new_context():
         report("import")

@@ -9,7 +9,10 @@ from .. import arguments
 from ..progress import shown_progress
 from ..report import summary
 
-KEPT = ("--math", "--precision", "--winograd-error", "--tuning", "--tune", "--candidates")
+KEPT = (
+    *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
+    *("--candidates", "--strict"),
+)
 """What cannot be chosen again when a package is compiled anew."""
 
 

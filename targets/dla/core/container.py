@@ -12,7 +12,8 @@
     40      24     name of the target, zeros after it
     64             manifest (JSON), constants, code; each padded with zeros to 16 bytes
 
-The manifest has the sizes of dram's regions, relocations, and the node that each packet is of.
+The manifest has the sizes of dram's regions, the ports, relocations, and the node that each packet
+is of. The description is not part of it: whoever loads a container has it, and the hash tells.
 """
 
 import json
@@ -20,13 +21,15 @@ import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
-from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .description import Description
+from .document import as_list, as_number, as_text
 from .packet import InstructionSet, Placed
+from .ports import Port, from_table, ports_fault, to_table
 
-MAGIC, VERSION = b"TDLA", 1
+MAGIC, VERSION = b"TDLA", 2
 _HEADER = struct.Struct("<4sHH16sIIII24s")
 _CRC = 36
 _UNIT = 16
@@ -43,13 +46,18 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Container:
-    """Hold a stream, its constants, the sizes of its regions and the nodes of its packets."""
+    """Hold a stream, its constants, the sizes of its regions, its ports, the nodes of its packets.
+
+    Constants lie at the start of the region of that name.
+    """
 
     regions: Mapping[str, int]
     constants: bytes
     code: bytes
     relocations: tuple[Relocation, ...] = ()
     nodes: tuple[str, ...] = ()
+    inputs: tuple[Port, ...] = ()
+    outputs: tuple[Port, ...] = ()
 
 
 def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
@@ -91,10 +99,18 @@ def relocate(instructions: InstructionSet, container: Container, bases: Mapping[
 
 
 def save(description: Description, container: Container) -> bytes:
-    """Return the file of a container; the same container gives the same bytes."""
+    """Return the file of a container; the same container gives the same bytes.
+
+    Raises CompileError for ports that `load` would refuse.
+    """
+    fault = ports_fault(description, container.regions, container.inputs, container.outputs)
+    if fault is not None:
+        raise CompileError(f"container: {fault}")
     manifest = json.dumps(
         {
+            "inputs": to_table(container.inputs),
             "nodes": container.nodes,
+            "outputs": to_table(container.outputs),
             "regions": container.regions,
             "relocations": [[r.offset, r.field, r.region] for r in container.relocations],
         },
@@ -131,6 +147,8 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     if digest != description.digest:
         message = f"made for another description: {digest.hex()}"
         _refuse(file, 8, f"{message}, {description.name} is {description.digest.hex()}")
+    if target_name(data, file) != description.name:
+        _refuse(file, 40, f"for '{target_name(data, file)}', not for {description.name}")
     offset = _HEADER.size
     sections: list[bytes] = []
     for field, size in zip((24, 28, 32), (manifest_size, constants, code), strict=True):
@@ -143,7 +161,15 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     zeroed = data[:_CRC] + bytes(4) + data[_CRC + 4 :]
     if zlib.crc32(zeroed) != int.from_bytes(data[_CRC : _CRC + 4], "little"):
         _refuse(file, _CRC, "the checksum does not match, the file is corrupt")
-    return _container(instructions, file, sections)
+    made = _container(description, file, sections)
+    try:
+        needed = relocations(instructions, made.code)
+    except CompileError as error:
+        start = len(data) - len(_padded(made.code))
+        _refuse(file, start, f"the code that starts here: {error.diagnostics[0].message}")
+    if made.relocations != needed:
+        _refuse(file, _HEADER.size, "relocations are not those of the code")
+    return made
 
 
 def _require_head(data: bytes, file: str) -> None:
@@ -156,24 +182,37 @@ def _require_head(data: bytes, file: str) -> None:
         _refuse(file, 4, f"version {version} of the format, this reads {VERSION}")
 
 
-def _container(instructions: InstructionSet, file: str, sections: Sequence[bytes]) -> Container:
+def _container(description: Description, file: str, sections: Sequence[bytes]) -> Container:
     start = _HEADER.size
     try:
-        table = cast(dict[str, Any], json.loads(sections[0]))
-        regions = {str(name): int(size) for name, size in table["regions"].items()}
-        moved = tuple(Relocation(int(o), str(f), str(r)) for o, f, r in table["relocations"])
-        nodes = tuple(map(str, table["nodes"]))
+        made = _read(json.loads(sections[0]), sections)
+    except Invalid as error:
+        _refuse(file, start, f"in the manifest, {error}")
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        _refuse(file, start, f"the manifest is not readable: {error!r}")
-    largest = instructions.description.memories["dram"].bytes
-    for name, size in regions.items():
-        if name not in instructions.description.regions or not 0 <= size <= largest:
+        _refuse(file, start, f"the manifest is not readable: {error!r:.80}")
+    largest = description.memories["dram"].bytes
+    for name, size in made.regions.items():
+        if name not in description.regions or not 0 <= size <= largest:
             _refuse(file, start, f"region '{name}' of {size} bytes is not one of the target's")
-    if len(sections[1]) > regions.get("constants", 0):
-        _refuse(file, 28, f"{len(sections[1])} bytes of constants, their region has fewer")
-    if moved != relocations(instructions, sections[2]):
-        _refuse(file, start, "relocations are not those of the code")
-    return Container(regions, sections[1], sections[2], moved, nodes)
+    fault = ports_fault(description, made.regions, made.inputs, made.outputs)
+    if fault is not None:
+        _refuse(file, start, f"in the manifest, {fault}")
+    if len(made.constants) > made.regions.get("constants", 0):
+        _refuse(file, 28, f"{len(made.constants)} bytes of constants, their region has fewer")
+    return made
+
+
+def _read(table: Any, sections: Sequence[bytes]) -> Container:
+    """Return the container that a manifest says; raise Invalid, or what Python does, if none."""
+    regions = {name: as_number(size, name) for name, size in table["regions"].items()}
+    moved = [
+        Relocation(as_number(offset, "offset"), as_text(field, "field"), as_text(region, "region"))
+        for offset, field, region in as_list(table["relocations"], "relocations")
+    ]
+    nodes = [as_text(node, "nodes") for node in as_list(table["nodes"], "nodes")]
+    inputs, outputs = (from_table(table[kind], kind) for kind in ("inputs", "outputs"))
+    _, constants, code = sections
+    return Container(regions, constants, code, tuple(moved), tuple(nodes), inputs, outputs)
 
 
 def _refuse(file: str, offset: int, message: str) -> NoReturn:

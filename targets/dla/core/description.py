@@ -7,7 +7,7 @@ it, so that a changed number in the file changes all of them.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 
 from ....dialects.core.errors import Invalid
@@ -71,7 +71,10 @@ class PacketFormat:
 
 @dataclass(frozen=True)
 class Description:
-    """Describe an accelerator: memories, engines, packets, arithmetic, and costs in cycles."""
+    """Describe an accelerator: memories, engines, packets, arithmetic, and costs in cycles.
+
+    `source` is the text that it was read from.
+    """
 
     name: str
     summary: str
@@ -85,6 +88,7 @@ class Description:
     memories: Mapping[str, Memory]
     engines: Mapping[str, Engine]
     packets: Mapping[str, PacketFormat]
+    source: str = field(default="", compare=False, repr=False)
 
     def padded(self, channels: int) -> int:
         """Return how many bytes the channels of a pixel take: whole atoms."""
@@ -95,9 +99,12 @@ class Description:
         return self.memories["dram" if space.startswith("dram.") else space]
 
     def check(self, name: str, values: Mapping[str, int | str]) -> None:
-        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence."""
+        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence.
+
+        Fields of which there is no value yet are left out.
+        """
         for limit in self.packets[name].limits:
-            value = values[limit.field]
+            value = values.get(limit.field)
             if isinstance(value, int) and not limit.least <= value <= limit.most:
                 raise Invalid(f"field '{limit.field}' is {value}: {name} {limit.because}")
 
@@ -105,5 +112,6 @@ class Description:
     def digest(self) -> bytes:
         """Return 16 bytes that differ when anything but the summary does."""
         facts = {**asdict(self), "summary": ""}
+        del facts["source"]
         text = json.dumps(facts, sort_keys=True, default=dict)
         return hashlib.sha256(text.encode()).digest()[:16]

@@ -1,6 +1,7 @@
 """Fields of packets: where the bits of a named value lie, and which values fit in them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from ....dialects.core.errors import Invalid
 
@@ -22,22 +23,22 @@ class Field:
     kind: str
     wide: bool = False
 
-    @property
+    @cached_property
     def family(self) -> str:
         """Return the kind without its argument."""
         return self.kind.partition(":")[0]
 
-    @property
+    @cached_property
     def memory(self) -> str | None:
         """Return the memory that an address points into; None for what is no address."""
         return self.kind.partition(":")[2] if self.family == "address" else None
 
-    @property
+    @cached_property
     def cases(self) -> tuple[str, ...]:
         """Return the names of an enumeration's values, from 0 on."""
         return tuple(self.kind.partition(":")[2].split(",")) if self.family == "enum" else ()
 
-    @property
+    @cached_property
     def range(self) -> range:
         """Return the numbers that fit."""
         if self.family == "enum":

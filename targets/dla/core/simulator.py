@@ -7,11 +7,15 @@ waits allow must give the same result: a seed draws one at random, so that a mis
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .extent import Extent, extent_fault, repeats, share_bytes
 from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Packet, Placed
+
+CONSTANTS = "dram.constants"
+"""The space that is filled once, for all runs."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,29 @@ class Report:
         """Return for how many cycles an engine works."""
         return sum(run.end - run.start for run in self.runs if run.engine == engine)
 
+    @property
+    def engines(self) -> list[str]:
+        """Return the engines that ran anything, by name."""
+        return sorted({run.engine for run in self.runs})
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all but the timeline, as JSON has it."""
+        busy = {engine: self.busy(engine) for engine in self.engines}
+        return {
+            "packets": len(self.runs),
+            "cycles": self.cycles,
+            "busy_cycles": busy,
+            "utilisation": {name: count / max(self.cycles, 1) for name, count in busy.items()},
+            "bytes_moved": dict(sorted(self.bytes_moved.items())),
+        }
+
     def text(self, width: int = 64) -> str:
         """Draw the timeline: a line for each engine, `#` where it works, `.` where it waits."""
         total = max(self.cycles, 1)
         lines = [f"{self.cycles} cycles"]
         lines += [f"{name}: {count} bytes" for name, count in sorted(self.bytes_moved.items())]
-        engines = sorted({run.engine for run in self.runs})
-        longest = max(map(len, engines), default=0)
-        for engine in engines:
+        longest = max(map(len, self.engines), default=0)
+        for engine in self.engines:
             marks = ["."] * width
             for run in (run for run in self.runs if run.engine == engine and run.end > run.start):
                 first, last = run.start * width // total, (run.end - 1) * width // total
@@ -84,7 +103,16 @@ def simulate(
     Without a seed packets run in the stream's order as far as waits allow. Raises CompileError
     with the packet for what hardware could not do, and with the queues' heads for a deadlock.
     """
-    placed = instructions.decode_stream(code)
+    return simulate_packets(instructions, instructions.decode_stream(code), machine, seed)
+
+
+def simulate_packets(
+    instructions: InstructionSet,
+    placed: Sequence[Placed],
+    machine: Machine,
+    seed: int | None = None,
+) -> Report:
+    """Run a stream that is decoded already, as `simulate` does."""
     fault = stream_fault(placed)
     if fault is not None:
         raise CompileError(fault)
@@ -187,6 +215,8 @@ def packet_fault(packet: Packet, machine: Machine) -> str | None:
         if not extent.bytes:
             return f"touches nothing of {extent.space}, sizes must be at least 1"
     for extent in writes:
+        if extent.space == CONSTANTS:
+            return f"writes bytes of {extent.space}, which every run reads"
         if repeats(extent):
             return f"writes bytes of {extent.space} more than once"
     return _in_place_fault(packet, reads, writes)

@@ -66,8 +66,12 @@ def read_description(path: Path) -> Description:
     return parse_description(text, path.name)
 
 
-def parse_description(text: str, file: str = "description") -> Description:
+def parse_description(text: str | bytes, file: str = "description") -> Description:
     """Check the text of a description and make it; raise CompileError with all its faults."""
+    try:
+        text = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        raise CompileError([Diagnostic(file, f"is no text: {error}")]) from None
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -91,6 +95,7 @@ class _Reader:
     """Make the parts of a description out of tables, and collect what is wrong with them."""
 
     def __init__(self, text: str, file: str) -> None:
+        self.text = text
         self.lines = text.splitlines()
         self.file = file
         self.faults: list[Diagnostic] = []
@@ -183,6 +188,7 @@ class _Reader:
             memories=known_memories,
             engines={name: engine for name, engine in engines.items() if engine},
             packets=packets,
+            source=self.text,
         )
 
     def _names(self, where: tuple[str, ...], names: list[object]) -> tuple[str, ...]:

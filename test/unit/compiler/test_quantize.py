@@ -11,10 +11,8 @@ import onnxruntime
 import pytest
 import trivium
 from digits import Digits, digits
-from trivium.compiler.build import build_module
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize.ranges import BINS, METHODS, Form, Seen
-from trivium.compiler.stages import pipeline_for
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
@@ -156,11 +154,10 @@ def test_knows_digits_by_integers_alone(tmp_path: Path) -> None:
         names = [op.op_name for op in ops(module.operation)]
         assert names.count("tri.requantize") == 3  # two convolutions and a linear layer
         assert (names.count("tri.quantize"), names.count("tri.dequantize")) == (1, 1)
-        (reference,) = run(module, [data.images[:99]])
-        package = build_module(module, pipeline_for("cpu", 2), "cpu", lambda _: None, "")
-    session = trivium.Session(package)
+        reference = scores(data, lambda x: run(module, [x])[0])
+    session = trivium.compile(path, quantized="integers")
     ours = scores(data, lambda x: session.run({"x": x})["y"])
-    np.testing.assert_array_equal(ours[:99], reference)
+    np.testing.assert_array_equal(ours, reference)
     assert data.accuracy(ours) >= data.accuracy(floats) - 0.01
 
 

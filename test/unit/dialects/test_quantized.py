@@ -2,6 +2,7 @@
 
 import io
 import math
+import operator
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from onnx import helper
 from trivium.dialects import tri
 from trivium.dialects.core.errors import Invalid, Unsupported
-from trivium.dialects.core.fixed_point import ROUNDINGS, fixed_point, multiply_shift
+from trivium.dialects.core.fixed_point import ROUNDINGS, common_shift, fixed_point, multiply_shift
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
@@ -154,6 +155,31 @@ def test_fixed_points_round_up_to_the_next_power() -> None:
 def test_fixed_points_are_of_positive_numbers(factor: float) -> None:
     with pytest.raises(ValueError, match="must be positive and finite"):
         fixed_point(factor)
+
+
+@LAW
+@given(st.lists(st.floats(1e-9, 1e9), min_size=1, max_size=3), st.integers(2, 31), st.data())
+def test_common_shifts_are_the_greatest(
+    factors: list[float], bits: int, data: st.DataObject
+) -> None:
+    largest = [data.draw(st.sampled_from([127, 255, 65535])) for _ in factors]
+
+    def multipliers_at(shift: int) -> list[int]:
+        return [round(Fraction(factor) * (1 << shift)) for factor in factors]
+
+    def fits(shift: int) -> bool:
+        reach = sum(map(operator.mul, largest, multipliers_at(shift)))
+        return max(multipliers_at(shift)) < 1 << bits and reach < 1 << 31
+
+    try:
+        multipliers, shift = common_shift(factors, largest, bits)
+    except Unsupported:
+        assert not any(fits(shift) for shift in range(63) if 1 << shift > sum(largest))
+        return
+    assert list(multipliers) == multipliers_at(shift)
+    assert fits(shift)
+    assert shift == 62 or not fits(shift + 1)
+    assert shift >= 7
 
 
 def test_fixed_points_shift_to_the_right_alone() -> None:

@@ -1,12 +1,10 @@
 """Integers alone: close to floats, and on the CPU the same bits as the reference."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
 from trivium.compiler.build import build_module
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
@@ -19,54 +17,10 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.lower_quantized import LowerQuantized
 from trivium.runtime import Session
+from trivium.test.unit.passes.quantized_graph import Graph
 
 RANDOM = np.random.default_rng(5)
-KINDS = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
-
-
-class Graph:
-    """Gather the nodes of a quantised model; inputs and outputs are integers."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.nodes: list[Any] = []
-        self.weights: dict[str, Array] = {}
-        self.inputs: dict[str, tuple[int, ...]] = {}
-
-    def op(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
-        name = f"{kind.lower()}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(kind, inputs, [name], name, **attributes))
-        return name
-
-    def weight(self, array: Array) -> str:
-        name = f"weight{len(self.weights)}"
-        self.weights[name] = array
-        return name
-
-    def scale(self, scale: Any, zero: Any, kind: str = "") -> list[str]:
-        scales = self.weight(np.array(scale, np.float32))
-        return [scales, self.weight(np.array(zero, kind or self.kind))]
-
-    def input(self, shape: tuple[int, ...], scale: float, zero: int) -> str:
-        name = f"x{len(self.inputs)}"
-        self.inputs[name] = shape
-        return self.op("DequantizeLinear", [name, *self.scale(scale, zero)])
-
-    def weights_of(self, shape: tuple[int, ...], axis: int) -> str:
-        whole = self.weight(RANDOM.integers(-127, 128, shape).astype(np.int8))
-        size = shape[axis]
-        scales = self.scale(RANDOM.uniform(0.001, 0.02, size), np.zeros(size), "int8")
-        return self.op("DequantizeLinear", [whole, *scales], axis=axis)
-
-    def model(self, value: str, scale: float, zero: int) -> onnx.ModelProto:
-        y = self.op("QuantizeLinear", [value, *self.scale(scale, zero)])
-        element = KINDS[self.kind]
-        inputs = [helper.make_tensor_value_info(n, element, s) for n, s in self.inputs.items()]
-        outputs = [helper.make_tensor_value_info(y, element, None)]
-        weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
-        graph = helper.make_graph(self.nodes, "g", inputs, outputs, weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)])
-        return onnx.shape_inference.infer_shapes(model)
+KINDS = ("int8", "uint8")
 
 
 def conv(g: Graph) -> str:
@@ -96,12 +50,34 @@ def add(g: Graph) -> str:
     return g.op("Add", [g.input((2, 3, 4), 0.02, 7), g.input((3, 4), 0.031, 9)])
 
 
+def broadcast_add(g: Graph) -> str:
+    return g.op("Add", [g.input((2, 3, 4), 0.2, 7), g.input((2, 3, 1), 0.00031, 9)])
+
+
+def maximum(g: Graph) -> str:
+    return g.op("Max", [g.input((2, 3, 4), 0.02, 7), g.input((3, 4), 0.031, 9)])
+
+
+def minimum_relu(g: Graph) -> str:
+    return g.op("Relu", [g.op("Min", [g.input((9, 4), 0.02, 7), g.input((9, 4), 0.031, 9)])])
+
+
 def mul(g: Graph) -> str:
     return g.op("Mul", [g.input((2, 3, 4), 0.02, 7), g.input((3, 4), 0.031, 9)])
 
 
 def mean(g: Graph) -> str:
     return g.op("GlobalAveragePool", [g.input((2, 5, 7, 6), 0.02, 7)])
+
+
+def turned_weights(g: Graph) -> str:
+    w = g.op("Transpose", [g.weights_of((20, 30), 0)], perm=[1, 0])
+    return g.op("MatMul", [g.input((5, 30), 0.02, 7), w])
+
+
+def flattened(g: Graph) -> str:
+    flat = g.op("Flatten", [g.input((2, 3, 5, 2), 0.02, 7)])
+    return g.op("Gemm", [flat, g.weights_of((20, 30), 0)], transB=1)
 
 
 def average_pool(g: Graph) -> str:
@@ -134,18 +110,80 @@ def clip(g: Graph) -> str:
 
 
 RULES = (
-    *(conv, conv_relu, depthwise, mat_mul, gemm, add, mul, mean, average_pool, concat, max_pool),
-    *(resize, rescale, clip),
+    *(conv, conv_relu, depthwise, mat_mul, gemm, add, broadcast_add, maximum, minimum_relu, mul),
+    *(turned_weights, flattened, mean, average_pool, concat, max_pool, resize, rescale, clip),
+)
+
+
+def unary(kind: str, **attributes: Any) -> Callable[[Graph], str]:
+    def build(g: Graph) -> str:
+        return g.op(kind, [g.input((4, 9, 7), 0.03, 7)], **attributes)
+
+    build.__name__ = kind.lower()
+    return build
+
+
+def silu(g: Graph) -> str:
+    x = g.input((4, 9, 7), 0.03, 7)
+    return g.op("Mul", [x, g.op("Sigmoid", [x])])
+
+
+def gelu(g: Graph) -> str:
+    x = g.input((4, 9, 7), 0.03, 7)
+    half, root = g.weight(np.float32(0.5)), g.weight(np.full((1, 7), 2**0.5, np.float32))
+    bent = g.op("Add", [g.op("Erf", [g.op("Div", [x, root])]), g.weight(np.ones(1, np.float32))])
+    return g.op("Mul", [g.op("Mul", [x, bent]), half])
+
+
+def scaled(g: Graph) -> str:
+    return g.op("Mul", [g.weight(np.float32(1.7)), g.input((4, 9, 7), 0.03, 7)])
+
+
+def clipped_root(g: Graph) -> str:
+    return g.op("Clip", [unary("Sqrt")(g), g.weight(np.float32(0)), g.weight(np.float32(1.2))])
+
+
+TABLES = (
+    *map(unary, ("Sigmoid", "Tanh", "Exp", "HardSwish", "Elu", "Abs", "Softplus", "Floor")),
+    *(unary("LeakyRelu", alpha=0.2), silu, gelu, scaled, clipped_root),
 )
 
 
 def prepared(kind: str, rule: Callable[[Graph], str]) -> tuple[Module, list[Array]]:
-    graph = Graph(kind)
+    graph = Graph(kind, RANDOM)
     model = graph.model(rule(graph), 0.07, 5)
     bounds = np.iinfo(kind)
     shapes = graph.inputs.values()
     feeds = [RANDOM.integers(bounds.min, bounds.max + 1, s).astype(kind) for s in shapes]
     return import_onnx(model), feeds
+
+
+def integers_of(kind: str, rule: Callable[[Graph], str], **options: Any) -> tuple[Array, Array]:
+    """Return what floats give, and what integers do: in the interpreter, and on the CPU alike."""
+    with new_context():
+        module, feeds = prepared(kind, rule)
+        (floats,) = run(module, feeds)
+        LowerQuantized(**options).run(module)
+        Eliminate().run(module)
+        module.verify()
+        types = {str(value.type) for op in ops(module.operation) for value in op.results}
+        assert not any("xf32" in text for text in types)
+        (integers,) = run(module, feeds)
+        pipeline = pipeline_for("cpu", 2)
+        session = Session(build_module(module, pipeline, "cpu", lambda _: None, ""))
+    names = [port.name for port in session.inputs]
+    (computed,) = session.run(dict(zip(names, feeds, strict=True))).values()
+    assert computed.dtype == integers.dtype
+    np.testing.assert_array_equal(computed, integers)
+    assert np.ptp(integers.astype(int)) > 0
+    return floats, integers
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rule", TABLES, ids=lambda rule: rule.__name__)
+def test_tables_hold_what_floats_give(rule: Callable[[Graph], str], kind: str) -> None:
+    floats, integers = integers_of(kind, rule)
+    np.testing.assert_array_equal(integers, floats)
 
 
 @pytest.mark.parametrize("rounding", ROUNDINGS)
@@ -154,25 +192,10 @@ def prepared(kind: str, rule: Callable[[Graph], str]) -> tuple[Module, list[Arra
 def test_integers_are_as_floats_and_the_same_on_the_cpu(
     rule: Callable[[Graph], str], kind: str, rounding: str
 ) -> None:
-    with new_context():
-        module, feeds = prepared(kind, rule)
-        (floats,) = run(module, feeds)
-        LowerQuantized(rounding=rounding).run(module)
-        Eliminate().run(module)
-        module.verify()
-        types = {str(value.type) for op in ops(module.operation) for value in op.results}
-        assert not any("xf32" in text for text in types)
-        (integers,) = run(module, feeds)
-        pipeline = pipeline_for("cpu", 2)
-        session = Session(build_module(module, pipeline, "cpu", lambda _: None, ""))
+    floats, integers = integers_of(kind, rule, rounding=rounding)
     apart = np.abs(integers.astype(int) - floats)
     assert apart.max() <= 1
     assert (apart > 0).mean() < 0.1
-    assert np.ptp(integers.astype(int)) > 0
-    names = [port.name for port in session.inputs]
-    (computed,) = session.run(dict(zip(names, feeds, strict=True))).values()
-    assert computed.dtype == integers.dtype
-    np.testing.assert_array_equal(computed, integers)
 
 
 def test_computes_products_as_numpy_does() -> None:
@@ -193,3 +216,29 @@ def test_computes_products_as_numpy_does() -> None:
     exact = products.astype(np.float64) * factors
     near = np.clip(np.sign(exact) * np.floor(np.abs(exact) + 0.5) + 5, -128, 127)
     assert np.mean(near == y) > 0.999  # factors have 31 bits here, 53 there
+
+
+def test_sums_are_as_exact_as_their_factors() -> None:
+    """Every pair of bytes, against fractions: one rounding, of factors of at least 21 bits."""
+    with new_context():
+        pairs = np.array(np.meshgrid(np.arange(-128, 128), np.arange(-128, 128))).astype(np.int8)
+        graph = Graph("int8", RANDOM)
+        value = graph.op("Add", [graph.input((256, 256), s, z) for s, z in ((0.02, 7), (0.031, 9))])
+        module = import_onnx(graph.model(value, 0.07, 5))
+        LowerQuantized().run(module)
+        (y,) = run(module, list(pairs))
+    s = [float(np.float32(scale)) for scale in (0.02, 0.031, 0.07)]
+    a, b = pairs.astype(np.int64)
+    exact = ((a - 7) * s[0] + (b - 9) * s[1]) / s[2]
+    near = np.clip(np.sign(exact) * np.floor(np.abs(exact) + 0.5) + 5, -128, 127)
+    apart = near != y
+    assert np.all(np.abs(np.abs(exact[apart]) % 1 - 0.5) < 256 * 2.0**-21)
+
+
+def test_sums_of_words_that_are_too_coarse_stay_floats() -> None:
+    with new_context():
+        graph = Graph("uint16", RANDOM)
+        value = graph.op("Add", [graph.input((4,), 100.0, 7), graph.input((4,), 100.0, 7)])
+        module = import_onnx(graph.model(value, 0.01, 5))
+        LowerQuantized().run(module)
+        assert any(isinstance(op, tri.Quantize) for op in ops(module.operation))

@@ -133,18 +133,19 @@ def places(document: Any) -> list[tuple[Any, Any]]:
     return [(document, key) for key in keys] + [p for key in keys for p in places(document[key])]
 
 
+def forged(document: Any, seed: int) -> Any:
+    """Put odd things into a document of JSON."""
+    chance = random.Random(seed)
+    for _ in range(chance.randint(1, 3)):
+        parent, key = chance.choice(places(document))
+        if chance.random() < 0.2:
+            del parent[key]
+        else:
+            parent[key] = copy.deepcopy(chance.choice(ODD))
+    return document
+
+
 @pytest.fixture(scope="session")
 def forge() -> Callable[[Any, int], Any]:
     """Return a function that puts odd things into a document of JSON."""
-
-    def forged(document: Any, seed: int) -> Any:
-        chance = random.Random(seed)
-        for _ in range(chance.randint(1, 3)):
-            parent, key = chance.choice(places(document))
-            if chance.random() < 0.2:
-                del parent[key]
-            else:
-                parent[key] = copy.deepcopy(chance.choice(ODD))
-        return document
-
     return forged

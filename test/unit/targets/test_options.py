@@ -34,3 +34,8 @@ def test_the_error_reaches_the_pass() -> None:
 def test_refuses_what_it_cannot_do(arguments: tuple[str, float], fault: str) -> None:
     with pytest.raises(CompileError, match=fault):
         Options(*arguments)
+
+
+def test_refuses_arithmetic_that_there_is_not() -> None:
+    with pytest.raises(CompileError, match="quantized is 'bits', must be one of floats, integers"):
+        Options(quantized="bits")

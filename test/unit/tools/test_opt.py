@@ -158,6 +158,20 @@ def test_lists_targets(capsys: pytest.CaptureFixture[str]) -> None:
     assert "cpu" in capsys.readouterr().out.split()
 
 
+def test_lists_phases(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    phases = [("TensorSel", ["a", "b"]), ("CodeEmit", [])]
+    monkeypatch.setattr("trivium.targets.core.Target.phases", lambda self: phases)
+    assert opt.main(["--list-phases=cpu"]) == opt.OK
+    assert capsys.readouterr().out == "  TensorSel  a, b\n  CodeEmit\n"
+
+
+def test_a_target_without_phases_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert opt.main(["--list-phases=cpu"]) == opt.USAGE
+    assert "target 'cpu' has no phases" in capsys.readouterr().err
+    assert opt.main(["--list-phases=cup"]) == opt.USAGE
+    assert "no target is called 'cup'" in capsys.readouterr().err
+
+
 def test_runs_what_the_compiler_would_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text(GOOD)
     assert opt.main([str(file), "--target=cpu"]) == opt.OK

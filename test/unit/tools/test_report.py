@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from trivium.compiler.check import Verdict
 from trivium.runtime.manifest import (
     DEVICE_ARENA,
     FIRST_PORT,
@@ -239,3 +240,18 @@ def test_reports_a_model_without_ops() -> None:
 def test_spells_sizes() -> None:
     sizes = {0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"}
     assert {size: spell_size(size) for size in sizes} == sizes
+
+
+def test_reports_which_nodes_would_run() -> None:
+    verdicts = [
+        Verdict("Conv_0", ("tri.conv",), ("cpu",), ()),
+        Verdict("Flatten_1", ("tri.reshape",), (), ()),
+        Verdict("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
+    ]
+    assert report.verdict_report(verdicts, "cpu") == (
+        """Conv_0     tri.conv           yes
+Flatten_1  tri.reshape        yes  nothing is left to run
+Mixed_2    tri.exp + tri.det  no   on cpu, host: cpu has no kernel
+2 of 3 nodes run on cpu"""
+    )
+    assert report.verdict_report([], "cpu") == "0 of 0 nodes run on cpu"

@@ -6,18 +6,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from trivium.targets.dla.core.machine import Machine
-from trivium.targets.dla.core.packet import Packet
+from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
-from trivium.targets.dla.vanilla.packets import (
-    Conv,
-    Copy,
-    Eltwise,
-    Lookup,
-    Pool,
-    Resize,
-    instruction_set,
-)
+from trivium.targets.dla.core.toml_file import parse_description
+from trivium.targets.dla.vanilla.convolution import Conv
+from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
 from trivium.targets.dla.vanilla.transfers import End
+from trivium.targets.dla.vanilla.vector import Copy, Eltwise, Lookup, Pool, Resize
 
 VANILLA = instruction_set()
 ATOM, TARGET = 16, 1 << 17
@@ -168,11 +163,9 @@ def test_pools(block: int) -> None:
         case = Case(seed)
         k, met = windows(case)
         integer = case.random.randint
-        mode, divisor = (
-            case.random.choice(["max", "average"]),
-            case.random.choice(["kernel", "inside"]),
-        )
-        multiplier, shift = integer(0, 2**31 - 1), integer(28, 33)
+        mode = case.random.choice(["max", "average"])
+        divisor = case.random.choice(["none", "inside"])
+        multiplier, shift = integer(0, 2**31 - 1), integer(28, 36)
         scale = {"multiplier": multiplier, "shift": shift, "mode": mode, "divisor": divisor}
         target = case.target(k["out_columns"], case.channels)
         packet = Pool(**case.source(), **target, **k, **scale, **case.clamp())  # type: ignore[arg-type]
@@ -180,13 +173,52 @@ def test_pools(block: int) -> None:
         for position, places in met.items():
             for channel in range(case.channels):
                 values = [int(case.x[y, x, channel]) - case.zero for y, x in places]
-                count = len(values) if divisor == "inside" else k["kernel_rows"]
-                if divisor == "kernel":
-                    count *= k["kernel_columns"]
+                count = len(values) if divisor == "inside" else 1
                 real = Fraction(sum(values), count) if mode == "average" else Fraction(max(values))
                 real = real * multiplier / (1 << shift)
                 want = clamped(real, case.out_zero, case.low, case.high)
                 assert got[(*position, channel)] == want, seed
+
+
+def average(
+    instructions: InstructionSet, x: np.ndarray, divisor: str, multiplier: int, shift: int
+) -> int:
+    """Return the average of an image of one channel, as a packet computes it."""
+    rows, columns = x.shape
+    machine = Machine(instructions.description, {})
+    machine.fill("sram", np.repeat(x, ATOM).astype(np.int8).view(np.uint8))
+    packet = Pool(
+        source=0, source_row=columns * ATOM, source_pixel=ATOM, rows=rows, columns=columns,
+        channels=1, source_zero=0, mode="average", divisor=divisor, multiplier=multiplier,
+        shift=shift, destination=TARGET, destination_row=ATOM, destination_pixel=ATOM,
+        destination_zero=0, out_rows=1, out_columns=1, kernel_rows=rows, kernel_columns=columns,
+        stride_rows=1, stride_columns=1, dilation_rows=1, dilation_columns=1,
+        pad_top=0, pad_left=0, low=-128, high=127,
+    )  # fmt: skip
+    simulate(instructions, instructions.encode_stream([packet, End()]), machine)
+    return int(machine.data["sram"][TARGET : TARGET + 1].view(np.int8)[0])
+
+
+def test_the_average_of_the_largest_window_is_exact() -> None:
+    x, most = np.full((64, 64), -128), 2**31 - 1
+    total = Fraction(-128 * 64 * 64 * most)
+    assert average(VANILLA, x, "none", most, 43) == rounded(total / 2**43) == -128
+    assert average(VANILLA, x, "none", most, 48) == rounded(total / 2**48) == -4
+    assert average(VANILLA, x, "inside", most, 31) == rounded(total / 4096 / 2**31) == -128
+    assert average(VANILLA, x, "inside", most, 37) == rounded(total / 4096 / 2**37) == -2
+
+
+@pytest.mark.parametrize(
+    ("rounding", "middle"), [("half_away", -3), ("half_even", -2), ("half_up", -2)]
+)
+def test_an_average_without_divisor_rounds_as_the_description_says(
+    rounding: str, middle: int
+) -> None:
+    text = FILE.read_text().replace('rounding = "half_away"', f'rounding = "{rounding}"')
+    other = InstructionSet(parse_description(text), CLASSES)
+    x = np.array([[-1, -2, 0, -1, -1]])
+    assert average(other, x, "none", 1, 1) == middle  # -5 / 2
+    assert average(other, x[:, :2], "inside", 1, 0) == -2  # -3 / 2
 
 
 @pytest.mark.parametrize("kind", ["add", "mul", "max", "min", "copy", "lookup", "resize"])

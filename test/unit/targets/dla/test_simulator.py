@@ -1,4 +1,4 @@
-"""Streams: order, bounds, poison, deadlock, costs, the linter's classes of faults, containers."""
+"""Streams: order, bounds, poison, deadlock, costs, the linter's classes of faults."""
 
 import random
 from dataclasses import replace
@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError
-from trivium.targets.dla.core import container
 from trivium.targets.dla.core.linter import Buffer, lint
 from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.toml_file import parse_description
-from trivium.targets.dla.vanilla.packets import CLASSES, FILE, Conv, Copy, instruction_set
+from trivium.targets.dla.vanilla.convolution import Conv
+from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
 from trivium.targets.dla.vanilla.transfers import End, Load, LoadWeights, Store
+from trivium.targets.dla.vanilla.vector import Copy
 
 VANILLA = instruction_set()
 REGIONS = {"constants": 4096, "inputs": 4096, "outputs": 4096}
@@ -217,62 +218,3 @@ def test_the_simulator_stays_within_its_memories_whatever_the_bytes(seed: int) -
     assert {name: data.size for name, data in made.data.items()} == {
         name: data.size for name, data in machine().data.items()
     }
-
-
-def packed() -> bytes:
-    code = VANILLA.encode_stream(STREAM)
-    moved = container.relocations(VANILLA, code)
-    made = container.Container(REGIONS, b"abc", code, moved, ("", "", "Conv_1"))
-    return container.save(VANILLA.description, made)
-
-
-def test_a_container_comes_back() -> None:
-    loaded = container.load(VANILLA, packed())
-    assert container.save(VANILLA.description, loaded) == packed()
-    assert loaded.nodes[2] == "Conv_1"
-    assert [(r.offset, r.region) for r in loaded.relocations] == [
-        (0, "inputs"), (48, "constants"), (192, "outputs"),
-    ]  # fmt: skip
-    moved = container.relocate(VANILLA, loaded, {"inputs": 0x1000, "constants": 0, "outputs": 64})
-    packets = [placed.packet for placed in VANILLA.decode_stream(moved)]
-    assert packets == [
-        replace(LOAD, source=0x1000),
-        *STREAM[1:4],
-        replace(STORE, destination=64),
-        END,
-    ]
-
-
-@pytest.mark.parametrize(
-    ("offset", "value", "message"),
-    [
-        (0, b"ELF", "offset 0x0: error: starts with"),
-        (4, b"\x02", "offset 0x4: error: version 2 of the format, this reads 1"),
-        (6, b"\x07", "offset 0x6: error: ABI 7, vanilla has 1"),
-        (8, b"\0\0\0\0", "offset 0x8: error: made for another description"),
-        (24, b"\xff\xff\xff\x7f", "offset 0x18: error: a section of 2147483647 bytes"),
-        (200, b"\xff\xff", "offset 0x24: error: the checksum does not match"),
-    ],
-)
-def test_a_foreign_container_is_refused_with_the_offset(
-    offset: int, value: bytes, message: str
-) -> None:
-    data = bytearray(packed())
-    data[offset : offset + len(value)] = value
-    with pytest.raises(CompileError, match=message):
-        container.load(VANILLA, bytes(data))
-
-
-@given(st.integers(0, 10_000), st.integers(1, 255))
-def test_no_changed_byte_is_overlooked(place: int, change: int) -> None:
-    data = bytearray(packed())
-    data[place % len(data)] ^= change
-    with pytest.raises(CompileError):
-        container.load(VANILLA, bytes(data))
-
-
-@given(st.integers(0, 10_000))
-def test_a_cut_container_is_refused(length: int) -> None:
-    data = packed()
-    with pytest.raises(CompileError):
-        container.load(VANILLA, data[: length % len(data)])

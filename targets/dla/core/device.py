@@ -1,0 +1,91 @@
+"""A simulated machine made ready for a container: what a driver is to hardware."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ....dialects.core.errors import CompileError, Invalid
+from . import container
+from .container import Container
+from .linter import Finding, lint
+from .machine import Machine
+from .packet import InstructionSet, Packet
+from .simulator import CONSTANTS, Report, simulate_packets
+from .toml_file import parse_description
+
+Values = npt.NDArray[np.int8]
+Classes = Sequence[type[Packet]]
+
+
+class Device:
+    """Run the stream of a container on arrays, as often as one likes; runs do not see each other.
+
+    Packets run in the stream's order as far as waits allow; with a seed, in any order they allow.
+    """
+
+    def __init__(
+        self, instructions: InstructionSet, loaded: Container, seed: int | None = None
+    ) -> None:
+        self.instructions = instructions
+        self.container = loaded
+        self.seed = seed
+        self._packets = instructions.decode_stream(loaded.code)
+        self._constants = self._machine()
+        self._constants.fill(CONSTANTS, loaded.constants)
+        self._report = Report((), {})
+
+    @staticmethod
+    def open(
+        description: bytes | str,
+        data: bytes,
+        find_classes: Callable[[str], Classes],
+        file: str = "container",
+        seed: int | None = None,
+    ) -> "Device":
+        """Make a machine of a description (TOML) ready for the container in a file's data.
+
+        `find_classes` returns the packets of the accelerator whose name the container has. Raises
+        CompileError for a faulty description, and with `file` and the offset for a container that
+        is corrupt, newer than this, or of another description.
+        """
+        classes = find_classes(container.target_name(data, file))
+        instructions = InstructionSet(parse_description(description), classes)
+        return Device(instructions, container.load(instructions, data, file), seed)
+
+    def run(self, inputs: Sequence[Values]) -> list[Values]:
+        """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.
+
+        Raises CompileError for other arrays, and for what hardware could not do.
+        """
+        machine = self._machine()
+        machine.share(self._constants, CONSTANTS)
+        ports = self.container.inputs
+        if len(inputs) != len(ports):
+            raise CompileError(f"got {len(inputs)} inputs, must get {len(ports)}")
+        try:
+            for port, array in zip(ports, inputs, strict=True):
+                machine.write(port.extent, port.pack(array))
+            self._report = simulate_packets(self.instructions, self._packets, machine, self.seed)
+            return [machine.read(port.held) for port in self.container.outputs]
+        except Invalid as error:
+            raise CompileError(str(error)) from None
+
+    def report(self) -> Report:
+        """Return what the last run cost; an empty report before the first one."""
+        return self._report
+
+    def lint(self) -> list[Finding]:
+        """Return the faults of the stream that show without running it."""
+        filled = ("constants", *(port.region for port in self.container.inputs))
+        regions = self.container.regions
+        return lint(self.instructions, self.container.code, regions, filled=filled)
+
+    def _machine(self) -> Machine:
+        regions = {"constants": 0, **self.container.regions}
+        try:
+            return Machine(self.instructions.description, regions)
+        except (MemoryError, ValueError):
+            sizes = ", ".join(f"{name} {size}" for name, size in regions.items())
+            message = f"this computer has no memory for regions of so many bytes: {sizes}"
+            raise CompileError(message) from None

@@ -1,0 +1,53 @@
+"""The passes that accelerators have in each phase, unless they say otherwise."""
+
+from ...passes.cse import Cse
+from ...passes.decompose import Decompose
+from ...passes.default import QUANTISED
+from ...passes.eliminate import Eliminate
+from ...passes.expose_storage import ExposeStorage
+from ...passes.fold_constants import FoldConstants
+from ...passes.fold_shapes import FoldShapes
+from ...passes.lower_quantized import LowerQuantized
+from .allocate_buffers import AllocateBuffers
+from .choose_memory import ChooseMemory
+from .core.description import Description
+from .insert_tokens import InsertTokens
+from .lower_to_buffers import LowerToBuffers
+from .phases import IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
+from .prefetch import Prefetch
+from .record_refusals import RecordRefusals
+from .segment_dla import SegmentDla
+from .select_dla import SelectDla
+
+CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
+
+
+def default_phases(description: Description, target: str, file: str = "") -> Phases:
+    """Return the phases of an accelerator that a description says all about."""
+    return (
+        Phases()
+        .add(
+            TENSOR_SEL,
+            LowerQuantized(description.rounding, description.multiplier_bits),
+            ExposeStorage(),
+            Eliminate(),  # and no more: folded constants would be wider than bytes
+            SelectDla(target, file),
+            Eliminate(),
+        )
+        .add(
+            IR_OPTIMIZATION,
+            RecordRefusals(),
+            # What no op of the accelerator stands for becomes arithmetic, for other targets.
+            Decompose(QUANTISED),
+            ExposeStorage(),
+            *CLEAN,
+            SegmentDla(target, file),
+        )
+        .add(
+            TENSOR_SCHED,
+            lambda parameters: ChooseMemory(target, file, parameters.share),
+            lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
+            lambda parameters: Prefetch(target, file, parameters.prefetch),
+        )
+        .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
+    )

@@ -1,0 +1,35 @@
+"""Snapshots: a module as it once was, to go back to."""
+
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import Module
+
+
+class Snapshot:
+    """Keep a copy of a module's IR and of which weights it has; it can be restored many times.
+
+    The module stays the same object, the ops in it do not: who held on to one has a dead one.
+    """
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self._operation = module.operation.clone().operation
+        self._weights = dict(module.weights)
+
+    def restore(self) -> None:
+        """Make the module what it was when the snapshot was taken."""
+        body = self._module.operation.regions[0].blocks[0]
+        for operation in reversed(list(body.operations)):
+            operation.operation.erase()
+        end = ir.InsertionPoint(body)
+        for operation in self._operation.regions[0].blocks[0].operations:
+            operation.operation.clone(ip=end)
+        _copy_attributes(self._operation, self._module.operation)
+        self._module.weights.clear()
+        self._module.weights.update(self._weights)
+
+
+def _copy_attributes(source: ir.Operation, destination: ir.Operation) -> None:
+    for name in list(destination.attributes):
+        del destination.attributes[name]
+    for name in source.attributes:
+        destination.attributes[name] = source.attributes[name]

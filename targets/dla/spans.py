@@ -1,0 +1,46 @@
+"""Find out which rows or columns of an image a part of a result needs."""
+
+from dataclasses import dataclass
+
+from ...dialects import dla
+from ...dialects.core.attributes import tensor_of
+from .tiler import parts
+
+
+@dataclass(frozen=True)
+class Span:
+    """Say, along one axis, which part of a result is made of which part of an image.
+
+    `pad` is how many positions before that part the first window starts.
+    """
+
+    out: tuple[int, int]
+    taken: tuple[int, int]
+    pad: int
+
+    def fields(self, axis: str, side: str) -> dict[str, int]:
+        """Return the fields of a packet that say so."""
+        first, end = self.taken
+        return {
+            axis: end - first,
+            f"out_{axis}": self.out[1] - self.out[0],
+            f"pad_{side}": self.pad,
+        }
+
+
+def spans(op: dla.Conv | dla.Pool, axis: int, step: int) -> list[Span]:
+    """Cut the rows (axis 0) or columns (1) of a result into parts, with what they need."""
+    size, total = (tensor_of(v.type).shape[1 + axis] for v in (op.x, op.y))
+    kernel = op.kernel if isinstance(op, dla.Pool) else tensor_of(op.w.type).shape
+    extent = (kernel[axis] - 1) * op.dilations[axis] + 1
+    return [span(out, op.strides[axis], op.pads[axis], extent, size) for out in parts(total, step)]
+
+
+def span(out: tuple[int, int], stride: int, pad: int, extent: int, size: int) -> Span:
+    """Return what a part of a result needs of an axis that has so many elements.
+
+    Pads are less than the extent of the kernel, so that each window meets the image.
+    """
+    first = out[0] * stride - pad
+    end = (out[1] - 1) * stride - pad + extent
+    return Span(out, (max(first, 0), min(end, size)), max(-first, 0))

@@ -1,0 +1,219 @@
+"""Cut ops that work value by value, or on windows of each channel, into tiles."""
+
+from typing import Any
+
+import numpy as np
+
+from ...dialects import dla
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import Shape
+from .blocks import blocks
+from .spans import span
+from .tiler import Ranges, Reader, Tiler, Window, Writer, tiles
+
+
+@tiles(dla.Pool)
+def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
+    """Write the tiles of a pool: rows and channels of the result, with the windows they need."""
+    reader, writer = tiler.reader(op.x), tiler.writer(op.y)
+    x, y = _shape(op.x), _shape(op.y)
+    extents = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilations, strict=True)]
+
+    def need(rows: int, columns: int, channels: int) -> int:
+        taken = [
+            min((out - 1) * stride + extent, size)
+            for out, stride, extent, size in zip(
+                (rows, columns), op.strides, extents, x[1:3], strict=True
+            )
+        ]
+        width = tiler.layout.padded(channels)
+        return taken[0] * taken[1] * width * reader.loads + rows * columns * width * writer.stores
+
+    names = ("mode", "divisor", "source_zero", "multiplier", "shift")
+    fields = _fields(op, *names, "destination_zero", "low", "high", "rounding")
+    pairs = {"kernel": op.kernel, "stride": op.strides, "dilation": op.dilations}
+    for name, pair in pairs.items():
+        fields |= {f"{name}_rows": pair[0], f"{name}_columns": pair[1]}
+    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+        row, column = (
+            span(made[axis], op.strides[axis], op.pads[axis], extents[axis], x[1 + axis])
+            for axis in (0, 1)
+        )
+        for image in range(y[0]):
+            source = reader.window(image, (row.taken, column.taken, made[2]))
+            target = writer.window(image, made)
+            tiler.put(
+                dla.PoolTile,
+                source.buffer,
+                target.buffer,
+                **_places(source, target),
+                **row.fields("rows", "top"),
+                **column.fields("columns", "left"),
+                channels=made[2][1] - made[2][0],
+                **fields,
+            )
+            writer.finish(target, image, made)
+
+
+@tiles(dla.Eltwise)
+def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
+    """Write the tiles of a combination; what has one row or column is the same for all tiles."""
+    reader, other, writer = tiler.reader(op.x), tiler.reader(op.other), tiler.writer(op.y)
+    y, second = _shape(op.y), _shape(op.other)
+    images = reader.loads + other.loads + writer.stores
+    fields = _fields(op, "operator", "source_zero", "other_zero", "multiplier")
+    fields |= _fields(op, "other_multiplier", "shift", "destination_zero", "low", "high")
+
+    def need(rows: int, columns: int, channels: int) -> int:
+        return rows * columns * tiler.layout.padded(channels) * images
+
+    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+        rows, columns = ((0, 1) if second[1 + axis] == 1 else made[axis] for axis in (0, 1))
+        for image in range(y[0]):
+            a = reader.window(image, made)
+            b = other.window(0 if second[0] == 1 else image, (rows, columns, made[2]))
+            target = writer.window(image, made)
+            tiler.put(
+                dla.EltwiseTile,
+                a.buffer,
+                target.buffer,
+                b.buffer,
+                **_places(a, target),
+                other_at=b.at,
+                rounding=op.rounding,
+                **_sizes(made),
+                **fields,
+            )
+            writer.finish(target, image, made)
+
+
+@tiles(dla.Lookup)
+def tile_lookup(op: dla.Lookup, tiler: Tiler) -> None:
+    """Write the tiles of a lookup; its table is loaded once."""
+    table = tiler.weights([tiler.array(op.table)], "table").chunk(0)
+    _tile_by_value(op, dla.LookupTile, tiler, {}, table)
+
+
+@tiles(dla.Copy)
+def tile_copy(op: dla.Copy, tiler: Tiler) -> None:
+    """Write the tiles of a change of scale."""
+    names = ("source_zero", "multiplier", "shift", "destination_zero", "low", "high", "rounding")
+    _tile_by_value(op, dla.CopyTile, tiler, _fields(op, *names))
+
+
+def _tile_by_value(
+    op: dla.Lookup | dla.Copy,
+    cls: type[dla.LookupTile | dla.CopyTile],
+    tiler: Tiler,
+    fields: dict[str, Any],
+    *tables: ir.Value,
+) -> None:
+    reader, writer = tiler.reader(op.x), tiler.writer(op.y)
+    y, images = _shape(op.y), reader.loads + writer.stores
+
+    def need(rows: int, columns: int, channels: int) -> int:
+        return rows * columns * tiler.layout.padded(channels) * images
+
+    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+        for image in range(y[0]):
+            source, target = reader.window(image, made), writer.window(image, made)
+            buffers = (source.buffer, target.buffer, *tables)
+            tiler.put(cls, *buffers, **_places(source, target), **_sizes(made), **fields)
+            writer.finish(target, image, made)
+
+
+@tiles(dla.Resize)
+def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
+    """Write the tiles of a resize, with the rows and columns that each of them repeats."""
+    reader, writer = tiler.reader(op.x), tiler.writer(op.y)
+    x, y = _shape(op.x), _shape(op.y)
+
+    def taken(axis: int, out: tuple[int, int]) -> tuple[int, int]:
+        places = [op.start[axis] + op.step[axis] * place >> 16 for place in (out[0], out[1] - 1)]
+        first, last = np.clip(places, 0, x[1 + axis] - 1)
+        return int(first), int(last) + 1
+
+    def need(rows: int, columns: int, channels: int) -> int:
+        most = [
+            min((count * op.step[axis] >> 16) + 2, x[1 + axis])
+            for axis, count in enumerate((rows, columns))
+        ]
+        width = tiler.layout.padded(channels)
+        return most[0] * most[1] * width * reader.loads + rows * columns * width * writer.stores
+
+    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+        rows, columns = taken(0, made[0]), taken(1, made[1])
+        starts = [
+            op.start[axis] + op.step[axis] * made[axis][0] - (source[0] << 16)
+            for axis, source in enumerate((rows, columns))
+        ]
+        fields = {"start_rows": starts[0], "start_columns": starts[1]}
+        fields |= {"step_rows": op.step[0], "step_columns": op.step[1]}
+        fields |= {"out_rows": made[0][1] - made[0][0], "out_columns": made[1][1] - made[1][0]}
+        for image in range(y[0]):
+            window = (rows, columns, made[2])
+            source, target = reader.window(image, window), writer.window(image, made)
+            sizes = _sizes(window)
+            buffers = (source.buffer, target.buffer)
+            tiler.put(dla.ResizeTile, *buffers, **_places(source, target), **sizes, **fields)
+            writer.finish(target, image, made)
+
+
+@tiles(dla.Concat)
+def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
+    """Write the parts of a concatenation to their places, by way of sram."""
+    writer, y = tiler.writer(op.y), _shape(op.y)
+    along, first = op.axis % 4 - 1, 0
+    for value in op.xs:
+        reader, shape = tiler.reader(value), _shape(value)
+        images = reader.loads + writer.stores
+
+        def need(rows: int, columns: int, channels: int, images: int = images) -> int:
+            return rows * columns * tiler.layout.padded(channels) * images
+
+        for taken in blocks(shape[1:], tiler.layout, need, tiler.budget):
+            start, end = taken[along]
+            moved = [*taken]
+            moved[along] = (start + first, end + first)
+            made: Ranges = (moved[0], moved[1], moved[2])
+            for image in range(y[0]):
+                _move(tiler, reader, writer, image, taken, made)
+        first += shape[1 + along]
+
+
+def _move(
+    tiler: Tiler, reader: Reader, writer: Writer, image: int, taken: Ranges, made: Ranges
+) -> None:
+    """Bring a window to its place in the shortest way."""
+    if writer.stores:
+        writer.finish(reader.window(image, taken), image, made)
+        return
+    target, counts = writer.window(image, made), _sizes(taken)
+    if reader.loads:
+        start = (image, *(first for first, _ in taken))
+        places = {"source_at": start, "destination_at": target.at}
+        tiler.put(dla.Load, reader.dram, target.buffer, **places, **counts)
+    else:
+        source = reader.window(image, taken)
+        buffers = (source.buffer, target.buffer)
+        tiler.put(dla.CopyTile, *buffers, **_places(source, target), **counts)
+    writer.finish(target, image, made)
+
+
+def _shape(value: ir.Value) -> Shape:
+    return tensor_of(value.type).shape
+
+
+def _fields(op: Op, *names: str) -> dict[str, Any]:
+    return {name: getattr(op, name) for name in names}
+
+
+def _places(source: Window, target: Window) -> dict[str, Shape]:
+    return {"source_at": source.at, "destination_at": target.at}
+
+
+def _sizes(ranges: Ranges) -> dict[str, int]:
+    names = ("rows", "columns", "channels")
+    return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}

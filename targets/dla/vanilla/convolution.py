@@ -1,0 +1,107 @@
+"""The packet of vanilla's engine for sums of products: convolution."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....dialects.core.errors import Invalid
+from ....dialects.core.fixed_point import multiply_shift
+from ....dialects.core.integers import (
+    Integers,
+    Values,
+    dense_sums,
+    depthwise_sums,
+    finish,
+    require_i32,
+    require_scale,
+)
+from ..core.description import Description
+from ..core.extent import Extent
+from ..core.machine import Machine
+from .images import WindowPacket
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conv(WindowPacket):
+    """Convolve; a product of matrices is a kernel of one by one.
+
+    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
+    outside of the source hold `source_zero`; biases have zero points folded in.
+
+    Weights: [kernel_rows, kernel_columns, channels, padded filters], or without filters when
+    depthwise. The table: biases, then multipliers (i32), then shifts (i8) of all padded filters.
+    Without `begin` sums go on from those of the packet before; without `finish` they stay in the
+    accumulator, and nothing else is written.
+    """
+
+    name = "conv"
+
+    filters: int
+    mode: str
+    begin: int
+    finish: int
+    weights: int
+    table: int
+
+    @property
+    def out_shape(self) -> tuple[int, int, int]:
+        return (self.out_rows, self.out_columns, self.filters)
+
+    def reads(self, description: Description) -> tuple[Extent, ...]:
+        padded = description.padded(self.filters)
+        depth = 1 if self.mode == "depthwise" else self.channels
+        size = self.kernel_rows * self.kernel_columns * depth * padded
+        reads = [self.source_extent, Extent("weights", self.weights, size)]
+        if self.begin or self.finish:
+            reads.append(Extent("weights", self.table, 9 * padded))
+        if not self.begin:
+            reads.append(self._sums(description))
+        return tuple(reads)
+
+    def writes(self, description: Description) -> tuple[Extent, ...]:
+        sums = self._sums(description)
+        return (self.destination_extent(description), sums) if self.finish else (sums,)
+
+    def cycles(self, description: Description) -> int:
+        costs = description.engines["mac"].costs
+        depth = 1 if self.mode == "depthwise" else -(-self.channels // costs["rows"])
+        steps = depth * -(-self.filters // costs["columns"]) * self.window.taps
+        return costs["overhead"] + steps * self.out_rows * self.out_columns
+
+    def execute(self, machine: Machine) -> None:
+        description = machine.description
+        padded, window = description.padded(self.filters), self.window
+        reads = self.reads(description)
+        sums = self._products(machine.read(reads[0]), machine.read(reads[1]), padded)
+        if self.begin:
+            sums += self._table(machine, padded)[0]
+        else:
+            sums += machine.read(reads[-1]).view(np.int32).reshape(*window.out, padded)
+        require_i32(sums)
+        machine.write(self._sums(description), sums.astype(np.int32).reshape(-1).view(np.int8))
+        if self.finish:
+            _, multiplier, shift = self._table(machine, padded)
+            require_scale(multiplier, shift, description.multiplier_bits)
+            scaled = multiply_shift(sums, multiplier, shift, description.rounding)
+            y = finish(scaled, self.destination_zero, self.low, self.high)
+            self.write(machine, y[..., : self.filters])
+
+    def _products(self, x: Values, weights: Values, padded: int) -> Integers:
+        window = self.window
+        if self.mode == "dense":
+            kernel = weights.reshape(window.taps, self.channels, padded)
+            return dense_sums(x, kernel, window, self.source_zero)
+        if self.filters != self.channels:
+            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
+        extra = ((0, 0), (0, 0), (0, padded - self.channels))
+        kernel = weights.reshape(window.taps, padded)
+        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
+
+    def _sums(self, description: Description) -> Extent:
+        size = 4 * self.out_rows * self.out_columns * description.padded(self.filters)
+        return Extent("accumulator", 0, size)
+
+    def _table(self, machine: Machine, padded: int) -> tuple[Integers, Integers, Integers]:
+        table = machine.read(Extent("weights", self.table, 9 * padded))
+        words = table[: 8 * padded].view(np.int32).astype(np.int64)
+        return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)

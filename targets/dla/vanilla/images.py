@@ -1,0 +1,91 @@
+"""Packets of vanilla that make an image in sram of another one: what they have in common.
+
+A tensor is [rows, columns, channels] bytes in sram; `_row` and `_pixel` are the distances between
+rows and between pixels. What is written has whole atoms of channels, and the ones that pad hold the
+zero point.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ....dialects.core.integers import Values, Window
+from ..core.description import Description
+from ..core.extent import Extent
+from ..core.machine import Machine
+from ..core.packet import Packet
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagePacket(Packet):
+    """Base of packets that read an image and write another one, of the same shape or not."""
+
+    source: int
+    source_row: int
+    source_pixel: int
+    rows: int
+    columns: int
+    channels: int
+    destination: int
+    destination_row: int
+    destination_pixel: int
+    destination_zero: int
+
+    @property
+    def out_shape(self) -> tuple[int, int, int]:
+        """Return the rows, columns and channels of what is written."""
+        return (self.rows, self.columns, self.channels)
+
+    @property
+    def source_extent(self) -> Extent:
+        """Return where the image is that is read."""
+        counts, strides = (self.rows, self.columns), (self.source_row, self.source_pixel)
+        return Extent("sram", self.source, self.channels, counts, strides)
+
+    def destination_extent(self, description: Description) -> Extent:
+        """Return what is written, whole atoms of channels."""
+        rows, columns, channels = self.out_shape
+        strides = (self.destination_row, self.destination_pixel)
+        run = description.padded(channels)
+        return Extent("sram", self.destination, run, (rows, columns), strides)
+
+    def write(self, machine: Machine, y: Values) -> None:
+        """Write a result and fill the channels that pad it."""
+        extent = self.destination_extent(machine.description)
+        padded = np.full((*extent.counts, extent.run), self.destination_zero, np.int8)
+        padded[..., : y.shape[-1]] = y
+        machine.write(extent, padded)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowPacket(ImagePacket):
+    """Base of packets that look at the image through a window, and clamp what they make of it."""
+
+    source_zero: int
+    out_rows: int
+    out_columns: int
+    kernel_rows: int
+    kernel_columns: int
+    stride_rows: int
+    stride_columns: int
+    dilation_rows: int
+    dilation_columns: int
+    pad_top: int
+    pad_left: int
+    low: int
+    high: int
+
+    @property
+    def out_shape(self) -> tuple[int, int, int]:
+        return (self.out_rows, self.out_columns, self.channels)
+
+    @property
+    def window(self) -> Window:
+        """Return how the window moves."""
+        return Window(
+            (self.out_rows, self.out_columns),
+            (self.kernel_rows, self.kernel_columns),
+            (self.stride_rows, self.stride_columns),
+            (self.dilation_rows, self.dilation_columns),
+            (self.pad_top, self.pad_left),
+        )

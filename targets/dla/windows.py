@@ -1,0 +1,64 @@
+"""How kernels move over the rows and columns of an image, as packets say it."""
+
+from dataclasses import dataclass
+
+from ...dialects.core.tensor import Shape
+from ...passes.rewriting import NoMatch
+
+
+@dataclass(frozen=True)
+class Window:
+    """Hold a kernel's size and its steps; pads are top, left, bottom, right."""
+
+    kernel: Shape = (1, 1)
+    strides: Shape = (1, 1)
+    dilations: Shape = (1, 1)
+    pads: Shape = (0, 0, 0, 0)
+
+    @staticmethod
+    def of(kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> "Window":
+        """Make one for an op over one or two axes; images without rows have one row."""
+        if len(kernel) == 2:
+            return Window(kernel, strides, dilations, pads)
+        if len(kernel) != 1:
+            raise NoMatch(f"slides over {len(kernel)} axes, must be rows and columns")
+        begin, end = pads
+        return Window((1, *kernel), (1, *strides), (1, *dilations), (0, begin, 0, end))
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """Return the fields of packets that do not depend on tiles."""
+        return {
+            "kernel_rows": self.kernel[0],
+            "kernel_columns": self.kernel[1],
+            "stride_rows": self.strides[0],
+            "stride_columns": self.strides[1],
+            "dilation_rows": self.dilations[0],
+            "dilation_columns": self.dilations[1],
+            "pad_top": self.pads[0],
+            "pad_left": self.pads[1],
+        }
+
+    def reaching(self, sizes: Shape, out: Shape) -> "Window":
+        """Return the window that makes `out` rows and columns, with more padding at the ends."""
+        ends: list[int] = []
+        for axis in (0, 1):
+            extent = (self.kernel[axis] - 1) * self.dilations[axis] + 1
+            reach = (out[axis] - 1) * self.strides[axis] + extent
+            ends.append(max(reach - self.pads[axis] - sizes[axis], self.pads[axis + 2]))
+        pads = (*self.pads[:2], *ends)
+        return Window(self.kernel, self.strides, self.dilations, pads)
+
+    def meets(self, sizes: Shape, out: Shape) -> bool:
+        """Say whether each window has something of an image."""
+        return all(self._meets(axis, sizes[axis], out[axis]) for axis in (0, 1))
+
+    def _meets(self, axis: int, size: int, out: int) -> bool:
+        for index in range(out):
+            first = index * self.strides[axis] - self.pads[axis]
+            taps = range(first, first + self.kernel[axis] * self.dilations[axis])[
+                :: self.dilations[axis]
+            ]
+            if not any(0 <= tap < size for tap in taps):
+                return False
+        return True

@@ -1,0 +1,46 @@
+"""What a target leaves to others: who is asked, and what is made fit for them."""
+
+import numpy as np
+import onnx.parser
+import pytest
+import trivium
+from trivium.compiler.stages import candidates, pipeline_for
+
+MODEL = onnx.parser.parse_model(
+    """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[2, 3] x) => (float[2, 3] y) {
+        [first] a = Exp (x)
+        [second] b = Softplus (a)
+        [third] y = Exp (b)
+    }"""
+)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("cpu", ("cpu", "host")),
+        ("gpu:sm_80,sm_90", ("gpu", "host")),
+        ("host", ("host",)),
+        ("npu", ("npu", "cpu", "host")),
+    ],
+)
+def test_fallbacks_are_asked_in_order(npu: str, target: str, expected: tuple[str, ...]) -> None:
+    assert candidates(target) == expected
+
+
+def test_the_ops_that_a_fallback_lacks_are_taken_apart_before_grouping(npu: str) -> None:
+    names = [stage.name for stage in pipeline_for("npu", 2).stages()]
+    assert str(pipeline_for("npu", 2).stages()[-1]) == "place{targets=npu,cpu,host}"
+    lacking = next(s for s in pipeline_for("cpu", 0).stages() if s.name == "decompose")
+    stages = [str(stage) for stage in pipeline_for("npu", 2).stages()]
+    assert stages.index(str(lacking)) < names.index("fuse-elementwise")
+    assert "choose-layouts" not in names
+
+
+def test_a_model_runs_on_the_target_and_its_fallback(npu: str) -> None:
+    package = trivium.build(MODEL, target="npu")
+    assert [step.kind for step in package.manifest.steps] == ["host", "cpu", "host"]
+    x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
+    expected = np.exp(np.log1p(np.exp(np.exp(x.astype(np.float64)))))
+    np.testing.assert_allclose(trivium.Session(package).run({"x": x})["y"], expected, rtol=1e-6)

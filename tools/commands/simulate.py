@@ -1,0 +1,53 @@
+"""Run a package once, and tell what its parts on accelerators cost: cycles, bytes, a timeline.
+
+The accelerators are simulated, packet by packet, after their command streams were searched for
+faults; steps of other kinds run as usual. In a timeline, an engine works at `#` and waits at `.`.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from ...runtime.errors import RunError
+from .. import feeds
+
+RANDOM = "random"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("package", metavar="PACKAGE", help="the package (.trv) to run")
+    parser.add_argument(
+        "--seed",
+        metavar="N",
+        type=int,
+        help="run packets in one of the orders that their waits allow, instead of the file's",
+    )
+    parser.add_argument(
+        "--inputs",
+        metavar="FILE.npz",
+        default=RANDOM,
+        help="the inputs by their names; made up if it is 'random', as it is unless said otherwise",
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the numbers to a file, too")
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Print a report for each step that an accelerator took; faults of a stream are errors."""
+    from ...runtime.package import Package
+    from ..simulation import simulate
+
+    package = Package.open(flags.package)
+    given = {} if flags.inputs == RANDOM else feeds.read_all(flags.inputs)
+    if flags.inputs == RANDOM:
+        given = feeds.complete(given, package.manifest.inputs, 0)
+    done = simulate(package, given, flags.seed)
+    print("\n\n".join(each.text() for each in done))
+    if flags.json:
+        _write(flags.json, json.dumps({"steps": [each.numbers() for each in done]}, indent=2))
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        Path(path).write_text(f"{text}\n")
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,79 @@
+"""Run what a package has for accelerators on simulated ones, and tell what it cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..dialects.core.errors import CompileError, Diagnostic
+from ..runtime.dla import Driver
+from ..runtime.errors import RunError
+from ..runtime.manifest import Step
+from ..runtime.package import Package
+from ..runtime.session import Session
+from ..targets.dla.core.device import Device
+from ..targets.dla.registry import open_device
+from .feeds import Arrays
+from .spelling import count
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A step of a package and the simulated machine that ran it."""
+
+    step: Step
+    device: Device
+
+    def text(self) -> str:
+        """Return a heading, and below it cycles, bytes moved and the timeline of each engine."""
+        packets = count(len(self.device.report().runs), "packet")
+        nodes = count(len(self.step.nodes), "node")
+        heading = f"{self.step.entry} on {self.step.accelerator}: {packets} of {nodes}"
+        return "\n  ".join([heading, *self.device.report().text().splitlines()])
+
+    def numbers(self) -> dict[str, Any]:
+        """Return the numbers of the text."""
+        names = {"entry": self.step.entry, "accelerator": self.step.accelerator}
+        return {**names, "nodes": list(self.step.nodes), **self.device.report().numbers()}
+
+
+@dataclass
+class _Simulator:
+    """Open a simulated machine for each step, in order; refuse streams that have faults."""
+
+    steps: Sequence[Step]
+    seed: int | None
+    opened: list[Simulated] = field(default_factory=list[Simulated])
+
+    def open(self, description: bytes, data: bytes) -> Driver:
+        step = self.steps[len(self.opened)]
+        device = open_device(description, data, step.entry, self.seed)
+        _require_sound(step, device)
+        self.opened.append(Simulated(step, device))
+        return device
+
+
+def _require_sound(step: Step, device: Device) -> None:
+    nodes = device.container.nodes
+    faults: list[Diagnostic] = []
+    for finding in device.lint():
+        node = nodes[finding.packet] if finding.packet < len(nodes) else ""
+        where = f"{step.entry}, packet {finding.packet}{f' of {node}' * bool(node)}"
+        faults.append(Diagnostic(where, f"{finding.kind}: {finding.message}"))
+    if faults:
+        raise CompileError(faults)
+
+
+def simulate(package: Package, inputs: Arrays, seed: int | None = None) -> list[Simulated]:
+    """Run a package once, and return each step that an accelerator took; the rest runs as usual.
+
+    With a seed, packets run in any order that their waits allow. Raises RunError when there is no
+    such step, CompileError for streams with faults.
+    """
+    steps = [step for step in package.manifest.steps if step.kind == "dla"]
+    if not steps:
+        raise RunError("the package has nothing for an accelerator: compile it for one")
+    simulator = _Simulator(steps, seed)
+    names = {step.accelerator for step in steps}
+    session = Session(package, drivers=dict.fromkeys(names, simulator.open))
+    session.run(inputs)
+    return simulator.opened
