@@ -1,7 +1,7 @@
 """Programs of an accelerator as plain data, and the same as IR: in buffer or in scheduled form."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,3 @@ def windows(plan: Plan, step: Step) -> Iterator[Window]:
         if name == "other":
             rows, columns = min(rows, shape[1]), min(columns, shape[2])
         yield Window(buffer, start, (1, rows, columns, channels), False)
-
-
-def with_buffers(plan: Plan, **buffers: Buffer) -> Plan:
-    return replace(plan, buffers={**plan.buffers, **buffers})

@@ -178,3 +178,10 @@ def test_windows_that_miss_the_image(data: st.DataObject) -> None:
             met = [start + tap * window.dilations[axis] for tap in range(window.kernel[axis])]
             missed.append(not any(0 <= place < sizes[axis] for place in met))
     assert window.misses(sizes) == any(missed)
+
+
+def test_a_later_window_may_miss_a_narrow_image() -> None:
+    """Taps lie farther apart than the image is wide: those of the second window are around it."""
+    window = Window((1, 2), (1, 2), (1, 1), (1, 3), (0, 3))
+    assert not Window((1, 1), (1, 2), (1, 1), (1, 3), (0, 3)).misses((1, 1))
+    assert window.misses((1, 1))
