@@ -151,6 +151,13 @@ def average_pool(d: Drawn) -> str:
 
 
 @draws
+def counted_average(d: Drawn) -> str:
+    x = d.shape(d.integer(3, 4))
+    window = d.window(x[2:], dilate=False)
+    return d.bounded(d.graph.op("AveragePool", [d.input(x)], ceil_mode=d.integer(0, 1), **window))
+
+
+@draws
 def mean(d: Drawn) -> str:
     if d.integer(0, 3) == 0:
         axes = d.graph.weight(np.array([1]))

@@ -33,7 +33,7 @@ from trivium.targets.dla.vanilla.target import TARGET
 from trivium.test.unit.compiler.digits import digits
 from trivium.test.unit.passes.quantized_graph import Graph
 
-COMPUTING = (tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+COMPUTING = (tri.Requantize, tri.RequantizeMean, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
 
 def lowered(module: Module) -> None:
