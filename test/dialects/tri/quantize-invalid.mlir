@@ -105,7 +105,7 @@ func.func @shifts_left(%x: tensor<3xi32>) {
 // -----
 
 func.func @mean_of_bytes(%x: tensor<3xi8>, %n: tensor<3xi32>) {
-  // expected-error @below {{'tri.requantize_mean' op requantises 3xi8 divided by 3xi32, both must be of i32}}
+  // expected-error @below {{'tri.requantize_mean' op requantises tensor<3xi8> divided by tensor<3xi32>, both must be of i32}}
   %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, low = 0, high = 1, to = "i8"} : (tensor<3xi8>, tensor<3xi32>) -> tensor<3xi8>
   return
 }
@@ -113,7 +113,7 @@ func.func @mean_of_bytes(%x: tensor<3xi8>, %n: tensor<3xi32>) {
 // -----
 
 func.func @more_counts_than_sums(%x: tensor<3xi32>, %n: tensor<2x3xi32>) {
-  // expected-error @below {{'tri.requantize_mean' op divides 3xi32 by 2x3xi32, which must broadcast to it}}
+  // expected-error @below {{'tri.requantize_mean' op divides tensor<3xi32> by tensor<2x3xi32>, which must broadcast to it}}
   %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, low = 0, high = 1, to = "i8"} : (tensor<3xi32>, tensor<2x3xi32>) -> tensor<3xi8>
   return
 }
