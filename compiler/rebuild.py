@@ -25,8 +25,8 @@ from .stages import candidates
 def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
     """Generate code for a machine from the placed IR and the weights of a package.
 
-    Raises CompileError when the package holds no IR that this version reads, and for a machine that
-    there is not.
+    Raises CompileError when the package holds no IR that this version reads, for a machine that
+    there is not, and for a package with programs of accelerators.
     """
     with new_context():
         module = packaged_module(package)
@@ -48,7 +48,15 @@ def _target(manifest: Manifest) -> str:
 
 
 def packaged_module(package: Package) -> Module:
-    """Return the placed IR of a package and its weights, in the current context."""
+    """Return the placed IR of a package and its weights, in the current context.
+
+    Raises CompileError for programs of accelerators: only packets still read their weights.
+    """
+    if package.manifest.dla:
+        raise CompileError(
+            f"the package has what runs on '{package.manifest.target}' as packets alone: "
+            "take the model that it was compiled from"
+        )
     import_all(dialects)  # targets add ops of their own
     module = Module(_parse(package))
     for op in ops(module.operation):

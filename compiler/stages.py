@@ -31,6 +31,7 @@ def pipeline_for(
     chosen.check(options)
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
+        *chosen.early_passes(options),
         *default_pipeline(opt_level, options.strict, chosen.quantized),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),

@@ -23,6 +23,9 @@ class Pass:
     """
 
     name: ClassVar[str] = ""
+    requires: "ClassVar[tuple[type[Pass], ...]]" = ()
+    """What must have run before; the phases of an accelerator insert it where it is missing."""
+
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls) -> None:

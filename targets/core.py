@@ -97,6 +97,10 @@ class Target:
 
         return register
 
+    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on what was imported, before anything is simplified."""
+        return ()
+
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()

@@ -1,6 +1,6 @@
 """Say in which memory values are, and which are views of others."""
 
-from ..dialects import tile, tri
+from ..dialects import dla, tile, tri
 from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op, view
@@ -31,7 +31,7 @@ def memory_of(value: ir.Value) -> str | None:
 
 
 def read_memory(op: Op) -> str:
-    """Return the memory from which a kernel's operands are read, or that a copy reads."""
+    """Return the memory from which a kernel or a program reads, or that a copy reads."""
     match op:
         case tri.Group():
             return find_target(op.target).memory
@@ -39,6 +39,8 @@ def read_memory(op: Op) -> str:
             return DEVICE_MEMORY
         case tri.Copy():
             return memory_of(op.x) or HOST_MEMORY
+        case dla.Run():
+            return HOST_MEMORY  # its driver brings bytes to the accelerator and back
         case _:
             raise AssertionError(f"{op.op_name} is not in a kernel")
 

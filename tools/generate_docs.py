@@ -11,13 +11,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .. import dialects, targets
+from .. import dialects
 from ..dialects.core.fields import AttributeField, Group
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
 from ..passes.pipeline import import_all, load_passes
+from .opt_flags import load_targets
 from .support_page import support_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "generated"
@@ -38,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
     import_all(dialects)
-    import_all(targets)
+    load_targets()
     load_passes()
     return {
         "machines.md": machines_page(),

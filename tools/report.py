@@ -1,7 +1,7 @@
 """Texts about packages and models, made from nothing but their descriptions."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
@@ -17,6 +17,7 @@ from ..runtime.manifest import (
     Port,
     Step,
 )
+from .report_dla import dla_sections
 from .report_gpu import gpu_sections, launches, spell_step
 from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
@@ -48,6 +49,7 @@ def describe(
         section("steps", _steps(manifest)),
         section("kernels", _kernels(manifest.kernels)),
         *gpu_sections(manifest, lacking_gpu),
+        *dla_sections(manifest),
         section("on the host", map(_host_step, _host_steps(manifest))),
     ]
     return "\n".join(part for part in parts if part)
@@ -143,9 +145,18 @@ def _sizes(manifest: Manifest) -> list[str]:
         "weights": sizes.get(WEIGHTS_ENTRY, 0),
         f"native code, {count(len(code), 'object')}": sum(code),
         **(on_gpu if manifest.gpu else {}),
+        **_containers(manifest, sizes),
         "IR": sizes.get("module.mlirbc", 0),
     }
     return list(columns([(spell_size(size), name) for name, size in parts.items()], ""))
+
+
+def _containers(manifest: Manifest, sizes: Mapping[str, int]) -> dict[str, int]:
+    entries = {step.entry for step in manifest.steps if step.kind == "dla"}
+    if not entries:
+        return {}
+    title = f"constants and code for accelerators, {count(len(entries), 'container')}"
+    return {title: sum(sizes[name] for name in entries)}
 
 
 RELAYOUTS = ("cpu.block", "cpu.unblock")

@@ -41,8 +41,12 @@ class BufferOp(Op, dialect=DLA, abstract=True):
     def put(
         cls: type[Self], *buffers: ir.Value, loc: ir.Location | None = None, **given: Any
     ) -> Self:
-        """Create the op at the current insertion point, unscheduled."""
-        return cls.create([[], *buffers], [], given, loc=loc)
+        """Create the op at the current insertion point, unscheduled; defaults are left out."""
+        made = cls.create([[], *buffers], [], given, loc=loc)
+        for field in cls.fields.attributes:
+            if not field.required and made.attribute(field) == field.default:
+                del made.operation.attributes[field.name]
+        return made
 
     def accesses(self) -> tuple[Access, ...]:
         """Return which windows of its operands the op touches."""

@@ -7,12 +7,13 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.mlir import ir
 from ..core.op import Op
 from ..core.tensor import Array, Shape
 from .access import Access
 from .buffers import BufferOp
 from .dialect import DLA
-from .types import REGIONS, SRAM, WEIGHTS, buffer_of
+from .types import REGIONS, SRAM, WEIGHTS, Buffer, buffer_of, buffer_type
 
 ORIGIN = (0, 0, 0, 0)
 
@@ -24,6 +25,13 @@ class Alloc(Op, dialect=DLA):
     buffer: Result
 
     pure = False
+
+    @staticmethod
+    def make(buffer: Buffer, loc: ir.Location | None = None) -> "Alloc":
+        """Create the op at the current insertion point, without an address."""
+        made = Alloc.create([], [buffer_type(buffer)], {}, loc=loc)
+        del made.operation.attributes["address"]
+        return made
 
     def verify(self) -> None:
         self.check_attributes()

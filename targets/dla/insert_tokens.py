@@ -11,6 +11,7 @@ from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.schedule import Conflicts, Order, touches
 from ...dialects.dla.types import TOKEN
 from ...passes.core import Pass
+from .allocate_buffers import AllocateBuffers
 from .core.description import Description
 from .lives import programs
 from .registry import choose_instructions
@@ -26,6 +27,8 @@ class InsertTokens(Pass):
     dla.copy_tile %a, %b   =>          %1 = dla.copy_tile %0, %a, %b {engine = "vec"}
     dla.store %b, %y                   %2 = dla.store %1, %b, %y {engine = "store"}
     """
+
+    requires = (AllocateBuffers,)
 
     target: str = "vanilla"
     description: str = ""

@@ -50,20 +50,17 @@ def lives(program: Program, ops: Sequence[BufferOp]) -> list[Life]:
 
 def overlap(found: Sequence[Life]) -> str | None:
     """Say which two buffers share bytes while both live, or None; all must have addresses."""
-    active: list[Life] = []
+    active: list[tuple[Life, int, int]] = []
     used = [life for life in found if life.first <= life.last]
     for life in sorted(used, key=lambda life: life.first):
-        active = [other for other in active if other.last >= life.first]
-        for other in active:
-            if other.buffer.space == life.buffer.space and _meet(life, other):
+        start = life.alloc.address
+        end = start + life.buffer.size_bytes
+        active = [entry for entry in active if entry[0].last >= life.first]
+        for other, first, last in active:
+            if other.buffer.space == life.buffer.space and first < end and start < last:
                 return (
-                    f"{life.buffer} at {life.alloc.address} and {other.buffer} at "
-                    f"{other.alloc.address} share bytes while op {life.first} needs both"
+                    f"{life.buffer} at {start} and {other.buffer} at {first} share bytes "
+                    f"while op {life.first} needs both"
                 )
-        active.append(life)
+        active.append((life, start, end))
     return None
-
-
-def _meet(one: Life, other: Life) -> bool:
-    first, second = one.alloc.address, other.alloc.address
-    return first < second + other.buffer.size_bytes and second < first + one.buffer.size_bytes

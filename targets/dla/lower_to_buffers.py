@@ -94,7 +94,7 @@ class _Lowering:
     def _program(self, name: str) -> dla.Program:
         atom = self.layout.description.atom
         fields = {"sym_name": name, "target": self.target, "atom": atom}
-        with ir.InsertionPoint.at_block_begin(self.module.operation.regions[0].blocks[0]):
+        with ir.InsertionPoint(self.module.main):
             program = dla.Program.create([], [], fields, loc=self.group.location)
         ir.Block.create_at_start(program.operation.regions[0], [])
         return program

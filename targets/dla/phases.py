@@ -5,16 +5,18 @@ may raise `Retry`: the module becomes what it was before TensorSched, and both p
 with the next parameters.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from ...dialects.core.diagnostics import compile_error
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
+from ...passes.core import Pass
 from ...passes.pipeline import Hook, Pipeline, Stage, Step
 from ..core import Progress
 from .attempts import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
+from .required import with_required
 from .snapshot import Snapshot
 
 TENSOR_SEL = "TensorSel"
@@ -50,7 +52,7 @@ class Phase:
 
     def step_names(self) -> list[str]:
         """List the names of the passes in the order in which they run."""
-        return [stage.name for stage in Pipeline(self.made(ATTEMPTS[0])).stages()]
+        return _names(self.made(ATTEMPTS[0]))
 
 
 class PhaseHook(Hook):
@@ -102,8 +104,13 @@ class Phases:
         return self._with(replace(self[phase], checks=(*self[phase].checks, *checks)))
 
     def names(self) -> list[tuple[str, list[str]]]:
-        """List the phases with the names of their passes."""
-        return [(phase.name, phase.step_names()) for phase in self.phases]
+        """List the phases with the names of their passes, those that others require among them."""
+        return [(phase.name, _names(steps)) for phase, steps in self.completed(ATTEMPTS[0])]
+
+    def completed(self, parameters: Parameters) -> list[tuple[Phase, tuple[Step, ...]]]:
+        """Return the phases with their passes for an attempt and all that those require."""
+        ran: set[type[Pass]] = set()
+        return [(phase, with_required(phase.made(parameters), ran)) for phase in self.phases]
 
     def run(
         self,
@@ -118,14 +125,10 @@ class Phases:
         After each phase the IR is verified. Raises CompileError for what a pass or a check finds,
         and with the whole log when no attempt fits.
         """
-        chosen = [phase for phase in self.phases if phase.name in only]
-        before = [phase for phase in chosen if phase.name in NAMES[:2]]
-        retried = [phase for phase in chosen if phase.name in RETRIED]
-        after = [phase for phase in chosen if phase not in before + retried]
-        run = _Run(module, progress, hooks, attempts)
-        run.once(before, Log(parameters=attempts[0]))
-        log = run.until_it_fits(retried)
-        run.once(after, log)
+        run = _Run(self, module, progress, hooks, only, attempts)
+        run.once((TENSOR_SEL, IR_OPTIMIZATION), Log(parameters=attempts[0]))
+        log = run.until_it_fits()
+        run.once((CODE_EMIT,), log)
         return log
 
     def _with(self, changed: Phase) -> "Phases":
@@ -134,27 +137,35 @@ class Phases:
 
 @dataclass(frozen=True)
 class _Run:
+    phases: Phases
     module: Module
     progress: Progress
     hooks: Sequence[Hook]
+    only: Sequence[str]
     attempts: Sequence[Parameters]
 
-    def once(self, phases: Iterable[Phase], log: Log) -> None:
-        for phase in phases:
+    def chosen(
+        self, names: Sequence[str], parameters: Parameters
+    ) -> list[tuple[Phase, tuple[Step, ...]]]:
+        completed = self.phases.completed(parameters)
+        return [each for each in completed if each[0].name in names and each[0].name in self.only]
+
+    def once(self, names: Sequence[str], log: Log) -> None:
+        for phase, steps in self.chosen(names, log.parameters):
             self.progress(phase.name)
             try:
-                self._phase(phase, len(log.failures) + 1, log.parameters, [])
+                self._phase(phase, steps, len(log.failures) + 1, [])
             except Retry as error:
                 message = f"a pass of {phase.name} asked for another attempt ({error.reason}), "
                 raise TypeError(f"{message}only those of {' and '.join(RETRIED)} may") from error
 
-    def until_it_fits(self, phases: Sequence[Phase]) -> Log:
-        if not phases:
+    def until_it_fits(self) -> Log:
+        if not self.chosen(RETRIED, self.attempts[0]):
             return Log(parameters=self.attempts[0])
         snapshot = Snapshot(self.module)
         failures: list[Failure] = []
         for number, parameters in enumerate(self.attempts, 1):
-            failure = self._attempt(phases, number, parameters)
+            failure = self._attempt(number, parameters)
             if failure is None:
                 return Log(tuple(failures), parameters)
             self.progress(str(failure))
@@ -162,25 +173,22 @@ class _Run:
             snapshot.restore()
         raise exhausted(failures)
 
-    def _attempt(
-        self, phases: Sequence[Phase], number: int, parameters: Parameters
-    ) -> Failure | None:
-        """Run phases with parameters; return why they do not fit, or None when they do."""
-        for phase in phases:
+    def _attempt(self, number: int, parameters: Parameters) -> Failure | None:
+        """Run the phases with parameters; return why they do not fit, or None when they do."""
+        for phase, steps in self.chosen(RETRIED, parameters):
             self.progress(phase.name if number == 1 else f"{phase.name}: attempt {number}")
             ran: list[str] = []
             try:
-                self._phase(phase, number, parameters, ran)
+                self._phase(phase, steps, number, ran)
             except Retry as error:
                 return Failure(number, phase.name, ran[-1], parameters, error.reason)
         return None
 
-    def _phase(self, phase: Phase, number: int, parameters: Parameters, ran: list[str]) -> None:
+    def _phase(self, phase: Phase, steps: tuple[Step, ...], number: int, ran: list[str]) -> None:
         around = [hook for hook in self.hooks if isinstance(hook, PhaseHook)]
         for hook in around:
             hook.enter(phase, number, self.module)
-        pipeline = Pipeline(phase.made(parameters))
-        pipeline.run(self.module, *self.hooks, _Last(ran), verify_each=False)
+        Pipeline(steps).run(self.module, *self.hooks, _Last(ran), verify_each=False)
         self._verify(phase)
         for hook in reversed(around):
             hook.leave(phase, number, self.module)
@@ -211,10 +219,14 @@ def made(step: Listed, parameters: Parameters) -> Step:
     return step(parameters) if callable(step) else step
 
 
+def _names(steps: tuple[Step, ...]) -> list[str]:
+    return [stage.name for stage in Pipeline(steps).stages()]
+
+
 def _position(phase: Phase, name: str) -> int:
     """Return where the first pass of a name stands; raise CompileError when there is none."""
     for place, step in enumerate(phase.made(ATTEMPTS[0])):
-        if any(stage.name == name for stage in Pipeline((step,)).stages()):
+        if name in _names((step,)):
             return place
     known = ", ".join(phase.step_names()) or "none"
     raise CompileError(f"phase {phase.name} has no pass '{name}', it has: {known}")

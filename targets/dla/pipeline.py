@@ -15,6 +15,7 @@ from .insert_tokens import InsertTokens
 from .lower_to_buffers import LowerToBuffers
 from .phases import IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .prefetch import Prefetch
+from .record_refusals import RecordRefusals
 from .segment_dla import SegmentDla
 from .select_dla import SelectDla
 
@@ -31,13 +32,17 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
             ExposeStorage(),
             Eliminate(),  # and no more: folded constants would be wider than bytes
             SelectDla(target, file),
-            *CLEAN,
+            Eliminate(),
+        )
+        .add(
+            IR_OPTIMIZATION,
+            RecordRefusals(),
             # What no op of the accelerator stands for becomes arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
             *CLEAN,
+            SegmentDla(target, file),
         )
-        .add(IR_OPTIMIZATION, SegmentDla(target, file))
         .add(
             TENSOR_SCHED,
             lambda parameters: ChooseMemory(target, file, parameters.share),

@@ -18,9 +18,9 @@ Touched = tuple[ir.Value, Buffer, Access]
 class Prefetch(Pass):
     """Move loads above the computations before them, and stores below the next one.
 
-    A load goes up past `depth` computations, as far as memories have room for what is then there
-    at once and what it loads is there already: so a tile is loaded while the one before it is
-    computed, into another buffer. A store goes down past one.
+    A load goes up past `depth` computations, as far as what it loads is there already, and what is
+    then there at once takes at most `room` percent of a memory: so a tile is loaded while the one
+    before it is computed, into another buffer. A store goes down past one.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
@@ -29,13 +29,14 @@ class Prefetch(Pass):
     target: str = "vanilla"
     description: str = ""
     depth: int = 2
+    room: int = 100
 
     def run(self, module: Module) -> None:
         layout = layout_of(self.target, self.description)
         with module.operation.context:
             for op in ops(module.operation):
                 if isinstance(op, dla.Program) and op.target == self.target:
-                    _reorder(op, _Order(op, layout, self.depth).order())
+                    _reorder(op, _Order(op, layout, self.depth, self.room).order())
 
 
 def _reorder(program: dla.Program, order: Sequence[BufferOp]) -> None:
@@ -53,10 +54,11 @@ def _reorder(program: dla.Program, order: Sequence[BufferOp]) -> None:
 class _Order:
     """Build an order op by op; `usage` is what each memory holds while an op of it runs."""
 
-    def __init__(self, program: dla.Program, layout: Layout, depth: int) -> None:
+    def __init__(self, program: dla.Program, layout: Layout, depth: int, room: int) -> None:
         self.ops = program.ops
         self.layout = layout
         self.depth = depth
+        self.room = room
         self.uses: dict[ir.Value, int] = {}
         self.sizes: dict[ir.Value, tuple[str, int]] = {}
         self.touches = {id(op): touched(op) for op in self.ops}
@@ -107,7 +109,7 @@ class _Order:
         return more
 
     def _fits(self, space: str, size: int) -> bool:
-        return size <= self.layout.capacity(space)
+        return size <= self.layout.capacity(space) * self.room // 100
 
     def _place(self, load: BufferOp) -> int:
         """Return where a load may go: past computations, but not past what it depends on."""

@@ -70,7 +70,7 @@ class Tiler:
 
     def alloc(self, buffer: Buffer) -> ir.Value:
         """Make a buffer in one of the memories, or in dram."""
-        return dla.Alloc.create([], [buffer_type(buffer)], {}, loc=self.location).buffer
+        return dla.Alloc.make(buffer, loc=self.location).buffer
 
     def put(self, cls: type[BufferOp], *buffers: ir.Value, **attributes: Any) -> None:
         """Write an op; attributes that its class does not have are those of another packet."""

@@ -1,24 +1,65 @@
-"""Print the command stream of an accelerator's container, one packet on a line."""
+"""Print the command streams of a container or a package, one packet on a line.
+
+A package has the description of its accelerator; of a container that was made for another one than
+is installed, it must be given.
+"""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ...targets.dla.core import container
 from ...targets.dla.core.disassembly import disassemble
-from ...targets.dla.registry import find_instructions
+from ...targets.dla.core.packet import InstructionSet
+from ...targets.dla.core.toml_file import parse_description, read_description
+from ...targets.dla.registry import find_classes, find_instructions
+from .. import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", type=Path, help="the container to read")
+    parser.add_argument("file", metavar="FILE", help="a container, or a package (.trv)")
+    parser.add_argument(
+        "--description", metavar="FILE.toml", type=Path, help="what the container was made for"
+    )
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print the text of the packets, with the nodes that they are of behind them."""
+    if arguments.is_package(flags.file):
+        if flags.description is not None:
+            flags.refuse("--description: a package has one of its own")
+        for name, text in _of_package(flags.file):
+            print(f"; {name}\n{text}", end="")
+        return
+    file = Path(flags.file)
     try:
-        data = flags.file.read_bytes()
+        data = file.read_bytes()
     except OSError as error:
-        raise CompileError(f"cannot read '{flags.file}': {error.strerror}") from None
-    instructions = find_instructions(container.target_name(data, flags.file.name))
-    loaded = container.load(instructions, data, flags.file.name)
-    print(disassemble(instructions, loaded.code, loaded.nodes), end="")
+        raise CompileError(f"cannot read '{file}': {error.strerror}") from None
+    target = container.target_name(data, file.name)
+    if flags.description is None:
+        instructions = find_instructions(target)
+    else:
+        instructions = InstructionSet(read_description(flags.description), find_classes(target))
+    print(_text(instructions, data, file.name), end="")
+
+
+def _of_package(path: str) -> Iterator[tuple[str, str]]:
+    from ...runtime.manifest import DESCRIPTION
+    from ...runtime.package import Package
+
+    package = Package.open(path)
+    steps = [step for step in package.manifest.steps if step.kind == "dla"]
+    if not steps:
+        raise CompileError(f"'{path}' has nothing for an accelerator")
+    description = parse_description(bytes(package.entries[DESCRIPTION]), DESCRIPTION)
+    for name in dict.fromkeys(step.entry for step in steps):
+        data = bytes(package.entries[name])
+        instructions = InstructionSet(description, find_classes(container.target_name(data, name)))
+        yield name, _text(instructions, data, name)
+
+
+def _text(instructions: InstructionSet, data: bytes, name: str) -> str:
+    loaded = container.load(instructions, data, name)
+    return disassemble(instructions, loaded.code, loaded.nodes)

@@ -50,7 +50,7 @@ class Device:
         is corrupt, newer than this, or of another description.
         """
         classes = find_classes(container.target_name(data, file))
-        instructions = InstructionSet(parse_description(_text(description)), classes)
+        instructions = InstructionSet(parse_description(description), classes)
         return Device(instructions, container.load(instructions, data, file), seed)
 
     def run(self, inputs: Sequence[Values]) -> list[Values]:
@@ -67,7 +67,7 @@ class Device:
             for port, array in zip(ports, inputs, strict=True):
                 machine.write(port.extent, port.pack(array))
             self._report = simulate_packets(self.instructions, self._packets, machine, self.seed)
-            return [port.unpack(machine.read(port.extent)) for port in self.container.outputs]
+            return [machine.read(port.held) for port in self.container.outputs]
         except Invalid as error:
             raise CompileError(str(error)) from None
 
@@ -89,12 +89,3 @@ class Device:
             sizes = ", ".join(f"{name} {size}" for name, size in regions.items())
             message = f"this computer has no memory for regions of so many bytes: {sizes}"
             raise CompileError(message) from None
-
-
-def _text(description: bytes | str) -> str:
-    if isinstance(description, str):
-        return description
-    try:
-        return description.decode()
-    except UnicodeDecodeError as error:
-        raise CompileError(f"the description is no text: {error}") from None

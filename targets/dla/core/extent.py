@@ -76,4 +76,4 @@ def view(data: npt.NDArray[np.generic], extent: Extent) -> npt.NDArray[np.generi
     if not extent.bytes:
         return np.empty((*extent.counts, extent.run), data.dtype)
     shape, strides = (*extent.counts, extent.run), (*extent.strides, 1)
-    return np.lib.stride_tricks.as_strided(data[extent.start :], shape, strides)
+    return np.ndarray(shape, data.dtype, data.data, extent.start, strides)

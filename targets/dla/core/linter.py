@@ -5,7 +5,8 @@ from the waits: of an engine's packets each comes after the one before, and a wa
 came before the packet that is waited for.
 """
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -182,18 +183,35 @@ class _Linter:
         writes = np.array([writes for _, writes, _ in touches])
         starts = np.array([extent.start for _, _, extent in touches])
         ends = np.array([extent.end for _, _, extent in touches])
-        for place, (number, is_write, extent) in enumerate(touches):
-            meets = (starts[:place] < extent.end) & (ends[:place] > extent.start)
-            meets &= (writes[:place] | is_write) & (numbers[:place] != number)
-            earlier = numbers[:place]
-            meets &= self.clocks[number, self.engine[earlier]] <= self.index[earlier]
-            meets &= self.clocks[earlier, self.engine[number]] <= self.index[number]
-            for other in map(int, np.flatnonzero(meets)):
+        for place, earlier in self._unsettled(numbers):
+            number, is_write, extent = touches[place]
+            meets = (starts[earlier] < extent.end) & (ends[earlier] > extent.start)
+            meets &= (writes[earlier] | is_write) & (numbers[earlier] != number)
+            meets &= self.clocks[numbers[earlier], self.engine[number]] <= self.index[number]
+            for other in map(int, earlier[meets]):
                 if share_bytes(touches[other][2], extent):
                     way = "writes" if is_write else "reads"
-                    message = f"{way} bytes of {extent.space} that packet {earlier[other]} "
+                    message = f"{way} bytes of {extent.space} that packet {numbers[other]} "
                     message += f"{'writes' if writes[other] else 'reads'}, in no order"
                     self.add("missing dependency", number, message)
+
+    def _unsettled(
+        self, numbers: npt.NDArray[np.int64]
+    ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+        """Yield each place in a list of packets with earlier places, engine by engine.
+
+        Those are left out whose packets are surely complete before. An engine's packets stand in
+        order, so it is the last ones that are left: this does not look at all pairs.
+        """
+        placed = [np.flatnonzero(self.engine[numbers] == e) for e in range(len(self.queues))]
+        indices = [self.index[numbers[places]].tolist() for places in placed]
+        counts = [0] * len(placed)
+        for place, number in enumerate(map(int, numbers)):
+            for engine, (places, known) in enumerate(zip(placed, indices, strict=True)):
+                first = bisect_left(known, int(self.clocks[number, engine]))
+                if first < counts[engine]:
+                    yield place, places[first : counts[engine]]
+            counts[self.engine[number]] += 1
 
     def uses(self, order: Sequence[int], filled: Sequence[str]) -> None:
         """Find reads of bytes that nothing wrote."""

@@ -44,6 +44,12 @@ class Port:
         """Return the bytes of dram that the port takes."""
         return Extent(f"dram.{self.region}", self.offset, prod(self.padded))
 
+    @property
+    def held(self) -> Extent:
+        """Return the bytes of the array itself, without what pads its channels."""
+        strides = (prod(self.padded[1:]), prod(self.padded[2:]), self.channels)
+        return Extent(f"dram.{self.region}", self.offset, self.shape[-1], self.shape[:-1], strides)
+
     def pack(self, array: Values) -> Values:
         """Return the bytes in dram for an array; raise Invalid when it is not of the port."""
         if array.shape != self.shape or array.dtype != np.int8:

@@ -66,8 +66,12 @@ def read_description(path: Path) -> Description:
     return parse_description(text, path.name)
 
 
-def parse_description(text: str, file: str = "description") -> Description:
+def parse_description(text: str | bytes, file: str = "description") -> Description:
     """Check the text of a description and make it; raise CompileError with all its faults."""
+    try:
+        text = text if isinstance(text, str) else text.decode()
+    except UnicodeDecodeError as error:
+        raise CompileError([Diagnostic(file, f"is no text: {error}")]) from None
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,10 +1,12 @@
-// RUN: trivium-opt %s --choose-memory | FileCheck %s
-// RUN: trivium-opt %s --choose-memory="share=0" | FileCheck %s --check-prefix=NONE
+// RUN: trivium-opt %s --split-input-file --choose-memory | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --choose-memory="share=0" | FileCheck %s --check-prefix=NONE
 
 // What one op makes and the next one takes stays in sram; the last result has to leave it.
 // CHECK-LABEL: func.func @chain
-// CHECK:         %[[A:.*]] = "dla.copy"(%{{.*}}) {dla.stays}
-// CHECK:         "dla.pool"(%[[A]]) {kernel
+// CHECK:         %[[A:.*]] = "dla.copy"(%{{.*}}) {{.*}}dla.stays
+// CHECK:         "dla.pool"(%[[A]])
+// CHECK-NOT:     dla.stays
+// CHECK:         return
 // NONE-LABEL:  func.func @chain
 // NONE-NOT:      dla.stays
 func.func @chain(%x: tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8> {
@@ -16,6 +18,8 @@ func.func @chain(%x: tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8> {
   }) {target = "vanilla"} : (tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8>
   return %y : tensor<1x4x4x32xi8>
 }
+
+// -----
 
 // An input that is used twice stays, too: it is loaded once.
 // CHECK-LABEL: func.func @used_twice
@@ -30,6 +34,8 @@ func.func @used_twice(%x: tensor<1x8x8x32xi8>) -> tensor<1x8x8x32xi8> {
   }) {target = "vanilla"} : (tensor<1x8x8x32xi8>) -> tensor<1x8x8x32xi8>
   return %y : tensor<1x8x8x32xi8>
 }
+
+// -----
 
 // What is larger than sram, 256 KiB, does not stay.
 // CHECK-LABEL: func.func @too_large

@@ -5,12 +5,14 @@
 // with the last one. Rows above the image are told by `pad_top`.
 // CHECK:         "dla.load_weights"
 // CHECK:         "dla.conv_tile"
-// CHECK-SAME:      begin = 1
+// CHECK-NOT:       begin
 // CHECK-SAME:      finish = 0
 // CHECK-SAME:      pad_top = 1
 // CHECK:         "dla.conv_tile"
 // CHECK-SAME:      begin = 0
-// CHECK-SAME:      finish = 1
+// CHECK-SAME:      finish = 0
+// CHECK-SAME:      source_at = array<i64: 0, 0, 0, 128>
+// CHECK:         source_at = array<i64: 0, 0, 0, 384>
 // CHECK:         "dla.store"
 func.func @summed_in_turns(%x: tensor<1x4x4x512xi8>) -> tensor<1x4x4x16xi8> {
   %w = "tri.constant"() {value = dense<1> : tensor<3x3x512x16xi8>} : () -> tensor<3x3x512x16xi8>

@@ -2,9 +2,7 @@
 
 // Programs come first, in the order of the groups; the calls stand where the groups were.
 // What stays is written and read in place: one load, one store.
-// CHECK-LABEL: "dla.program"
-// CHECK:         sym_name = "vanilla_1"
-// CHECK-LABEL: "dla.program"
+// CHECK:       "dla.program"
 // CHECK:       ^bb0(%[[X:.*]]: memref<1x8x8x16xi8, "dram.inputs">, %[[Y:.*]]: memref<1x4x4x16xi8, "dram.outputs">):
 // CHECK:         %[[A:.*]] = "dla.alloc"() : () -> memref<1x8x8x16xi8, "sram">
 // CHECK:         %[[T:.*]] = "dla.alloc"() : () -> memref<1x8x8x16xi8, "sram">
@@ -15,6 +13,7 @@
 // CHECK-NEXT:    "dla.store"(%[[B]], %[[Y]])
 // CHECK-NEXT:    "dla.end"
 // CHECK:         sym_name = "vanilla_0"
+// CHECK:         sym_name = "vanilla_1"
 // CHECK-LABEL: func.func @stays
 // CHECK:         "dla.run"(%{{.*}}) {program = "vanilla_0"}
 // CHECK-NOT:     tri.group

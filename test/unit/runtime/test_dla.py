@@ -174,7 +174,7 @@ def test_another_description_is_refused() -> None:
     for text, message in (
         (DESCRIPTION_BYTES.replace(b"atom = 16", b"atom = 8"), "made for another description"),
         (b"name = 3\nsummary = 4", "'name' must be a text; "),
-        (b"\xff", "the description is no text"),
+        (b"\xff", "description: error: is no text"),
     ):
         assert message in refusal(
             Package.create(made.manifest, {**made.entries, DESCRIPTION: text})

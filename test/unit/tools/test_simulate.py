@@ -134,3 +134,12 @@ def test_other_inputs_and_unwritable_files_are_refused(
     assert "x.npy: is not a .npz file of numbers" in capsys.readouterr().err
     assert main(["simulate", str(file), "--json", str(tmp_path)]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_info_lists_steps_and_sizes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(file)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "  0  dla  dla/a.tdla on vanilla, 2 nodes" in lines
+    size = f"{len(CONVS.file()) / 1024:.1f} KiB"
+    what = "constants and code for accelerators, 1 container"
+    assert any(line.split() == f"{size} {what}".split() for line in lines)

@@ -108,7 +108,7 @@ def test_other_arrays_are_refused(inputs: Sequence[np.ndarray], message: str) ->
     ("description", "data", "message"),
     [
         (DESCRIPTION_BYTES, b"TDLA", "a.tdla, offset 0x4: error: the header is cut short"),
-        (b"\xff", CONVS.file(), "error: the description is no text"),
+        (b"\xff", CONVS.file(), "description: error: is no text"),
         ("", CONVS.file(), "the description lacks 'name'"),
         (
             DESCRIPTION_BYTES.replace(b"lanes = 16", b"lanes = 8"),

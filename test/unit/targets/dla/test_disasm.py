@@ -1,12 +1,17 @@
 """The command `trivium disasm`: what it prints assembles to the same bytes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.disassembly import assemble
-from trivium.targets.dla.vanilla.packets import instruction_set
+from trivium.targets.dla.core.packet import InstructionSet
+from trivium.targets.dla.core.toml_file import parse_description
+from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
 from trivium.targets.dla.vanilla.transfers import End, LoadWeights
+from trivium.test.unit.targets.dla.streams import TwoConvs, manifest, package
 from trivium.tools.main import main
 
 VANILLA = instruction_set()
@@ -46,3 +51,41 @@ def test_other_files_are_refused(
 def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["disasm", "/nowhere/a.dla"]) == 1
     assert "cannot read '/nowhere/a.dla'" in capsys.readouterr().err
+
+
+def test_a_package_is_read_with_its_own_description(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    convs = TwoConvs()
+    package(convs).save(tmp_path / "a.trv")
+    assert main(["disasm", str(tmp_path / "a.trv")]) == 0
+    heading, _, text = capsys.readouterr().out.partition("\n")
+    assert heading == "; dla/a.tdla"
+    assert text.splitlines()[2].endswith(" ; conv_1")
+    assert assemble(VANILLA, text) == convs.container().code
+    assert main(["disasm", str(tmp_path / "a.trv"), "--description", str(FILE)]) == 2
+
+
+def test_a_package_for_no_accelerator_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Package.create(replace(manifest(), steps=()), {}).save(tmp_path / "a.trv")
+    assert main(["disasm", str(tmp_path / "a.trv")]) == 1
+    assert "has nothing for an accelerator" in capsys.readouterr().err
+
+
+def test_a_container_for_another_description_needs_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = FILE.read_text().replace("latency = 64", "latency = 99")
+    (tmp_path / "slow.toml").write_text(text)
+    slow = InstructionSet(parse_description(text), CLASSES)
+    code = slow.encode_stream([End()])
+    (tmp_path / "a.tdla").write_bytes(
+        container.save(slow.description, container.Container({}, b"", code))
+    )
+    assert main(["disasm", str(tmp_path / "a.tdla")]) == 1
+    assert "made for another description" in capsys.readouterr().err
+    flags = ["--description", str(tmp_path / "slow.toml")]
+    assert main(["disasm", str(tmp_path / "a.tdla"), *flags]) == 0
+    assert capsys.readouterr().out == "end\n"

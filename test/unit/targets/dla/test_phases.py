@@ -22,6 +22,7 @@ from trivium.targets.dla.phases import (
     PhaseHook,
     Phases,
 )
+from trivium.targets.dla.trace import Trace
 
 IR = """
 module attributes {test.kept = "as it was"} {
@@ -82,7 +83,38 @@ class TestSpoil(Pass):
         ir.Operation.create("tri.relu", [kind], list(relu.operands), loc=relu.location, ip=before)
 
 
-for made_here in (TestMark, TestFit, TestCollapse, TestSpoil):
+class TestBase(Pass):
+    """Mark the module with a text that it has in common with what requires it."""
+
+    __test__ = False
+    text: str = "base"
+    other: int = 1
+
+    def run(self, module: Module) -> None:
+        _set(module, f"base {self.text}")
+
+
+class TestUpon(Pass):
+    """Need the mark of another pass."""
+
+    __test__ = False
+    requires = (TestBase,)
+    text: str = "upon"
+
+    def run(self, module: Module) -> None:
+        assert f"test.base_{self.text}" in module.operation.attributes
+
+
+class TestTop(Pass):
+    """Need a pass that needs another one, and that one, too."""
+
+    __test__ = False
+    requires = (TestUpon, TestBase)
+
+    def run(self, module: Module) -> None: ...
+
+
+for made_here in (TestMark, TestFit, TestCollapse, TestSpoil, TestBase, TestUpon, TestTop):
     del PASSES[made_here.name]
 
 
@@ -90,7 +122,7 @@ def _set(module: Module, text: str) -> None:
     module.operation.attributes[f"test.{text.replace(' ', '_')}"] = ir.UnitAttr.get()
 
 
-class Trace(PhaseHook):
+class Heard(PhaseHook):
     """Note everything that a hook hears of."""
 
     def __init__(self) -> None:
@@ -130,7 +162,7 @@ def test_phases_run_in_order_with_their_passes() -> None:
     phases = Phases()
     for name in reversed(NAMES):
         phases = phases.add(name, TestMark(name.lower()))
-    trace, said = Trace(), list[str]()
+    trace, said = Heard(), list[str]()
     made = module()
     log = phases.run(made, said.append, trace)
     assert said == ["TensorSel", "IrOptimization", "TensorSched", "MemAlloc", "CodeEmit"]
@@ -176,7 +208,7 @@ def test_what_there_is_not_is_refused_with_what_there_is() -> None:
 
 def test_the_third_attempt_fits_on_the_module_as_it_was() -> None:
     said: list[str] = []
-    trace = Trace()
+    trace = Heard()
     made = module()
     log = fitting(most=50).run(made, said.append, trace)
     assert said == [
@@ -231,7 +263,7 @@ def test_attempts_differ_and_are_eight() -> None:
 
 
 def test_a_phase_that_is_not_run_takes_no_attempt() -> None:
-    trace = Trace()
+    trace = Heard()
     fitting(most=50).run(module(), lambda _: None, trace, only=(CODE_EMIT, TENSOR_SEL))
     assert [line for line in trace.heard if line[0] != " "] == [
         "TensorSel 1", "end of TensorSel", "CodeEmit 1", "end of CodeEmit"
@@ -240,7 +272,7 @@ def test_a_phase_that_is_not_run_takes_no_attempt() -> None:
 
 @pytest.mark.parametrize("phase", [TENSOR_SEL, TENSOR_SCHED, MEM_ALLOC])
 def test_a_failure_is_not_tried_again(phase: str) -> None:
-    trace = Trace()
+    trace = Heard()
     with pytest.raises(CompileError, match="cannot be compiled at all"):
         fitting(most=100).add(phase, TestCollapse()).run(module(), lambda _: None, trace)
     assert trace.heard.count("  test-collapse") == 1
@@ -282,3 +314,50 @@ def test_hooks_hear_of_a_pass_that_asks_for_another_attempt() -> None:
 
     fitting(most=50).run(module(), lambda _: None, hook := Failed())
     assert hook.names == ["test-fit", "test-fit"]
+
+
+def test_passes_that_others_require_are_inserted_with_their_options() -> None:
+    phases = Phases().add(TENSOR_SCHED, TestMark()).add(MEM_ALLOC, TestUpon("mine"))
+    assert dict(phases.names())[MEM_ALLOC] == ["test-base", "test-upon"]
+    assert phases[MEM_ALLOC].step_names() == ["test-upon"]
+    made = module()
+    phases.run(made, lambda _: None)
+    assert "test.base_mine" in made.operation.attributes
+    made = module()
+    phases.run(made, lambda _: None, only=(MEM_ALLOC,))
+    assert "test.base_mine" in made.operation.attributes
+
+
+def test_a_pass_that_is_listed_before_or_required_already_is_not_inserted() -> None:
+    listed = Phases().add(TENSOR_SEL, TestBase("upon")).add(MEM_ALLOC, TestUpon(), TestUpon())
+    assert [names for _, names in listed.names()] == [
+        ["test-base"], [], [], ["test-upon", "test-upon"], []
+    ]  # fmt: skip
+    top = Phases().add(CODE_EMIT, TestTop())
+    assert top.names()[-1] == (CODE_EMIT, ["test-base", "test-upon", "test-top"])
+
+
+def test_passes_that_require_one_another_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(TestBase, "requires", (TestTop,))
+    cycle = "test-base, which requires test-top, which requires test-upon, which requires test-base"
+    with pytest.raises(CompileError, match=cycle):
+        Phases().add(MEM_ALLOC, TestBase()).names()
+
+
+def test_a_trace_says_what_came_of_each_pass() -> None:
+    trace = Trace()
+    cse = Nest("func.func", (Upstream("cse"),))
+    fitting(most=75).add(TENSOR_SEL, cse).run(module(), lambda _: None, trace)
+    assert [str(event) for event in trace.events] == [
+        "attempt 1: TensorSel: test-mark{text=selected}: changed",
+        "attempt 1: TensorSel: cse: no change",
+        "attempt 1: TensorSched: test-mark{text=scheduled}: changed",
+        "attempt 1: MemAlloc: test-fit{most=75}: retry",
+        "attempt 2: TensorSched: test-mark{text=scheduled}: changed",
+        "attempt 2: MemAlloc: test-fit{share=75 most=75}: changed",
+        "attempt 2: CodeEmit: test-mark{text=emitted}: changed",
+    ]
+    trace = Trace()
+    with pytest.raises(CompileError):
+        Phases().add(TENSOR_SEL, TestCollapse()).run(module(), lambda _: None, trace)
+    assert [event.result for event in trace.events] == ["failure"]
