@@ -49,7 +49,7 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
             TENSOR_SCHED,
             lambda parameters: ChooseMemory(target, file, parameters.share),
             lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
-            lambda parameters: Prefetch(target, file, 2 if parameters.prefetch else 0),
+            lambda parameters: Prefetch(target, file, parameters.prefetch),
         )
         .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
     )

@@ -234,7 +234,7 @@ def test_the_third_attempt_fits_on_the_module_as_it_was() -> None:
         "test.kept", "test.selected", "test.scheduled", "test.share_50", "test.emitted"
     }  # fmt: skip
     assert set(made.weights) == {"w", "w50"}
-    assert log.parameters == Parameters(50)
+    assert log.parameters == ATTEMPTS[2]
     assert [(f.attempt, f.phase, f.step) for f in log.failures] == [
         (1, MEM_ALLOC, "test-fit"),
         (2, MEM_ALLOC, "test-fit"),
