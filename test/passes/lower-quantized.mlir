@@ -165,12 +165,12 @@ func.func @keeps_a_move_of_floats(%x: tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -
 // CHECK-LABEL: func.func @divides_averages_by_what_is_inside
 // CHECK:         %[[SUM:.*]] = "tri.conv"({{.*}}pads = array<i64: 1, 0, 0, 0>
 // CHECK:         %[[COUNT:.*]] = "tri.constant"() {value = dense<{{\[\[}}1, 1], [2, 2]]> : tensor<2x2xi32>}
-// CHECK:         "tri.requantize_mean"(%[[SUM]], %[[COUNT]]) {{.*}}multiplier = 1073741824 : i64, shift = 31
-func.func @divides_averages_by_what_is_inside(%x: tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:3>> {
+// CHECK:         "tri.requantize_mean"(%[[SUM]], %[[COUNT]]) {{.*}}multiplier = 1431655765 : i64, shift = 31
+func.func @divides_averages_by_what_is_inside(%x: tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>> {
   %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2xf32>
   %1 = "tri.average_pool"(%0) {kernel = array<i64: 2, 1>, strides = array<i64: 1, 1>, pads = array<i64: 1, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
-  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 1.0:3>"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:3>>
-  return %2 : tensor<1x1x2x2x!quant.uniform<i8:f32, 1.0:3>>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 0.75:3>"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>>
+  return %2 : tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>>
 }
 
 // What hangs over the end does not count, but padding does.
