@@ -33,7 +33,7 @@ from trivium.targets.dla.vanilla.target import TARGET
 from trivium.test.unit.compiler.digits import digits
 from trivium.test.unit.passes.quantized_graph import Graph
 
-COMPUTING = (tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+COMPUTING = (tri.Requantize, tri.RequantizeMean, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
 
 def lowered(module: Module) -> None:
@@ -66,21 +66,23 @@ def test_selected_ops_give_the_same_bits(rule: str) -> None:
         assert (after == before).all(), seed
 
 
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
 @pytest.mark.parametrize("rule", RULES)
-def test_the_road_of_a_model_leads_there(rule: str) -> None:
+def test_the_road_of_a_model_leads_there(rule: str, kind: str) -> None:
     """All passes up to groups for the accelerator, from what frontends make."""
     for seed in range(100, 110):
-        drawn = Drawn(seed)
+        drawn = Drawn(seed, kind)
         with new_context():
             module = import_onnx(drawn.model(RULES[rule]))
             feeds = drawn.feeds()
             Pipeline((*default_pipeline(2, quantized=True), *TARGET.passes(2))).run(module)
             (after,) = run(module, feeds)
-            again = import_onnx(Drawn(seed).model(RULES[rule]))
+            again = import_onnx(Drawn(seed, kind).model(RULES[rule]))
             lowered(again)
             (before,) = run(again, feeds)
-            names = {op.op_name for op in ops(module.operation)}
-            assert any(name.startswith("dla.") for name in names), seed
+            assert refusals(module) == [], seed
+            assert any(isinstance(op, TensorOp) for op in ops(module.operation)), seed
+        assert after.dtype == before.dtype
         assert (after == before).all(), seed
 
 
@@ -207,6 +209,20 @@ def test_parts_of_a_join_are_whole_atoms(tmp_path: Path) -> None:
     graph = graph_of()
     (said,) = refused(join(graph), graph, description=wide)
     assert said == "vanilla joins parts of whole atoms of 32 channels, not 16"
+
+
+def test_averages_that_the_pool_cannot_scale_are_convolutions(tmp_path: Path) -> None:
+    """A convolution has other limits; where it refuses too, the pool's sentence is said."""
+    few = described(tmp_path, ("shift = { least = 0, most = 48", "shift = { least = 0, most = 9"))
+
+    def average(graph: Graph, size: int) -> str:
+        x = graph.input((1, 2, 20, 20), 0.1, 3)
+        return graph.op("AveragePool", [x], kernel_shape=[size, 2])
+
+    for size, said in ((16, []), (17, ["vanilla: field 'shift' is 3"])):
+        graph = graph_of()
+        found = refused(average(graph, size), graph, description=few)
+        assert [text[: len(said[0])] for text in found] == said
 
 
 REFUSED: dict[str, tuple[Callable[[Graph], str], str]] = {
