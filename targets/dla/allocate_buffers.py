@@ -68,7 +68,7 @@ def _allocate(ops: Sequence[BufferOp], found: Sequence[Life], description: Descr
         for number, life in enumerate(found)
         if life.first <= life.last
     ]
-    plan = plan_memory(used, memory.alignment)
+    plan = plan_memory(used, memory.alignment, memory.bytes)
     if plan.size_bytes > memory.bytes:
         raise Retry(_overflow(ops, found, memory, space, plan))
     for number, life in enumerate(found):
