@@ -20,6 +20,9 @@ from .rewriting import NoMatch, Rewriter
 SUMS = "i32"
 """The element type of sums of products."""
 
+MOST_QUOTIENT = 1 << 61
+"""What products and divisors of an exact division are below."""
+
 MOVES = (tri.Reshape, tri.Transpose, tri.Slice)
 """Ops that mean the same on integers as on the numbers that these stand for."""
 
@@ -120,6 +123,22 @@ class Site:
         """Build the integers of the result from sums that are `factors` of its scale."""
         multiplier, shift = self.shifts(factors)
         return self.shifted(x, multiplier, shift, axis)
+
+    def mean(self, x: ir.Value, count: Array, factor: float, largest: int) -> ir.Value:
+        """Build the integers of the result from sums up to `largest`, of `count` numbers each."""
+        (multiplier,), (shift,) = self.shifts([factor])
+        if largest * multiplier >= MOST_QUOTIENT or int(count.max()) << shift >= MOST_QUOTIENT:
+            raise NoMatch(f"a mean with factor {factor:g} needs more than 64 bits")
+        return tri.RequantizeMean.build(
+            x,
+            tri.Constant.build(value=count.astype(np.int32)).y,
+            multiplier=multiplier,
+            shift=shift,
+            zero_point=self.kind.zero_points[0],
+            low=self.low,
+            high=self.high,
+            to=self.kind.storage,
+        ).y
 
     def shifted(
         self, x: ir.Value, multiplier: Sequence[int], shift: Sequence[int], axis: int = 0

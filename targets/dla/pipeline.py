@@ -8,6 +8,7 @@ from ...passes.expose_storage import ExposeStorage
 from ...passes.fold_constants import FoldConstants
 from ...passes.fold_shapes import FoldShapes
 from ...passes.lower_quantized import LowerQuantized
+from ...passes.sign_bytes import SignBytes
 from .allocate_buffers import AllocateBuffers
 from .choose_memory import ChooseMemory
 from .core.description import Description
@@ -28,6 +29,7 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
         Phases()
         .add(
             TENSOR_SEL,
+            SignBytes(),
             LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
             Eliminate(),  # and no more: folded constants would be wider than bytes

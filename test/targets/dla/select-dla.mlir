@@ -114,6 +114,30 @@ func.func @selects_averages(%x: tensor<1x3x4x4xi8>) -> tensor<1x3x1x1xi8> {
   return %5 : tensor<1x3x1x1xi8>
 }
 
+// What is divided by the number of pixels in each window is so by the packet.
+// CHECK-LABEL: func.func @selects_a_counted_average
+// CHECK:         "dla.pool"({{.*}}divisor = "inside"{{.*}}mode = "average", multiplier = 5 : i64, pads = array<i64: 1, 0, 0, 0>
+func.func @selects_a_counted_average(%x: tensor<1x3x2x2xi8>) -> tensor<1x3x2x2xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<3x1x2x1xi32>} : () -> tensor<3x1x2x1xi32>
+  %n = "tri.constant"() {value = dense<[[1], [2]]> : tensor<2x1xi32>} : () -> tensor<2x1xi32>
+  %0 = "tri.cast"(%x) {to = "i32"} : (tensor<1x3x2x2xi8>) -> tensor<1x3x2x2xi32>
+  %1 = "tri.conv"(%0, %w) {strides = array<i64: 1, 1>, pads = array<i64: 1, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 3 : i64} : (tensor<1x3x2x2xi32>, tensor<3x1x2x1xi32>) -> tensor<1x3x2x2xi32>
+  %2 = "tri.requantize_mean"(%1, %n) {multiplier = 5, shift = 3, low = -128, high = 127, to = "i8"} : (tensor<1x3x2x2xi32>, tensor<2x1xi32>) -> tensor<1x3x2x2xi8>
+  return %2 : tensor<1x3x2x2xi8>
+}
+
+// Other numbers are none that the packet counts.
+// CHECK-LABEL: func.func @keeps_other_counts
+// CHECK:         "tri.requantize_mean"({{.*}}dla.refusal = "vanilla divides by what of windows is in images"
+func.func @keeps_other_counts(%x: tensor<1x3x2x2xi8>) -> tensor<1x3x2x2xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<3x1x2x1xi32>} : () -> tensor<3x1x2x1xi32>
+  %n = "tri.constant"() {value = dense<2> : tensor<2x1xi32>} : () -> tensor<2x1xi32>
+  %0 = "tri.cast"(%x) {to = "i32"} : (tensor<1x3x2x2xi8>) -> tensor<1x3x2x2xi32>
+  %1 = "tri.conv"(%0, %w) {strides = array<i64: 1, 1>, pads = array<i64: 1, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 3 : i64} : (tensor<1x3x2x2xi32>, tensor<3x1x2x1xi32>) -> tensor<1x3x2x2xi32>
+  %2 = "tri.requantize_mean"(%1, %n) {multiplier = 5, shift = 3, low = -128, high = 127, to = "i8"} : (tensor<1x3x2x2xi32>, tensor<2x1xi32>) -> tensor<1x3x2x2xi8>
+  return %2 : tensor<1x3x2x2xi8>
+}
+
 // Sums of channels are none of its pools.
 // CHECK-LABEL: func.func @keeps_sums_of_channels
 // CHECK:         "tri.requantize"({{.*}}dla.refusal = "sums axes (1,) of 4, must be rows and columns of images"

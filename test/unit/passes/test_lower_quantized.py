@@ -85,6 +85,17 @@ def average_pool(g: Graph) -> str:
     return g.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1])
 
 
+def average_inside(g: Graph) -> str:
+    x = g.input((2, 5, 7, 6), 0.02, 7)
+    return g.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 1, 0, 1])
+
+
+def average_over_the_end(g: Graph) -> str:
+    x = g.input((2, 5, 8, 6), 0.02, 7)
+    window = {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}
+    return g.op("Relu", [g.op("AveragePool", [x], **window)])
+
+
 def concat(g: Graph) -> str:
     parts = [g.input((2, 3, 4), 0.02, 7), g.input((2, 5, 4), 0.031, 9)]
     return g.op("Concat", parts, axis=1)
@@ -111,7 +122,19 @@ def clip(g: Graph) -> str:
 
 RULES = (
     *(conv, conv_relu, depthwise, mat_mul, gemm, add, broadcast_add, maximum, minimum_relu, mul),
-    *(turned_weights, flattened, mean, average_pool, concat, max_pool, resize, rescale, clip),
+    *(
+        turned_weights,
+        flattened,
+        mean,
+        average_pool,
+        average_inside,
+        average_over_the_end,
+        concat,
+        max_pool,
+        resize,
+        rescale,
+        clip,
+    ),
 )
 
 

@@ -49,16 +49,17 @@ class Net:
         attributes.setdefault("pads", [size // 2] * 4)
         return self.op("Conv", x, w, b, **attributes)
 
-    def quantized(self, value: str, file: Path) -> None:
-        """Write the model as integers, with scales from random data."""
+    def quantized(self, value: str, file: Path, samples: int = SAMPLES) -> onnx.ModelProto:
+        """Write the model as integers, with scales from random data; return it as it was."""
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, self.shape)
         y = helper.make_tensor_value_info(value, TensorProto.FLOAT, None)
         weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
         graph = helper.make_graph(self.nodes, "g", [x], [y], weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-        trivium.quantize(
-            onnx.shape_inference.infer_shapes(model), {"x": self.inputs(SAMPLES)}, file
-        )
+        opset = [helper.make_opsetid("", 21)]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=10)
+        model = onnx.shape_inference.infer_shapes(model)
+        trivium.quantize(model, {"x": self.inputs(samples)}, file)
+        return model
 
     def inputs(self, count: int = 1) -> Array:
         return self.random.normal(size=(count, *self.shape[1:])).astype(np.float32)
