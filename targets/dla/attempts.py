@@ -37,12 +37,12 @@ class Parameters:
 
 ATTEMPTS = (
     Parameters(100),
+    Parameters(100, prefetch=80),
     Parameters(75, prefetch=85),
+    Parameters(75, prefetch=70),
     Parameters(50, prefetch=75),
     Parameters(25, prefetch=65),
-    Parameters(0, prefetch=65),
     Parameters(0, prefetch=50),
-    Parameters(0, prefetch=0),
     Parameters(0, prefetch=0, tile_share=50),
 )
 """All attempts, the one that should be fastest first; after the last one, compilation fails."""
