@@ -12,8 +12,14 @@ from trivium.compiler.check import can_run, check
 from trivium.compiler.driver import build
 from trivium.compiler.export import export
 from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.module import Module
+from trivium.passes.core import Pass
 from trivium.runtime.manifest import DESCRIPTION
 from trivium.runtime.package import Package
+from trivium.targets.dla.accelerator import Accelerator
+from trivium.targets.dla.attempts import Retry
+from trivium.targets.dla.phases import MEM_ALLOC, Phases
+from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS
 from trivium.tools.report import describe, summary
@@ -51,8 +57,7 @@ def report(package: Package) -> str:
 def test_a_users_description_bounds_memory_and_travels_along(
     branches: Path, size: int, tmp_path: Path
 ) -> None:
-    target = described(tmp_path, size)
-    small = build(str(branches), target)
+    small = build(str(branches), described(tmp_path, size))
     assert bytes(small.entries[DESCRIPTION]).decode() == (tmp_path / "small.toml").read_text()
     (tmp_path / "small.toml").unlink()  # the package needs it no more
     (program,) = small.manifest.dla
@@ -62,14 +67,35 @@ def test_a_users_description_bounds_memory_and_travels_along(
     np.testing.assert_array_equal(computed(small, x), expected)
 
 
-def test_attempts_that_did_not_fit_are_reported(branches: Path, tmp_path: Path) -> None:
+class TestFussy(Pass):
+    """Ask for another attempt unless values that stay may take little of sram."""
+
+    __test__ = False
+    share: int = 100
+
+    def run(self, module: Module) -> None:
+        if self.share > 50:
+            raise Retry(f"share is {self.share}")
+
+
+class Fussy(Accelerator):
+    def road(self) -> Phases:
+        return super().road().add(MEM_ALLOC, lambda parameters: TestFussy(parameters.share))
+
+
+def test_attempts_that_did_not_fit_are_reported(
+    branches: Path, package: Package, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     heard: list[str] = []
-    small = build(str(branches), described(tmp_path, 3072), progress=heard.append)
-    attempts = small.manifest.attempts
-    assert attempts
+    fussy = build(str(branches), "vanilla", progress=heard.append)
+    attempts = fussy.manifest.attempts
+    assert attempts[0] == "attempt 1: MemAlloc: share is 100"
     assert [line for line in heard if line.startswith("attempt ")] == [*attempts]
-    assert attempts[0].startswith("attempt 1: MemAlloc: sram overflows by ")
-    assert f"\nschedules that did not fit\n  {attempts[0]}\n" in report(small) + "\n"
+    listed = "".join(f"  {attempt}\n" for attempt in attempts)
+    assert f"\nschedules that did not fit\n{listed}" in report(fussy) + "\n"
+    x = Net().inputs()
+    np.testing.assert_array_equal(computed(fussy, x), computed(package, x))
 
 
 def test_what_fits_in_no_way_is_an_error_with_all_attempts(branches: Path, tmp_path: Path) -> None:
