@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dialects.core.errors import Unsupported
+from ...dialects.dla.tiles import TABLE_BYTES
 from .blocks import halves
 from .layout import Layout
 from .tiler import even, parts
-
-TABLE_BYTES = 9
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ...dialects import dla
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.errors import Unsupported
 from .tiler import parts
 
 
@@ -39,8 +40,10 @@ def spans(op: dla.Conv | dla.Pool, axis: int, step: int) -> list[Span]:
 def span(out: tuple[int, int], stride: int, pad: int, extent: int, size: int) -> Span:
     """Return what a part of a result needs of an axis that has so many elements.
 
-    Pads are less than the extent of the kernel, so that each window meets the image.
+    Raises Unsupported where that is nothing: a packet does not say how far behind an image it is.
     """
     first = out[0] * stride - pad
     end = (out[1] - 1) * stride - pad + extent
+    if end <= 0 or first >= size:
+        raise Unsupported("has windows with nothing of the image")
     return Span(out, (max(first, 0), min(end, size)), max(-first, 0))

@@ -9,6 +9,7 @@ from ...dialects import dla
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Unsupported
 from ...dialects.core.tensor import Array
+from ...dialects.dla.tiles import TABLE_BYTES
 from ...dialects.dla.types import ACCUMULATOR, Buffer
 from .conv_plan import ConvPlan, ConvShape, plan_conv
 from .layout import Layout
@@ -164,7 +165,7 @@ class _Tiles:
         if bias.min() < _I32.min or bias.max() > _I32.max:
             raise Unsupported(f"biases with zero points folded in reach {bias.min()}:{bias.max()}")
         count, padded = end - first, self.tiler.description.padded(end - first)
-        table = np.zeros(9 * padded, np.int8)
+        table = np.zeros(TABLE_BYTES * padded, np.int8)
         words = table[: 8 * padded].view(np.int32).reshape(2, padded)
         words[0, :count] = bias
         words[1, :count] = _along(op.multiplier, filters)

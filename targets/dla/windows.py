@@ -29,7 +29,14 @@ class Window:
 
     @property
     def fields(self) -> dict[str, int]:
-        """Return the fields of packets that do not depend on tiles."""
+        """Return the fields of packets that do not depend on tiles.
+
+        NoMatch for windows that may have nothing of an image, since a tile of them would have none.
+        """
+        for axis, pad in enumerate(self.pads):
+            span = (self.kernel[axis % 2] - 1) * self.dilations[axis % 2] + 1
+            if pad >= span:
+                raise NoMatch(f"pads by {pad}, must be less than the kernel spans, {span}")
         return {
             "kernel_rows": self.kernel[0],
             "kernel_columns": self.kernel[1],

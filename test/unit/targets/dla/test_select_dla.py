@@ -230,6 +230,10 @@ REFUSED: dict[str, tuple[Callable[[Graph], str], str]] = {
         lambda g: conv_of(g, strides=[9, 1]),
         "vanilla: field 'stride_rows' is 9: conv moves by 1 to 8 rows",
     ),
+    "pads": (
+        lambda g: conv_of(g, pads=[0, 9, 0, 9]),
+        "pads by 9, must be less than the kernel spans, 3",
+    ),
     "pool": (
         lambda g: g.op("MaxPool", [g.input((1, 2, 99, 99), 0.1, 3)], kernel_shape=[65, 1]),
         "vanilla: field 'kernel_rows' is 65: pool takes windows of 1 to 64 rows",
