@@ -45,7 +45,7 @@ def pool(fields: str) -> str:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (conv(kernel=16, stride=8, multiplier=(1 << 31) - 1, dilation=4), None),
+        (conv(kernel=15, stride=8, multiplier=(1 << 31) - 1, dilation=4), None),
         (conv(kernel=17), "field 'kernel_rows' is 17: conv takes kernels of 1 to 16 rows"),
         (conv(stride=9), "field 'stride_columns' is 9: conv moves by 1 to 8 columns"),
         (conv(dilation=33), "field 'dilation_rows' is 33: conv spreads kernels by 1 to 32 rows"),
@@ -58,6 +58,31 @@ def pool(fields: str) -> str:
 )
 def test_ops_are_taken_as_far_as_fields_reach(text: str, sentence: str | None) -> None:
     assert refusal(text) == (sentence and f"vanilla: {sentence}")
+
+
+def dense(rows: int, channels: int) -> str:
+    x, w, y = f"tensor<1x{rows}x{rows}x{channels}xi8>", f"{rows}x{rows}", "tensor<1x1x1x2xi8>"
+    w = f"tensor<{w}x{channels}x2xi8>"
+    return f"""func.func @f(%x: {x}, %w: {w}, %b: {B}) -> {y} {{
+      %0 = "dla.conv"(%x, %w, %b) {{{CONV.format(m=1, s=1)}}} : ({x}, {w}, {B}) -> {y}
+      return %0 : {y}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (dense(1, 65520), None),
+        (dense(1, 65536), "vanilla: field 'source_pixel' is 65536, must be from 0 to 65535"),
+        (dense(15, 64), None),
+        (
+            dense(16, 64),
+            "vanilla has 65536 bytes for weights, of a kernel of 16x16 it needs 65680",
+        ),
+    ],
+)
+def test_what_no_tile_is_small_enough_for_is_refused(text: str, sentence: str | None) -> None:
+    assert refusal(text) == sentence
 
 
 def test_multipliers_have_as_many_bits_as_the_description_says() -> None:
