@@ -7,7 +7,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..passes.pipeline import Pipeline
+from ..passes.pipeline import Hook, Pipeline
 from ..runtime.package import Package
 from ..targets.code import Code
 from ..targets.core import Progress, Target
@@ -31,16 +31,17 @@ def build_module(
     source: str,
     options: Options = DEFAULT,
     kept: Mapping[str, bytes] | None = None,
+    hooks: Sequence[Hook] = (),
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
     The code is for each of the machines and architectures of `options`. `kept` are entries that the
-    package brings along unless the pipeline comes upon others.
+    package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
     """
     progress("optimise")
     options = options_for(target, options)
     targets = [find_target(name) for name in candidates(target)]
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress)}
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
     replaced = any(each.replaces_groups for each in targets)
     placed = module.operation.clone() if replaced else module.operation
     codes = [(each, each.compile(module, options, progress)) for each in targets]
@@ -65,10 +66,11 @@ def _optimise(
     targets: Sequence[Target],
     options: Options,
     progress: Progress,
+    hooks: Sequence[Hook],
 ) -> Mapping[str, bytes]:
     """Run the pipeline under the eyes of the targets; return what they want in the package."""
     watches = [w for target in targets if (w := target.watch(options, progress)) is not None]
-    pipeline.run(module, *watches)
+    pipeline.run(module, *watches, *hooks)
     if options.tuning_file and not any(watch.ran for watch in watches):
         progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
     return {name: data for watch in watches for name, data in watch.entries().items()}

@@ -19,6 +19,7 @@ from .frontends.pnnx.converter import is_torch_module
 from .rebuild import rebuild
 from .source import Source, import_model, name_of
 from .stages import pipeline_for
+from .verdicts import strict_hooks
 
 
 def compile(
@@ -50,9 +51,10 @@ def compile(
     warning says when what comes of it computes something else on the example. `target` is where it
     should run: `cpu`, `host`, or a GPU by its architecture, `gpu:sm_90`, for several of which there
     can be code, `gpu:sm_80,sm_90`; what that target does not take runs on its fallbacks, in the end
-    on the host, by reference kernels, or with `strict` is an error that lists all of it. `shapes`
-    gives sizes to symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`);
-    `constants` fixes inputs to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
+    on the host, by reference kernels, or with `strict` is an error that lists all of it, but for
+    what brings values to an accelerator: casts, and orders of axes. `shapes` gives sizes to
+    symbolic dimensions (`{"N": 1}`) or to whole inputs (`{"x": (1, 3)}`); `constants` fixes inputs
+    to values. `opt_level` is 0 (as written), 1 (folding) or 2 (fusion).
     `math` is "fast" or "strict", without approximations; `winograd_error` is what a layer may lose
     by Winograd's method, relative to its largest output: see docs/numerics.md. `tuning` is a file
     of measured schedules, `tune` one that this compilation may add to: see docs/tuning.md.
@@ -101,13 +103,14 @@ def build(
         return rebuild(Package.open(model), machine, report)
     choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
     options = Options(*choices)
-    pipeline = pipeline_for(target, opt_level, options, strict)
+    pipeline = pipeline_for(target, opt_level, options)
     with new_context():
         report("import")
         module = import_model(
             model, shapes=shapes, constants=constants, example_inputs=example_inputs
         )
-        return build_module(module, pipeline, target, report, name_of(model), options)
+        hooks = strict_hooks(strict, module, target)
+        return build_module(module, pipeline, target, report, name_of(model), options, hooks=hooks)
 
 
 def _ignore(line: str) -> None:

@@ -18,12 +18,10 @@ def pipeline_for(
     target: str,
     opt_level: int,
     options: Options = DEFAULT,
-    strict: bool = False,
 ) -> Pipeline:
     """Return the pipeline from an imported model to what a target compiles: a placed one.
 
-    What the target leaves to others is made fit for them as far as they cannot do without; with
-    `strict` it must not leave anything.
+    What the target leaves to others is made fit for them as far as they cannot do without.
     Raises CompileError for a target that there is not, and for options that it does not have.
     """
     chosen, *others = map(find_target, candidates(target))
@@ -37,7 +35,7 @@ def pipeline_for(
         *chosen.passes(opt_level, options),
         *(each for other in others for each in other.passes(0, options)),
         *grouping_pipeline(opt_level),
-        Place(tuple(dict.fromkeys((chosen.choice(options), *chosen.fallbacks))), strict),
+        Place(tuple(dict.fromkeys((chosen.choice(options), *chosen.fallbacks)))),
         *chosen.placed_passes(opt_level, options),
     )
     return Pipeline(passes)

@@ -57,11 +57,13 @@ class Target:
     and in the support table of the docs. `quantized` says that ops on quantised numbers come as
     they are; other targets get them as arithmetic. `fallbacks` are the targets that are asked, in
     order, to take what this one refuses; what they cannot do without (their passes of level 0) is
-    done to all ops of `tri` that `passes` has left.
+    done to all ops of `tri` that `passes` has left. `brought_by` are ops that make values fit for
+    the target, or what it computes fit for others: a node that is nothing else need not run here.
     """
 
     quantized: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
+    brought_by: ClassVar[tuple[type[Op], ...]] = ()
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""

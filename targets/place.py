@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
-from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
@@ -33,13 +33,12 @@ class Place(Pass):
 
     A group goes as a whole, or is dissolved: when no target takes all of it, and when the first
     target takes a part of it. What is not in a group becomes a group of its own. CompileError lists
-    the ops that no target takes, and with `strict` those that the first one does not take.
+    the ops that no target takes.
 
     %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
     """
 
     targets: tuple[str, ...] = ("cpu", "host")
-    strict: bool = False
 
     def run(self, module: Module) -> None:
         choices = [choose_target(choice) for choice in self.targets]
@@ -53,8 +52,6 @@ class Place(Pass):
                 refused += _place(op, choices)
         if refused:
             raise CompileError("\n".join(["no target takes these ops:", *refused]))
-        if self.strict:
-            _require_first(module, choices)
 
 
 def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
@@ -85,22 +82,6 @@ def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
     """List the ops of a group that a target did not take, each with the reason."""
     whole = "; ".join(_refusals(group, target))
     return [(op, target.refusal(op) or whole) for op in running_in(group)]
-
-
-def _require_first(module: Module, choices: Sequence[Target]) -> None:
-    first = choices[0]
-    elsewhere = [group for group in placed_groups(module) if group.target != first.name]
-    if not elsewhere:
-        return
-    faults = [
-        Diagnostic(describe(op.location), f"'{op.op_name}' op {reason}")
-        for group in elsewhere
-        for op, reason in refusals_in(group, first)
-    ]
-    others = ", ".join(dict.fromkeys(group.target for group in elsewhere))
-    number = f"{len(faults)} op does" if len(faults) == 1 else f"{len(faults)} ops do"
-    advice = f"{number} not run on {first.name}: leave strict (--strict) away to run on {others}"
-    raise CompileError([*faults, Diagnostic("", advice)])
 
 
 def _top(block: ir.Block) -> list[Op]:

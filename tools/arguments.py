@@ -76,7 +76,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
             "--strict",
             action="store_true",
             default=None,
-            help="refuse a model of which anything would run on another target",
+            help="refuse a model of which anything would run on another target, "
+            "but for what brings values to an accelerator",
         )
     group.add_argument("--shape", **shape_argument())
     group.add_argument(

@@ -22,7 +22,7 @@ from .report_gpu import gpu_sections, launches, spell_step
 from .spelling import columns, count, section, spell_headroom, spell_shape, spell_size
 
 if TYPE_CHECKING:
-    from ..compiler.check import Verdict
+    from ..compiler.verdicts import Verdict
     from ..targets.place import Placement
 
 
@@ -91,7 +91,12 @@ def placement_report(name: str, placements: Sequence["Placement"]) -> str:
 def verdict_report(verdicts: Sequence["Verdict"], target: str) -> str:
     """Describe which nodes of a model would run on a target: `trivium can-run` prints it."""
     rows = [
-        (verdict.node, _spell_ops(verdict.ops), "yes" if verdict.runs else "no", _where(verdict))
+        (
+            verdict.node,
+            _spell_ops(verdict.ops),
+            "yes" if verdict.runs else "no",
+            _where(verdict, target),
+        )
         for verdict in verdicts
     ]
     able = sum(verdict.runs for verdict in verdicts)
@@ -99,10 +104,13 @@ def verdict_report(verdicts: Sequence["Verdict"], target: str) -> str:
     return "\n".join([*columns(rows, ""), total] if rows else [total])
 
 
-def _where(verdict: "Verdict") -> str:
+def _where(verdict: "Verdict", target: str) -> str:
     """Say where a node runs, when not all of it runs where it was asked for."""
+    if not verdict.targets:
+        return "nothing is left to run"
     if verdict.runs:
-        return "" if verdict.targets else "nothing is left to run"
+        others = [other for other in verdict.targets if other != target]
+        return f"brought by {', '.join(others)}" if others else ""
     return f"on {', '.join(verdict.targets)}: {'; '.join(verdict.refusals)}"
 
 

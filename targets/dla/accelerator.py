@@ -38,6 +38,9 @@ class Accelerator(Target):
 
     quantized: ClassVar[bool] = True
     fallbacks: ClassVar[tuple[str, ...]] = ("cpu", "host")
+    brought_by: ClassVar[tuple[type[Op], ...]] = (
+        *(tri.Quantize, tri.Dequantize, tri.StorageCast, tri.Cast),
+    )
     replaces_groups = True
 
     def __init__(self, name: str) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from ...compiler.frontends.core.inputs import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
+from ...compiler.verdicts import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
@@ -66,7 +67,8 @@ def time_kernels(
     with new_context():
         module = import_model(path, shapes=shapes)
         tuner = Tuner(options, best, progress or ignore)
-        pipeline_for(target, opt_level, options, strict).run(module, tuner)
+        hooks = (tuner, *strict_hooks(strict, module, target))
+        pipeline_for(target, opt_level, options).run(module, *hooks)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         native = [group for group in groups if group.target == "cpu"]
         code = compile_kernels(native, best, progress or ignore, options)

@@ -10,6 +10,7 @@ from ...compiler.build import build_module
 from ...compiler.frontends.core.inputs import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
+from ...compiler.verdicts import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
@@ -56,13 +57,16 @@ def prepare(
     `choices` are those of `Options`.
     """
     options = Options(**choices)
-    pipeline = pipeline_for(target, opt_level, options, strict)
+    pipeline = pipeline_for(target, opt_level, options)
     report = progress or ignore
     with new_context():
         report("import")
         module = import_model(path, shapes=shapes)
         bounds = index_bounds(module)
-        package = build_module(module, pipeline, target, report, Path(path).name, options)
+        hooks = strict_hooks(strict, module, target)
+        package = build_module(
+            module, pipeline, target, report, Path(path).name, options, hooks=hooks
+        )
     names = [port.name for port in package.manifest.inputs]
     return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
 

@@ -1,6 +1,7 @@
 """Say for each node of a model whether it would run on a target, and why not.
 
-Nothing is compiled. The exit code is 0 when all nodes run there, otherwise 1.
+Nothing is compiled. The exit code is 0 when all nodes run there, otherwise 1. What only brings
+values to an accelerator, as bytes and back, may run elsewhere.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Run a package once, and tell what its parts on accelerators cost: cycles, bytes, a timeline.
 
 The accelerators are simulated, packet by packet, after their command streams were searched for
-faults; steps of other kinds run as usual. In a timeline, an engine works at `#` and waits at `.`.
+faults; steps of other kinds run as usual. A timeline is darker where an engine works more of the
+time: blank where it waits, `@` where it does nothing but work.
 """
 
 import argparse

@@ -13,6 +13,7 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .extent import Extent, extent_fault, repeats, share_bytes
 from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Packet, Placed
+from .timeline import LEGEND, shade
 
 CONSTANTS = "dram.constants"
 """The space that is filled once, for all runs."""
@@ -62,19 +63,16 @@ class Report:
         }
 
     def text(self, width: int = 64) -> str:
-        """Draw the timeline: a line for each engine, `#` where it works, `.` where it waits."""
-        total = max(self.cycles, 1)
+        """Draw the timeline: a line for each engine, darker where it works more of the time."""
         lines = [f"{self.cycles} cycles"]
         lines += [f"{name}: {count} bytes" for name, count in sorted(self.bytes_moved.items())]
         longest = max(map(len, self.engines), default=0)
         for engine in self.engines:
-            marks = ["."] * width
-            for run in (run for run in self.runs if run.engine == engine and run.end > run.start):
-                first, last = run.start * width // total, (run.end - 1) * width // total
-                marks[first : last + 1] = "#" * (last + 1 - first)
-            percent = 100 * self.busy(engine) / total
-            lines.append(f"{engine:{longest}} |{''.join(marks)}| {percent:5.1f} %")
-        return "\n".join(lines)
+            spans = [(run.start, run.end) for run in self.runs if run.engine == engine]
+            marks = shade(spans, max(self.cycles, 1), width)
+            percent = 100 * self.busy(engine) / max(self.cycles, 1)
+            lines.append(f"{engine:{longest}} |{marks}| {percent:5.1f} %")
+        return "\n".join([*lines, LEGEND] if self.engines else lines)
 
 
 def queues(instructions: InstructionSet, placed: Sequence[Placed]) -> dict[str, list[int]]:

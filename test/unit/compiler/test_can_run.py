@@ -9,8 +9,9 @@ import onnx
 import onnx.parser
 import pytest
 import trivium
-from trivium.compiler.check import Verdict
+from trivium.compiler.verdicts import Verdict
 from trivium.dialects.core.errors import CompileError
+from trivium.targets.dla.vanilla.packets import FILE
 from trivium.tools.main import main
 
 MODEL = onnx.parser.parse_model(
@@ -95,6 +96,37 @@ def test_bringing_values_to_a_target_is_not_held_against_a_node() -> None:
     assert found["convolution"].runs
     assert "vanilla" in found["convolution"].targets
     assert not found["order"].runs
+
+
+@pytest.mark.parametrize("target", ["vanilla", f"vanilla:{FILE}"])
+def test_casts_bring_values_to_an_accelerator(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[1, 3, 4, 4] x) => (float[1, 2, 4, 4] y, float[1, 3, 4, 4] z)
+        <float s = {0.5}, int8 o = {0}, int8[2, 3, 1, 1] w = {1, 2, 3, -1, -2, -3}> {
+            [bytes] a = QuantizeLinear (x, s, o)
+            [convolution] b = QLinearConv (a, s, o, w, s, o, s, o)
+            [numbers] y = DequantizeLinear (b, s, o)
+            [exponent] z = Exp (x)
+        }"""
+    )
+    path = str(tmp_path / "m.onnx")
+    onnx.save(model, path)
+    found = {verdict.node: verdict for verdict in trivium.can_run(path, target=target)}
+    assert [node for node, verdict in found.items() if not verdict.runs] == ["exponent"]
+    assert found["bytes"].targets == found["numbers"].targets == ("cpu",)
+    assert main(["can-run", path, "--target", target]) == 1
+    bring, convolution, take, exponent, total = capsys.readouterr().out.splitlines()
+    assert bring.split() == [
+        *("bytes", "tri.quantize", "+", "tri.storage_cast", "yes", "brought", "by", "cpu"),
+    ]
+    assert "convolution" in convolution
+    assert "  yes" in convolution
+    assert take.endswith("  yes  brought by cpu")
+    assert exponent.endswith("  no   on cpu: vanilla computes on integers, not on f32")
+    assert total == "3 of 4 nodes run on vanilla"
 
 
 def test_the_errors_are_those_of_compile() -> None:

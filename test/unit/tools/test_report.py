@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from trivium.compiler.check import Verdict
+from trivium.compiler.verdicts import Verdict
 from trivium.runtime.manifest import (
     DEVICE_ARENA,
     FIRST_PORT,

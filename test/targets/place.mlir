@@ -1,0 +1,26 @@
+// Each op goes to the first target that takes it, in a kernel of its own.
+// RUN: trivium-opt %s --place="targets=cpu,host" | FileCheck %s
+// RUN: trivium-opt %s --place="targets=host" | FileCheck %s --check-prefix=HOST
+// RUN: not trivium-opt %s --place="targets=cpu" 2>&1 | FileCheck %s --check-prefix=NONE
+
+// CHECK:      "tri.lgamma"
+// CHECK:      target = "host"
+// CHECK:      "tri.exp"
+// CHECK:      target = "cpu"
+// CHECK:      "tri.det"
+// CHECK:      target = "host"
+
+// HOST-NOT:   target = "cpu"
+// HOST:       target = "host"
+// HOST-NOT:   target = "cpu"
+
+// NONE:       no target takes these ops:
+// NONE-NEXT:  first: cpu has no kernel for tri.lgamma
+// NONE-NEXT:  second: cpu has no kernel for tri.det
+// NONE-NOT:   third
+func.func @main(%x: tensor<3x3xf32>) -> tensor<f32> {
+  %0 = "tri.lgamma"(%x) : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("first"("a"))
+  %1 = "tri.exp"(%0) : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("third"("c"))
+  %2 = "tri.det"(%1) : (tensor<3x3xf32>) -> tensor<f32> loc("second"("b"))
+  return %2 : tensor<f32>
+}
