@@ -1,7 +1,7 @@
 """ResNet-18 and MobileNetV2 as their papers have them, with random weights."""
 
 import numpy as np
-from models import Net
+from small_networks import Net
 
 IMAGE = (1, 3, 224, 224)
 CLASSES = 1000

@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 from image_networks import IMAGE, mobilenet_v2, resnet_18
-from models import Net
+from small_networks import Net
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
 from trivium.runtime.package import Package

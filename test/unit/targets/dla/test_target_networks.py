@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from models import NETWORKS, Net
+from small_networks import NETWORKS, Net
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
 from trivium.runtime.package import Package

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from models import NETWORKS, Net
+from small_networks import NETWORKS, Net
 from test_target_networks import computed
 from trivium.compiler.check import can_run, check
 from trivium.compiler.driver import build

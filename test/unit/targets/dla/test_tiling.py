@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from networks import network
+from drawn_networks import network
 from trivium.dialects import dla
 from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.interpret import run
