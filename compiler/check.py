@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..dialects.core.attributes import types_read_once
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import F32, FAST, FLOATS, Options
@@ -37,7 +38,7 @@ def check(
         math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
     )
     pipeline = pipeline_for(target, opt_level, options).until(Place.name)
-    with new_context():
+    with new_context(), types_read_once():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         pipeline.run(module, *strict_hooks(strict, module, target))
         return tuple(placements(module, (target, *candidates(target)[1:])))
@@ -66,7 +67,7 @@ def can_run(
         math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
     )
     pipeline = pipeline_for(target, opt_level, options).until(Place.name)
-    with new_context():
+    with new_context(), types_read_once():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
         imported = imported_nodes(module)
         pipeline.run(module)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..dialects.core.attributes import types_read_once
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
@@ -104,7 +105,7 @@ def build(
     choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
     options = Options(*choices)
     pipeline = pipeline_for(target, opt_level, options)
-    with new_context():
+    with new_context(), types_read_once():
         report("import")
         module = import_model(
             model, shapes=shapes, constants=constants, example_inputs=example_inputs

@@ -15,6 +15,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from .. import passes
+from ..dialects.core.attributes import types_read_once
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import PassManager, ir, new_context
@@ -141,7 +142,7 @@ class Pipeline:
         and counts as one unless there are hooks. Raises CompileError when MLIR reports an error
         or the IR is not valid afterwards; what a pass of ours raises comes through as it is.
         """
-        with module.operation.context:
+        with module.operation.context, types_read_once():
             for batch in _batches(self.stages(), joined=not hooks):
                 _observed(batch, module, hooks, verify_each)
                 if verify_each:

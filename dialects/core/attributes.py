@@ -2,6 +2,9 @@
 
 import re
 import typing
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -25,11 +28,40 @@ SPELLING: dict[Any, str] = {
 """The Python types that an attribute field may have, and how a message names them."""
 
 
+_READ: ContextVar[dict[ir.Type, Tensor] | None] = ContextVar("types read", default=None)
+
+
+@contextmanager
+def types_read_once() -> Generator[None]:
+    """Let `tensor_of` read no type twice inside: the text of one may have thousands of scales.
+
+    What it has read goes with the outermost of such blocks, and with it what keeps contexts alive.
+    """
+    if _READ.get() is not None:
+        yield
+        return
+    token = _READ.set({})
+    try:
+        yield
+    finally:
+        _READ.reset(token)
+
+
 def tensor_of(type_: ir.Type) -> Tensor:
     """Return the plain type of a ranked, static tensor type, in whatever order its axes lie.
 
     Raises Invalid for other types, and for what is not an order.
     """
+    known = _READ.get()
+    if known is None:
+        return _read(type_)
+    tensor = known.get(type_)
+    if tensor is None:
+        tensor = known[type_] = _read(type_)
+    return tensor
+
+
+def _read(type_: ir.Type) -> Tensor:
     if not isinstance(type_, ir.RankedTensorType):
         raise Invalid(f"operand or result has type {type_}, must be a ranked tensor")
     if not type_.has_static_shape:
