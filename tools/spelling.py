@@ -40,3 +40,9 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
         indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table of a page of the docs."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

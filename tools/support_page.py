@@ -1,12 +1,13 @@
 """Write docs/support.md: where each op runs, and which operators are read, from registries."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from ..dialects.core.op import OPS, Op
 from ..passes.decompose import decomposition_rules
 from ..targets.core import Target, limit_text
 from ..targets.place import FREE
 from ..targets.registry import find_target, target_names
+from .spelling import markdown_table
 
 STRUCTURE = ("tri.group", "tri.yield")
 NO = "-"
@@ -29,13 +30,13 @@ def support_page(notice: str) -> str:
         notice,
         "## Ops",
         ROADS.strip(),
-        _table(["op", *(target.name for target in targets)], rows),
+        markdown_table(["op", *(target.name for target in targets)], rows),
         "## Limits",
         _bullets(limit for target in targets for limit in _limits(target)) or "There are none.",
         "## ONNX operators",
         "An operator is read from the first of these opset versions on. Operators that ONNX\n"
         "defines by others are read, too: their definition is.",
-        _table(["operator", "opset versions"], list(_onnx_rows())),
+        markdown_table(["operator", "opset versions"], list(_onnx_rows())),
         "## PNNX operators",
         "These types are read; of those below them that are refused, each says why.",
         ", ".join(f"`{type_}`" for type_ in _pnnx_types()),
@@ -85,8 +86,3 @@ def _pnnx_refusals() -> Iterator[str]:
 
 def _bullets(lines: Iterator[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

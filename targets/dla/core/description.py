@@ -22,6 +22,9 @@ ENGINE_KINDS: Mapping[str, tuple[str, ...]] = {
 
 HEADER = ("opcode", "length", "engine", "flags", "wait")
 
+RESERVED = 8
+"""How many bits of the header lie unused between the flags and the waits."""
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -89,6 +92,18 @@ class Description:
     engines: Mapping[str, Engine]
     packets: Mapping[str, PacketFormat]
     source: str = field(default="", compare=False, repr=False)
+
+    @cached_property
+    def header_fields(self) -> tuple[Field, ...]:
+        """Return the fields of the first unit of each packet: there is a wait for each engine."""
+        names = {name: name for name in HEADER[:-1]}
+        names |= {"reserved": "reserved"} | {f"wait.{engine}": "wait" for engine in self.engines}
+        widths = {**self.header, "reserved": RESERVED}
+        made: list[Field] = []
+        for name, width in names.items():
+            bit = made[-1].bit + made[-1].bits if made else 0
+            made.append(Field(name, 0, bit, widths[width], "uint"))
+        return tuple(made)
 
     def padded(self, channels: int) -> int:
         """Return how many bytes the channels of a pixel take: whole atoms."""

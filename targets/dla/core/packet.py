@@ -12,8 +12,6 @@ from .fields import Value
 if TYPE_CHECKING:
     from .machine import Machine
 
-_RESERVED = 8
-
 
 @dataclass(frozen=True, kw_only=True)
 class Packet:
@@ -142,36 +140,18 @@ class InstructionSet:
             offset += self.form(packet).units * self.description.unit_bytes
 
     def _header_bits(self, packet: Packet, form: PacketFormat) -> int:
-        engine = self.engines.index(form.engine)
-        values = {"opcode": form.opcode, "length": form.units, "engine": engine}
-        values["flags"] = packet.flags
-        bits = position = 0
-        for key, value in values.items():
-            bits |= self._part(key, value, self.description.header[key]) << position
-            position += self.description.header[key]
-        position += _RESERVED
         for unknown in packet.waits.keys() - set(self.engines):
             raise Invalid(f"packet waits for '{unknown}', which is no engine")
-        width = self.description.header["wait"]
-        for name in self.engines:
-            bits |= self._part(f"wait.{name}", packet.waits.get(name, 0), width) << position
-            position += width
+        values = {f"wait.{name}": packet.waits.get(name, 0) for name in self.engines}
+        values |= {"opcode": form.opcode, "length": form.units, "reserved": 0}
+        values |= {"engine": self.engines.index(form.engine), "flags": packet.flags}
+        bits = 0
+        for part in self.description.header_fields:
+            bits |= part.pack(values[part.name]) << part.bit
         return bits
 
-    def _part(self, name: str, value: int, width: int) -> int:
-        if not 0 <= value < 1 << width:
-            raise Invalid(f"field '{name}' is {value}, must be from 0 to {(1 << width) - 1}")
-        return value
-
     def _header_values(self, bits: int) -> tuple[int, dict[str, int]]:
-        header = self.description.header
-        position = header["opcode"] + header["length"] + header["engine"]
-        flags = bits >> position & (1 << header["flags"]) - 1
-        position += header["flags"] + _RESERVED
-        waits: dict[str, int] = {}
-        for name in self.engines:
-            count = bits >> position & (1 << header["wait"]) - 1
-            position += header["wait"]
-            if count:
-                waits[name] = count
-        return flags, waits
+        parts = self.description.header_fields
+        held = {part.name: bits >> part.bit & (1 << part.bits) - 1 for part in parts}
+        waits = {name: held[f"wait.{name}"] for name in self.engines}
+        return held["flags"], {name: count for name, count in waits.items() if count}

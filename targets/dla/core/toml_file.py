@@ -11,6 +11,7 @@ from ....dialects.core.fixed_point import MOST_BITS, ROUNDINGS
 from .description import (
     ENGINE_KINDS,
     HEADER,
+    RESERVED,
     Description,
     Engine,
     Limit,
@@ -52,8 +53,6 @@ _PACKET: Mapping[str, type] = {"opcode": int, "engine": str, "fields": list}
 _FIELD: Mapping[str, type] = {"name": str, "unit": int, "bit": int, "bits": int, "kind": str}
 _LIMIT: Mapping[str, type] = {"least": int, "most": int, "because": str}
 _NEEDED = ("dram", "sram", "weights", "accumulator")
-_RESERVED = 8
-"""How many bits of the header lie unused between the flags and the waits."""
 _WORDS = {int: "a number", str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 
 
@@ -242,7 +241,7 @@ class _Reader:
             return {}
         for key in HEADER:
             self.number(("header", key), entries[key], 1, 32)
-        one_each = sum(entries[key] for key in HEADER) + _RESERVED
+        one_each = sum(entries[key] for key in HEADER) + RESERVED
         needed = one_each + (len(engines) - 1) * entries["wait"]
         if needed > unit * 8:
             self.fault(("header",), f"the header takes {needed} bits, a unit has {unit * 8}")
