@@ -21,7 +21,7 @@ from .core.packet import InstructionSet
 from .limits import tensor_refusal
 from .measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
-from .pipeline import default_phases, integers
+from .pipeline import default_phases
 from .registry import choose_instructions
 from .select_dla import REFUSAL
 
@@ -30,7 +30,8 @@ class Accelerator(Target):
     """Run quantised networks as packets, which are tiled, ordered and placed in memory ahead.
 
     What it takes, and all numbers, come from its description: its own one, or that of a user, as in
-    `vanilla:half.toml`. A subclass may change `road`: what is done in which phase.
+    `vanilla:half.toml`. A subclass may change `road`: what is done in which phase. TensorSel comes
+    before a model is simplified, and once more after that, for what has become fit for it.
     """
 
     quantized: ClassVar[bool] = True
@@ -86,13 +87,14 @@ class Accelerator(Target):
         return self.road().names()
 
     def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
-        # Simplification looks at floats, and would leave numbers that are quantised no more.
-        return (Eliminate(), integers(self.chosen(options.architectures).description))
+        # Simplification folds factors into constants and weights, which then are no bytes.
+        road = self.chosen(options.architectures).road()
+        return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         road = self.chosen(options.architectures).road()
-        chosen = (road[TENSOR_SEL], road[IR_OPTIMIZATION])
-        return tuple(step for phase in chosen for step in phase.made(ATTEMPTS[0]))
+        phases = (road[TENSOR_SEL], road[IR_OPTIMIZATION])
+        return tuple(step for phase in phases for step in phase.made(ATTEMPTS[0]))
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, dla.Run) and dla.find_program(op.operation, op.program).target == (

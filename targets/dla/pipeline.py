@@ -21,27 +21,26 @@ from .select_dla import SelectDla
 CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
 
 
-def integers(description: Description) -> LowerQuantized:
-    """Return the pass that computes as an accelerator does, on integers."""
-    return LowerQuantized(description.rounding, description.multiplier_bits)
-
-
 def default_phases(description: Description, target: str, file: str = "") -> Phases:
     """Return the phases of an accelerator that a description says all about."""
     return (
         Phases()
         .add(
             TENSOR_SEL,
-            integers(description),
+            LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
-            *CLEAN,
+            Eliminate(),
             SelectDla(target, file),
+            Eliminate(),
+        )
+        .add(
+            IR_OPTIMIZATION,
             # What no op of the accelerator stands for becomes arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
             *CLEAN,
+            SegmentDla(target, file),
         )
-        .add(IR_OPTIMIZATION, SegmentDla(target, file))
         .add(
             TENSOR_SCHED,
             lambda parameters: ChooseMemory(target, file, parameters.share),
