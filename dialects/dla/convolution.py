@@ -51,6 +51,8 @@ class Conv(TensorOp):
     high: int = HIGH
     y: Result
 
+    packet = "conv"
+
     @staticmethod
     def infer(
         x: Tensor,
@@ -144,6 +146,8 @@ class Pool(TensorOp):
     low: int = LOW
     high: int = HIGH
     y: Result
+
+    packet = "pool"
 
     @staticmethod
     def infer(

@@ -10,16 +10,6 @@ from ...dialects.dla.dialect import TensorOp
 from .core.description import Description
 from .core.fields import Value
 
-PACKETS: dict[type[TensorOp], str] = {
-    dla.Conv: "conv",
-    dla.Pool: "pool",
-    dla.Eltwise: "eltwise",
-    dla.Lookup: "lookup",
-    dla.Resize: "resize",
-    dla.Copy: "copy",
-}
-"""The packet that limits what an op may be; accelerators with ops of their own add to it."""
-
 _PAIRS = {
     "kernel": ("kernel_rows", "kernel_columns"),
     "strides": ("stride_rows", "stride_columns"),
@@ -33,13 +23,15 @@ _PAIRS = {
 
 def tensor_refusal(op: TensorOp, description: Description) -> str | None:
     """Say why an accelerator does not take an op, however it is tiled, or None when it does."""
-    packet = PACKETS.get(type(op))
-    if packet is None:
+    name = description.name
+    if op.dialect.target not in ("", name):
+        return f"{name} has no op {op.op_name}, which is of '{op.dialect.target}' alone"
+    if not op.packet:
         return None
     rounding = op.attributes.get("rounding", description.rounding)
     if rounding != description.rounding:
-        return f"{description.name} rounds {description.rounding}, not {rounding}"
-    return field_refusal(description, packet, _values(op))
+        return f"{name} rounds {description.rounding}, not {rounding}"
+    return field_refusal(description, op.packet, _values(op))
 
 
 def field_refusal(
