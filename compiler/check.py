@@ -29,7 +29,8 @@ class Verdict:
     """Say where a node of a model would run, and why not all of it where it was asked for.
 
     `ops` are what the node was imported as. `targets` are where these run, in order; there are none
-    where nothing is left to run, of a reshape for example. `refusals` are the reasons.
+    where nothing is left to run, of a reshape for example. `refusals` are the reasons; none is what
+    only brings values to the target, in the order in which it wants them.
     """
 
     node: str
@@ -120,14 +121,17 @@ def _verdicts(
     """Follow nodes to the kernels that their ops have become part of."""
     asked = choose_target(target)
     targets: dict[str, list[str]] = {}
-    refusals: dict[str, list[str]] = {}
+    refusals: dict[str, list[tuple[str, str]]] = {}
     for group in placed_groups(module):
         for op in running_in(group):
             for node in node_names(op.location):
                 targets.setdefault(node, []).append(group.target)
         for op, reason in refusals_in(group, asked) if group.target != asked.name else ():
             for node in node_names(op.location):
-                refusals.setdefault(node, []).append(reason)
+                refusals.setdefault(node, []).append((op.op_name, reason))
     for node, names in imported.items():
-        found, reasons = (tuple(dict.fromkeys(each.get(node, ()))) for each in (targets, refusals))
-        yield Verdict(node, names, found, reasons)
+        found = tuple(dict.fromkeys(targets.get(node, ())))
+        # A node runs on a target although its values are brought there, and back, by another one.
+        moved = {tri.Transpose.op_name} - set(names) if target in found else set[str]()
+        reasons = [reason for name, reason in refusals.get(node, ()) if name not in moved]
+        yield Verdict(node, names, found, tuple(dict.fromkeys(reasons)))

@@ -33,7 +33,7 @@ WHOLE = (
 )
 """Ops that frontends keep as their source has them."""
 
-QUANTISED = ("quantize", "dequantize", "requantize")
+QUANTISED = ("quantize", "dequantize", "requantize", "requantize_mean")
 """Ops on quantised numbers, which targets without such numbers have as arithmetic."""
 
 CLEAN: tuple[Pass, ...] = (Eliminate(),)

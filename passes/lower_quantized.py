@@ -12,7 +12,8 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..dialects.core.quantized import QuantizedType
-from ..dialects.core.tensor import Array
+from ..dialects.core.tensor import Array, Shape
+from ..dialects.tri.window import Window
 from .building import add, mul, transpose
 from .constants import hint
 from .core import Pass
@@ -170,25 +171,39 @@ def _mean(op: tri.ReduceMean, site: Site) -> ir.Value:
 
 @_lowers(tri.AveragePool)
 def _average_pool(op: tri.AveragePool, site: Site) -> ir.Value:
-    """Sum windows by a convolution of ones, each channel by itself."""
-    if op.ceil_mode or (any(op.pads) and not op.count_include_pad):
-        raise NoMatch("windows have different numbers of elements")
-    x, channels, count = site.quantity(op.x), tensor_of(op.x.type).shape[1], math.prod(op.kernel)
-    if x.largest * count >= 1 << 31:
-        raise NoMatch(f"is of {count} elements, whose sum must fit in i32")
-    factors = [x.scale / site.kind.scales[0] / count]
-    site.shifts(factors)
-    ones = tri.Constant.build(value=np.ones((channels, 1, *op.kernel), np.int32)).y
+    """Sum windows by a convolution of ones, each channel by itself.
+
+    Windows that have different numbers of elements are divided by what of the input is in each.
+    """
+    x, shape, taps = site.quantity(op.x), tensor_of(op.x.type).shape, math.prod(op.kernel)
+    window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
+    inside, counted = (_counts(window, shape[2:], pad) for pad in (0, int(op.count_include_pad)))
+    same = bool((counted == taps).all())
+    if not same and (not inside.all() or not np.array_equal(inside, counted)):
+        raise NoMatch("windows that have different numbers of elements count padding, too")
+    if x.largest * taps >= 1 << 31:
+        raise NoMatch(f"is of {taps} elements, whose sum must fit in i32")
+    factor = x.scale / site.kind.scales[0]
+    site.shifts([factor / taps])
+    ones = tri.Constant.build(value=np.ones((shape[1], 1, *op.kernel), np.int32)).y
     total = tri.Conv.build(
         x.centered(),
         ones,
         None,
         strides=op.strides,
-        pads=op.pads,
+        pads=window.reaching(shape[2:]),
         dilations=op.dilations,
-        group=channels,
+        group=shape[1],
     ).y
-    return site.requantized(total, factors)
+    if same:
+        return site.requantized(total, [factor / taps])
+    return site.mean(total, inside, factor, x.largest * taps)
+
+
+def _counts(window: Window, sizes: Shape, padding: int) -> Array:
+    """Count what each window has of an input, and of its padding where that counts."""
+    seen = window.slide(np.ones(sizes, np.int32), padding, overhang=0)
+    return np.sum(list(seen), axis=0)
 
 
 @_lowers(tri.Concat)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.errors import Unsupported
+from ..dialects.core.errors import Invalid, Unsupported
 from ..dialects.core.fixed_point import common_shift, fixed_point
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
@@ -19,6 +19,12 @@ from .rewriting import NoMatch, Rewriter
 
 SUMS = "i32"
 """The element type of sums of products."""
+
+MOST_QUOTIENT = 1 << 61
+"""What products and divisors of an exact division are below."""
+
+MOVES = (tri.Reshape, tri.Transpose, tri.Slice)
+"""Ops that mean the same on integers as on the numbers that these stand for."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,13 @@ class Site:
     rewriter: Rewriter
 
     def quantity(self, value: ir.Value) -> Quantity:
-        """Look through a dequantisation of bytes or words; NoMatch where there is none."""
+        """Look through a dequantisation of bytes or words; NoMatch where there is none.
+
+        What moves numbers after it moves the integers instead.
+        """
+        made = self.rewriter.find_producer(value)
+        if isinstance(made, MOVES):
+            return _moved(made, self.quantity(made.x))
         op = self.rewriter.producer(value, tri.Dequantize)
         kind = QuantizedType.parse(op.of)
         if kind.storage == SUMS:
@@ -111,6 +123,22 @@ class Site:
         """Build the integers of the result from sums that are `factors` of its scale."""
         multiplier, shift = self.shifts(factors)
         return self.shifted(x, multiplier, shift, axis)
+
+    def mean(self, x: ir.Value, count: Array, factor: float, largest: int) -> ir.Value:
+        """Build the integers of the result from sums up to `largest`, of `count` numbers each."""
+        (multiplier,), (shift,) = self.shifts([factor])
+        if largest * multiplier >= MOST_QUOTIENT or int(count.max()) << shift >= MOST_QUOTIENT:
+            raise NoMatch(f"a mean with factor {factor:g} needs more than 64 bits")
+        return tri.RequantizeMean.build(
+            x,
+            tri.Constant.build(value=count.astype(np.int32)).y,
+            multiplier=multiplier,
+            shift=shift,
+            zero_point=self.kind.zero_points[0],
+            low=self.low,
+            high=self.high,
+            to=self.kind.storage,
+        ).y
 
     def shifted(
         self, x: ir.Value, multiplier: Sequence[int], shift: Sequence[int], axis: int = 0
@@ -148,6 +176,14 @@ def site_of(op: tri.Quantize, rounding: str, bits: int, rewriter: Rewriter) -> S
         folded.append(rewriter.sole_producer(value, type(made)))
     bounds = [_integer(bound, kind) for bound in (low, high)]
     return Site(value, tuple(folded), kind, bounds[0], bounds[1], rounding, bits, rewriter)
+
+
+def _moved(op: tri.Reshape | tri.Transpose | tri.Slice, x: Quantity) -> Quantity:
+    try:
+        value = type(op).build(x.value, **op.attributes).y
+    except Invalid as reason:  # of scales that have no axis afterwards
+        raise NoMatch(str(reason)) from None
+    return Quantity(value, QuantizedType.parse(tensor_of(value.type).dtype))
 
 
 def _within(number: float, low: float, high: float) -> float:

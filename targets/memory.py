@@ -6,8 +6,13 @@ is tried: values are placed one after another, each in the smallest gap that fit
 already placed that live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep
 Neural Net Inference", 2020, section 5.2). Largest first is best most of the time; a few other
 orders are tried when it wastes memory, and the best plan wins.
+
+Where a memory is too small for that plan, orders are searched for one that fits: a value that lies
+too high is placed earlier, before values that live at the same time. Worse orders are kept half of
+the time, to come out of dead ends. Vela, the compiler for Ethos-U, searches in a similar way.
 """
 
+import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -28,7 +33,15 @@ class Interval:
         return self.first <= other.last and other.first <= self.last
 
 
-_ORDERS: tuple[Callable[[Interval], tuple[int, ...]], ...] = (
+By = Callable[[Interval], tuple[int, ...]]
+"""What an order sorts values by."""
+
+
+def _begin(interval: Interval) -> tuple[int, ...]:
+    return (interval.first,)
+
+
+_ORDERS: tuple[By, ...] = (
     lambda i: (-i.size_bytes, i.first),
     lambda i: (-i.size_bytes * (i.last - i.first + 1), i.first),
     lambda i: (-(i.last - i.first), -i.size_bytes, i.first),
@@ -49,21 +62,33 @@ class Plan:
         return f"{self.size_bytes} bytes, no plan has less than {self.lower_bound}"
 
 
-def plan_memory(intervals: Sequence[Interval], alignment: int = ALIGNMENT) -> Plan:
+def plan_memory(
+    intervals: Sequence[Interval], alignment: int = ALIGNMENT, limit: int | None = None
+) -> Plan:
     """Place all intervals so that no two that live at once share a byte.
 
-    Offsets are multiples of `alignment`. Keys must differ.
+    Offsets are multiples of `alignment`. Keys must differ. A plan that exceeds the limit, where
+    there is one, is what is left when a search for a smaller one was in vain.
     """
     arena = _Arena(intervals, alignment)
     plans = (arena.plan(offsets) for offsets in arena.strategies())
     best = next(plans)
-    for plan in () if best.size_bytes == best.lower_bound else plans:
+    for plan in () if best.size_bytes == arena.bound else plans:
         if plan.size_bytes < best.size_bytes:
             best = plan
-        if plan.size_bytes == plan.lower_bound:
+        if plan.size_bytes == arena.bound:
             break
-    return best
+    if limit is None or not arena.bound <= limit < best.size_bytes:
+        return best
+    found = arena.search(limit)
+    return best if found is None else arena.plan(found)
 
+
+TRIES, PLACED = 400, 200_000
+"""How many orders a search looks at, and how many values it places for that at the most.
+
+Most of what it finds it finds in fewer.
+"""
 
 Offsets = dict[int, int]
 """Where values lie that are placed already, by their numbers."""
@@ -80,7 +105,7 @@ class _Arena:
     def _sweep(self) -> None:
         """Find which values live at once, and the most bytes that live at any one step."""
         active: list[int] = []
-        for number in self._ordered(lambda i: (i.first,)):
+        for number in self._ordered(_begin):
             interval = self.intervals[number]
             active = [other for other in active if self.intervals[other].last >= interval.first]
             for other in active:
@@ -91,19 +116,49 @@ class _Arena:
 
     def strategies(self) -> Iterator[Offsets]:
         """Yield where values lie by one way of placing them after the other."""
-        yield self._place(lambda i: (i.first,), _lowest_gap)
+        yield self._place(self._ordered(_begin), _lowest_gap)
         for order in _ORDERS:
-            yield self._place(order, _smallest_gap)
+            yield self._place(self._ordered(order), _smallest_gap)
+
+    def search(self, limit: int) -> Offsets | None:
+        """Change orders until one fits a limit; return None when none of those tried does.
+
+        The same intervals always give the same plan.
+        """
+        draw = random.Random(len(self.intervals))
+        tried = [self._first_fit(self._ordered(by), limit) for by in (_begin, *_ORDERS)]
+        state = min(tried, key=lambda each: each.excess)
+        for _ in range(min(TRIES, PLACED // len(self.intervals))):
+            if not state.excess:
+                return state.offsets
+            high = [n for n in state.order if state.offsets[n] + self.sizes[n] > limit]
+            moved = self._first_fit(self._moved(state.order, draw.choice(high), draw), limit)
+            if moved.excess <= state.excess or draw.random() < 0.5:
+                state = moved
+        return None
+
+    def _first_fit(self, order: list[int], limit: int) -> "_State":
+        offsets = self._place(order, _lowest_gap)
+        ends = (offset + self.sizes[number] for number, offset in offsets.items())
+        return _State(order, offsets, sum(max(0, end - limit) for end in ends))
+
+    def _moved(self, order: list[int], number: int, draw: random.Random) -> list[int]:
+        """Return an order with a value before the first of those it meets, or another of them."""
+        rest = [other for other in order if other != number]
+        places = {other: place for place, other in enumerate(rest)}
+        near = [places[other] for other in self.meets[number]]
+        place = min(near) if draw.random() < 0.4 else draw.choice(near)
+        return [*rest[:place], number, *rest[place:]]
 
     def plan(self, offsets: Offsets) -> Plan:
         end = max((offset + self.sizes[number] for number, offset in offsets.items()), default=0)
         keyed = {self.intervals[number].key: offset for number, offset in offsets.items()}
         return Plan(keyed, end, self.bound)
 
-    def _place(self, order: Callable[[Interval], tuple[int, ...]], choose: "Choose") -> Offsets:
+    def _place(self, order: Sequence[int], choose: "Choose") -> Offsets:
         """Place values in an order, each in the gap that is chosen, or after all neighbours."""
         offsets: Offsets = {}
-        for number in self._ordered(order):
+        for number in order:
             near = sorted((offsets[n], self.sizes[n]) for n in self.meets[number] if n in offsets)
             end, gaps = 0, list[tuple[int, int]]()
             for offset, size in near:
@@ -113,8 +168,17 @@ class _Arena:
             offsets[number] = choose(gaps) if gaps else end
         return offsets
 
-    def _ordered(self, order: Callable[[Interval], tuple[int, ...]]) -> list[int]:
-        return sorted(range(len(self.intervals)), key=lambda n: order(self.intervals[n]))
+    def _ordered(self, by: "By") -> list[int]:
+        return sorted(range(len(self.intervals)), key=lambda n: by(self.intervals[n]))
+
+
+@dataclass(frozen=True)
+class _State:
+    """An order, where it puts values, and by how many bytes these exceed a limit, all together."""
+
+    order: list[int]
+    offsets: Offsets
+    excess: int
 
 
 Gap = tuple[int, int]

@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
 from ..runtime.package import SUFFIX
 from ..targets.options import PRECISIONS, QUANTIZED
@@ -41,6 +42,22 @@ def shape_argument() -> dict[str, Any]:
         "action": Table,
         "help": "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
     }
+
+
+def accelerator_argument() -> dict[str, Any]:
+    """Describe what names an accelerator."""
+    return {
+        "metavar": "NAME[:FILE.toml]",
+        "help": "an accelerator, and its description when it is not the accelerator's own",
+    }
+
+
+def read_bytes(file: Path) -> bytes:
+    """Read a file; raise CompileError when that cannot be done."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise CompileError(f"cannot read '{file}': {error.strerror}") from None
 
 
 def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True) -> None:

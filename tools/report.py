@@ -62,7 +62,9 @@ def summary(name: str, manifest: Manifest) -> str:
     native = f"{calls} of {count(len(manifest.kernels), 'kernel')}"
     launched = launches(manifest)
     gpu = f"{count(len(launched), 'launch', 'launches')} on the GPU"
+    dla = f"{count(len(manifest.dla), 'program')} on {manifest.target}"
     work = [native] * bool(manifest.kernels or not launched) + [gpu] * bool(launched)
+    work += [dla] * bool(manifest.dla)
     host = count(len(_host_steps(manifest)), "op")
     return f"{name}: {spell_size(size)}, {', '.join(work)}, {host} on the host"
 

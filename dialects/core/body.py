@@ -7,6 +7,8 @@ from .op import OPS
 
 def check_body(operation: ir.Operation, last: str) -> None:
     """Raise Invalid unless an op has a body of one block that ends, once, in the op `last`."""
+    if len(operation.regions) != 1:
+        raise Invalid(f"has {len(operation.regions)} regions, must have 1")
     blocks = operation.regions[0].blocks
     if len(blocks) != 1:
         raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")

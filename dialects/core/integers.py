@@ -4,7 +4,7 @@ Images are [rows, columns, channels]. What ops of the dialect `dla` mean and wha
 said here, once. No MLIR.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +45,22 @@ class Window:
     def taps(self) -> int:
         """Return how many positions the kernel has."""
         return self.kernel[0] * self.kernel[1]
+
+    def misses(self, sizes: Sequence[int]) -> bool:
+        """Say whether any position of the kernel has nothing of an image of rows and columns."""
+        return any(self._misses(axis, sizes[axis]) for axis in (0, 1))
+
+    def _misses(self, axis: int, size: int) -> bool:
+        stride, dilation, pad = self.strides[axis], self.dilations[axis], self.pads[axis]
+        if (self.out[axis] - 1) * stride - pad >= size:
+            return True
+        # Where taps are not farther apart than the image is large, the first position tells.
+        before = min(-(-pad // stride), self.out[axis] if dilation > size else 1)
+        for start in range(-pad, -pad + before * stride, stride):
+            tap = -(start // dilation)  # the first one that is not before the image
+            if tap >= self.kernel[axis] or start + tap * dilation >= size:
+                return True
+        return False
 
     def values(self, x: Values, outside: int) -> Iterator[tuple[Values, npt.NDArray[np.bool_]]]:
         """Yield for each tap the values that it meets, and which of them are in the image."""

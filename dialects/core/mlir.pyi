@@ -1,6 +1,6 @@
 """Types of the part of the MLIR bindings that Trivium uses; the wheel ships none."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -87,6 +87,13 @@ class ir:
         def get(type: "ir.Type", value: float) -> "ir.FloatAttr": ...
         @staticmethod
         def get_f64(value: float) -> "ir.FloatAttr": ...
+
+    class DictAttr(Attribute):
+        def __init__(self, cast_from_attr: "ir.Attribute") -> None: ...
+        @staticmethod
+        def get(value: Mapping[str, "ir.Attribute"]) -> "ir.DictAttr": ...
+        def __contains__(self, name: str) -> bool: ...
+        def __getitem__(self, name: str) -> Any: ...  # pyright: ignore[reportIncompatibleMethodOverride]
 
     class StringAttr(Attribute):
         @staticmethod

@@ -95,6 +95,10 @@ class QuantizedType:
 
     def __str__(self) -> str:
         """Return a text that MLIR parses to the same type, and that is one for each type."""
+        return self._text
+
+    @functools.cached_property
+    def _text(self) -> str:
         whole = (self.low, self.high) == storage_range(self.storage)
         bounds = "" if whole else f"<{self.low}:{self.high}>"
         numbers = [

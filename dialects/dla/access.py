@@ -26,17 +26,22 @@ class Access:
     writes: bool = False
     repeats: bool = False
 
+    @property
+    def whole_sizes(self) -> Shape:
+        """Return a size for each dimension of the buffer: a window of images is in one of them."""
+        return (1, *self.sizes) if len(self.sizes) > 1 else self.sizes
+
     def check(self, buffer: Buffer) -> None:
         """Raise Invalid unless the window is within a buffer."""
-        if len(self.start) != len(buffer.shape):
-            what = f"'{self.operand}' starts at {self.start}"
-            raise Invalid(f"{what}, must have {len(buffer.shape)} numbers for {buffer}")
-        if min(self.sizes) < 1:
+        sizes = self.whole_sizes
+        if len(buffer.shape) != len(sizes):
+            raise Invalid(f"'{self.operand}' is {buffer}, must have rank {len(sizes)}")
+        if len(self.start) != len(sizes):
+            raise Invalid(
+                f"'{self.operand}' starts at {self.start}, must have {len(sizes)} numbers"
+            )
+        if min(sizes) < 1:
             raise Invalid(f"window of '{self.operand}' is {self.sizes}, must be at least 1")
-        # A window of images is in one of them.
-        sizes = (1, *self.sizes) if len(self.start) == 4 else self.sizes
-        if len(sizes) != len(self.start):
-            raise Invalid(f"window of '{self.operand}' has {len(self.sizes)} sizes for {buffer}")
         for axis, (first, size, whole) in enumerate(
             zip(self.start, sizes, buffer.shape, strict=True)
         ):
@@ -68,6 +73,16 @@ class Access:
         pairs = zip(self.sizes, self.strides(buffer), strict=True)
         last = sum((size - 1) * stride for size, stride in pairs)
         return first, first + (last + 1) * buffer.itemsize
+
+    def meets(self, other: "Access") -> bool:
+        """Say whether two windows, both within one buffer, have an element in common."""
+        ends, others = (
+            [first + size for first, size in zip(a.start, a.whole_sizes, strict=True)]
+            for a in (self, other)
+        )
+        apart = [a >= end for a, end in zip(self.start, others, strict=True)]
+        apart += [a >= end for a, end in zip(other.start, ends, strict=True)]
+        return not any(apart)
 
     def of(self, buffer: Buffer, memory: Array) -> Array:
         """Return the window of a buffer whose elements lie in a flat array; Invalid outside."""

@@ -1,6 +1,6 @@
 """The base class of ops in buffer form, which are those in scheduled form, too."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from ..core.errors import Invalid
@@ -33,6 +33,9 @@ class BufferOp(Op, dialect=DLA, abstract=True):
     done: Sequence[Result]
 
     pure = False
+
+    in_place: ClassVar[bool] = False
+    """Whether the op may write a window over the same one that it reads."""
 
     spaces: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     """In which spaces each operand may be."""
@@ -74,19 +77,17 @@ class BufferOp(Op, dialect=DLA, abstract=True):
     def atom(self) -> int:
         """Return how many channels are written together, as the program says."""
         parent = self.operation.parent
-        if parent is None or "atom" not in parent.attributes:
+        if parent is None or parent.name != "dla.program" or "atom" not in parent.attributes:
             raise Invalid("stands in no program, which must say how large an atom is")
-        return parent.attributes["atom"].value
+        atom = parent.attributes["atom"]
+        if not isinstance(atom, ir.IntegerAttr) or atom.value < 1:
+            raise Invalid(f"stands in a program whose atom is {atom}")
+        return atom.value
 
     def verify(self) -> None:
         self.check_attributes()
-        _ = self.attributes
-        waits, *_ = self.operand_groups()
-        for token in [*waits, *self.results]:
-            if str(token.type) != TOKEN:
-                raise Invalid(f"waits for or gives {token.type}, must be {TOKEN}")
-        if len(self.results) != self.scheduled or (waits and not self.scheduled):
-            raise Invalid("has tokens and no engine" if not self.engine else "gives no token")
+        _ = self.attributes, self.atom
+        self._check_tokens()
         for name, value in self.buffers.items():
             space = buffer_of(value.type).space
             if space not in self.spaces[name]:
@@ -95,6 +96,35 @@ class BufferOp(Op, dialect=DLA, abstract=True):
         buffers = self.buffers
         for access in self.accesses():
             access.check(buffer_of(buffers[access.operand].type))
+        self._check_place()
+
+    def _check_tokens(self) -> None:
+        waits, *_ = self.operand_groups()
+        for token in [*waits, *self.results]:
+            if str(token.type) != TOKEN:
+                raise Invalid(f"waits for or gives {token.type}, must be {TOKEN}")
+        if not self.engine and (waits or len(self.results)):
+            raise Invalid("has tokens and no engine")
+        if self.engine and len(self.results) != 1:
+            raise Invalid(f"gives {len(self.results)} tokens, must give 1")
+
+    def _check_place(self) -> None:
+        """Raise Invalid for a result that is written over what it is made of."""
+        buffers = self.buffers
+        for read, write in made_of(self):
+            same = self.in_place and read.start == write.start
+            if buffers[read.operand] == buffers[write.operand] and not same and read.meets(write):
+                raise Invalid(
+                    f"writes '{write.operand}' over '{read.operand}', of which it is made"
+                )
+
+
+def made_of(op: BufferOp) -> Iterator[tuple[Access, Access]]:
+    """Yield pairs of windows, one that is read, and one that is made of it."""
+    accesses = op.accesses()
+    for write in (access for access in accesses if access.writes):
+        for read in (access for access in accesses if access.reads and access is not write):
+            yield read, write
 
 
 def touched(op: BufferOp) -> list[tuple[ir.Value, Buffer, Access]]:

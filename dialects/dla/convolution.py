@@ -23,6 +23,10 @@ CONV_MODES = ("dense", "depthwise")
 POOL_MODES = ("max", "average")
 DIVISORS = ("none", "inside")
 
+MOST_TAPS = 1 << 22
+"""Sums of so many bytes, times a multiplier of 31 bits, can be divided in 64 bits."""
+MOST_DIVISOR = 1 << 61
+
 
 class Conv(TensorOp):
     """Convolve images with weights; a product of matrices is a kernel of one by one.
@@ -168,14 +172,11 @@ class Pool(TensorOp):
         high: int,
     ) -> Tensor:
         batch, rows, columns, channels = need_image("x", x)
-        if mode not in POOL_MODES:
-            raise Invalid(f"mode is '{mode}', must be one of {', '.join(POOL_MODES)}")
-        if divisor not in DIVISORS:
-            raise Invalid(f"divisor is '{divisor}', must be one of {', '.join(DIVISORS)}")
         need_scaling((multiplier,), (shift,), rounding, source_zero, destination_zero)
         need_bounds(low, high)
-        out = window_sizes((rows, columns), kernel, strides, dilations, pads)
-        return Tensor((batch, *out, channels), "i8")
+        window = window_of((rows, columns), kernel, strides, dilations, pads)
+        need_pool(window, (rows, columns), mode, divisor, multiplier, shift)
+        return Tensor((batch, *window.out, channels), "i8")
 
     @staticmethod
     def reference(
@@ -208,6 +209,23 @@ def window_of(sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pad
     out = window_sizes(sizes, kernel, strides, dilations, pads)
     pairs = ((pair[0], pair[1]) for pair in (out, kernel, strides, dilations, pads))
     return Window(*pairs)
+
+
+def need_pool(
+    window: Window, sizes: Shape, mode: str, divisor: str, multiplier: int, shift: int
+) -> None:
+    """Raise Invalid unless pools of images of some rows and columns can be computed exactly."""
+    if mode not in POOL_MODES:
+        raise Invalid(f"mode is '{mode}', must be one of {', '.join(POOL_MODES)}")
+    if divisor not in DIVISORS:
+        raise Invalid(f"divisor is '{divisor}', must be one of {', '.join(DIVISORS)}")
+    if window.misses(sizes):
+        raise Invalid("pools a window that has nothing of the image")
+    if window.taps > MOST_TAPS:
+        raise Invalid(f"pools windows of {window.taps} values, must be at most {MOST_TAPS}")
+    exact = window.taps << shift <= MOST_DIVISOR
+    if mode == "average" and divisor == "inside" and not exact:
+        raise Invalid(f"divides by {window.taps} << {shift}, which must be at most 2^61")
 
 
 def window_sizes(

@@ -55,8 +55,13 @@ def need_scaling(
     if rounding not in ROUNDINGS:
         raise Invalid(f"rounding is '{rounding}', must be one of {', '.join(ROUNDINGS)}")
     for zero in zeros:
-        if not LOW <= zero <= HIGH:
-            raise Invalid(f"zero point is {zero}, must be in {LOW}:{HIGH}")
+        need_byte("zero point", zero)
+
+
+def need_byte(what: str, number: int) -> None:
+    """Raise Invalid unless a number is some i8."""
+    if not LOW <= number <= HIGH:
+        raise Invalid(f"{what} is {number}, must be in {LOW}:{HIGH}")
 
 
 def need_bounds(low: int, high: int) -> None:

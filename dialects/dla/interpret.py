@@ -43,19 +43,33 @@ def _buffers(block: ir.Block, addresses: Mapping[ir.Value, int]) -> dict[ir.Valu
     """Give each buffer its memory: where its address says, or else memory of its own."""
     allocs = [op for op in map(view, block.operations) if isinstance(op, Alloc)]
     types: dict[ir.Value, Buffer] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
-    ends: dict[str, int] = {}
-    for value, buffer in types.items():
-        if value in addresses:
-            end = addresses[value] + buffer.size_bytes
-            ends[buffer.space] = max(ends.get(buffer.space, 0), end)
-    spaces = {space: uninitialised(end) for space, end in ends.items()}
     made: dict[ir.Value, Array] = {}
+    spaces: dict[str, list[tuple[int, int, ir.Value]]] = {}
     for value, buffer in types.items():
         if value not in addresses:
             made[value] = uninitialised(buffer.size_bytes)
             continue
         first = addresses[value]
-        made[value] = spaces[buffer.space][first : first + buffer.size_bytes]
+        spaces.setdefault(buffer.space, []).append((first, first + buffer.size_bytes, value))
+    for placed in spaces.values():
+        made |= _shared(sorted(placed, key=lambda span: span[:2]))
+    return made
+
+
+def _shared(placed: Sequence[tuple[int, int, ir.Value]]) -> dict[ir.Value, Array]:
+    """Give memory to buffers of one space, in the order of addresses: as much as they cover."""
+    runs: list[list[tuple[int, int, ir.Value]]] = []
+    reach = -1
+    for span in placed:
+        if span[0] > reach:
+            runs.append([])
+        runs[-1].append(span)
+        reach = max(reach, span[1])
+    made: dict[ir.Value, Array] = {}
+    for run in runs:
+        base = run[0][0]
+        memory = uninitialised(max(end for _, end, _ in run) - base)
+        made |= {value: memory[first - base : end - base] for first, end, value in run}
     return made
 
 

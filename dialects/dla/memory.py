@@ -12,8 +12,17 @@ from ..core.op import Op
 from ..core.tensor import Array, Shape
 from .access import Access
 from .buffers import BufferOp
-from .dialect import DLA
-from .types import REGIONS, SRAM, WEIGHTS, Buffer, buffer_of, buffer_type
+from .dialect import DLA, need_byte
+from .types import (
+    ACTIVATIONS,
+    OUTPUTS,
+    REGIONS,
+    SRAM,
+    WEIGHTS,
+    Buffer,
+    buffer_of,
+    buffer_type,
+)
 
 ORIGIN = (0, 0, 0, 0)
 
@@ -35,9 +44,10 @@ class Alloc(Op, dialect=DLA):
 
     def verify(self) -> None:
         self.check_attributes()
-        (result,) = self.results
+        self.operand_groups()
+        (result,) = self.result_groups()
         space = buffer_of(result.type).space
-        if space in REGIONS and space != REGIONS[-1]:
+        if space in REGIONS and space != ACTIVATIONS:
             raise Invalid(f"makes a buffer in {space}, whose buffers are the program's arguments")
         if self.address < -1:
             raise Invalid(f"address is {self.address}, must not be negative")
@@ -77,6 +87,7 @@ class Load(BufferOp):
     def check(self) -> None:
         if min(self.top, self.bottom, self.left, self.right) < 0:
             raise Invalid("borders are negative")
+        need_byte("fill", self.fill)
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         target = windows["destination"]
@@ -119,7 +130,7 @@ class Store(BufferOp):
     channels: int
 
     packet = "store"
-    spaces: ClassVar = {"source": (SRAM,), "destination": REGIONS[1:]}
+    spaces: ClassVar = {"source": (SRAM,), "destination": (OUTPUTS, ACTIVATIONS)}
 
     def accesses(self) -> tuple[Access, ...]:
         sizes: Shape = (self.rows, self.columns, self.channels)

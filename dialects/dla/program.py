@@ -1,6 +1,7 @@
 """Programs of an accelerator, and calls of them."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from .interpret import run_program
 from .memory import Alloc
 from .schedule import check_schedule
 from .types import CONSTANTS, INPUTS, OUTPUTS, Buffer, buffer_of
+
+PORTS = (INPUTS, CONSTANTS, OUTPUTS)
+"""The regions of dram that a program is given buffers in."""
 
 
 class Program(Op, dialect=DLA):
@@ -41,6 +45,12 @@ class Program(Op, dialect=DLA):
     def block(self) -> ir.Block:
         """Return the block of the body."""
         return self.operation.regions[0].blocks[0]
+
+    @property
+    def has_body(self) -> bool:
+        """Say whether there is a body at all, which an op that is not verified may lack."""
+        regions = self.operation.regions
+        return len(regions) == 1 and len(regions[0].blocks) == 1
 
     @property
     def arguments(self) -> list[tuple[ir.Value, Buffer]]:
@@ -72,20 +82,50 @@ class Program(Op, dialect=DLA):
 
     def verify(self) -> None:
         self.check_attributes()
+        _ = self.attributes, self.operand_groups(), self.result_groups()
         check_body(self.operation, End.op_name)
         if self.operation.parent is not None and self.operation.parent.name != "builtin.module":
             raise Invalid(f"stands in '{self.operation.parent.name}', must stand in a module")
         if self.atom < 1:
             raise Invalid(f"atom is {self.atom}, must be at least 1")
-        for index, (_, buffer) in enumerate(self.arguments):
-            if buffer.space not in (INPUTS, CONSTANTS, OUTPUTS):
-                raise Invalid(f"argument {index} is in {buffer.space}, must be in a port's region")
-        count = len(self.argument_addresses)
-        if count and count != len(self.block.arguments):
-            raise Invalid(f"has {count} addresses for {len(self.block.arguments)} arguments")
+        self._check_arguments()
         self._check_body()
-        if self.scheduled:
+        # What is wrong with an op is its own fault, of which there is a message: no second one.
+        unnamed = ir.StringAttr.get("")
+        attributes = [op.operation.attributes for op in self.ops]
+        if any("engine" in a and a["engine"] != unnamed for a in attributes) and self._sound():
             check_schedule(self.ops, self.addresses)
+
+    def _check_arguments(self) -> None:
+        buffers = [buffer for _, buffer in self.arguments]
+        for index, buffer in enumerate(buffers):
+            if buffer.space not in PORTS:
+                known = ", ".join(PORTS)
+                raise Invalid(f"argument {index} is in {buffer.space}, must be in one of: {known}")
+        addresses = self.argument_addresses
+        if addresses and len(addresses) != len(buffers):
+            raise Invalid(f"has {len(addresses)} addresses for {len(buffers)} arguments")
+        spans: list[tuple[str, int, int, int]] = []
+        for index, (address, buffer) in enumerate(zip(addresses, buffers, strict=False)):
+            if address < 0:
+                raise Invalid(f"address of argument {index} is {address}, must not be negative")
+            # Constants are never written, so that several may be the same bytes.
+            if buffer.space != CONSTANTS:
+                spans.append((buffer.space, address, address + buffer.size_bytes, index))
+        for one, other in pairwise(sorted(spans)):
+            if one[0] == other[0] and other[1] < one[2]:
+                raise Invalid(f"arguments {one[3]} and {other[3]} share bytes of {one[0]}")
+
+    def _sound(self) -> bool:
+        """Say whether each op of the body is well formed by itself."""
+        try:
+            for operation in self.block.operations:
+                op = view(operation)
+                if op is not None:
+                    op.verify()
+        except Invalid:
+            return False
+        return True
 
     def _check_body(self) -> None:
         known: set[ir.Value] = set(self.block.arguments)
@@ -122,7 +162,10 @@ class Run(Op, dialect=DLA):
 
     def verify(self) -> None:
         self.check_attributes()
+        self.operand_groups()
         found = find_program(self.operation, self.program)
+        if not found.has_body:
+            return  # of which there is a message
         given = [buffer for _, buffer in found.arguments if buffer.space != OUTPUTS]
         made = [buffer for _, buffer in found.arguments if buffer.space == OUTPUTS]
         _check_values("operand", [v.type for v in self.operation.operands], given)

@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from ..core.errors import Invalid
 from ..core.mlir import ir
-from .buffers import BufferOp, touched
+from .access import Access
+from .buffers import BufferOp, made_of, touched
+from .types import Buffer, buffer_of
 
 Clocks = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -30,16 +32,40 @@ class Touch:
 
 
 def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[Touch]:
-    """List what each op touches; raise Invalid for a buffer that has no address."""
+    """List what each op touches.
+
+    Raises Invalid for a buffer that has no address, and for a result over what it is made of.
+    """
     found: list[Touch] = []
     for number, op in enumerate(ops):
         for value, buffer, access in touched(op):
             if value not in addresses:
                 raise Invalid(f"'{op.op_name}' uses a buffer in {buffer.space} without an address")
-            first, end = access.reach(buffer)
-            base = addresses[value]
-            found.append(Touch(number, buffer.space, base + first, base + end, access.writes))
+            first, end = _span(buffer, access, addresses[value])
+            found.append(Touch(number, buffer.space, first, end, access.writes))
+        _check_place(op, addresses)
     return found
+
+
+def _span(buffer: Buffer, access: Access, address: int) -> tuple[int, int]:
+    first, end = access.reach(buffer)
+    return address + first, address + end
+
+
+def _check_place(op: BufferOp, addresses: Mapping[ir.Value, int]) -> None:
+    """Raise Invalid where addresses put a result over what it is made of, of another buffer."""
+    buffers = op.buffers
+    for read, write in made_of(op):
+        source, target = buffers[read.operand], buffers[write.operand]
+        a, b = buffer_of(source.type), buffer_of(target.type)
+        if source == target or a.space != b.space:
+            continue
+        first, end = _span(a, read, addresses[source])
+        start, last = _span(b, write, addresses[target])
+        alike = first == start and read.strides(a) == write.strides(b)
+        if first < last and start < end and not (op.in_place and alike):
+            where = f"'{write.operand}' at bytes of '{read.operand}'"
+            raise Invalid(f"'{op.op_name}' has {where}, of which it is made")
 
 
 class Order:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.fixed_point import multiply_shift
+from ..core.fixed_point import MOST_BITS, multiply_shift
 from ..core.integers import (
     Factor,
     Window,
@@ -18,16 +18,17 @@ from ..core.integers import (
     looked_up,
     pooled,
     require_i32,
+    require_scale,
     resized,
 )
 from ..core.tensor import Array, Shape
 from .access import Access
 from .buffers import BufferOp
-from .convolution import CONV_MODES, DIVISORS, POOL_MODES
-from .dialect import HIGH, LOW, need_bounds, need_scaling
+from .convolution import CONV_MODES, need_pool
+from .dialect import HIGH, LOW, need_bounds, need_byte, need_scaling
 from .memory import ORIGIN
 from .types import ACCUMULATOR, SRAM, WEIGHTS
-from .vector import OPERATORS
+from .vector import OPERATORS, need_positions
 
 TABLE_BYTES = 9
 """Bytes that a filter has in a table: its bias and its multiplier (i32), and its shift (i8)."""
@@ -54,6 +55,9 @@ class ImageOp(BufferOp, abstract=True):
     def made(self) -> Shape:
         """Return how many rows, columns and channels the op makes."""
         return self.rows, self.columns, self.channels
+
+    def check(self) -> None:
+        need_byte("zero point", self.destination_zero)
 
     def accesses(self) -> tuple[Access, ...]:
         rows, columns, channels = self.made
@@ -161,8 +165,10 @@ class ConvTile(ImageOp):
         windows["sums"][...] = sums
         if self.finish:
             table = windows["table"]
+            multiplier = self._words(table, 1)
             shift = table[8 * self.padded :].astype(np.int64)
-            scaled = multiply_shift(sums, self._words(table, 1), shift, self.rounding)
+            require_scale(multiplier, shift, MOST_BITS)
+            scaled = multiply_shift(sums, multiplier, shift, self.rounding)
             y = finish(scaled, self.destination_zero, self.low, self.high)
             self.write(windows, y[..., : self.filters])
 
@@ -210,12 +216,12 @@ class PoolTile(ImageOp):
         return self.out_rows, self.out_columns, self.channels
 
     def check(self) -> None:
-        if self.mode not in POOL_MODES or self.divisor not in DIVISORS:
-            raise Invalid(f"mode is '{self.mode}' with divisor '{self.divisor}'")
         zeros = (self.source_zero, self.destination_zero)
         need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
         need_bounds(self.low, self.high)
-        check_window(window_of_tile(self))
+        window, sizes = window_of_tile(self), (self.rows, self.columns)
+        check_window(window)
+        need_pool(window, sizes, self.mode, self.divisor, self.multiplier, self.shift)
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         factor = Factor(self.multiplier, self.shift, self.rounding)
@@ -240,6 +246,7 @@ class EltwiseTile(ImageOp):
     rounding: str = "half_away"
 
     packet = "eltwise"
+    in_place = True
     spaces: ClassVar = {**ImageOp.spaces, "other": (SRAM,)}
 
     def accesses(self) -> tuple[Access, ...]:
@@ -269,6 +276,7 @@ class LookupTile(ImageOp):
     table_at: int = 0
 
     packet = "lookup"
+    in_place = True
     spaces: ClassVar = {**ImageOp.spaces, "table": (WEIGHTS,)}
 
     def accesses(self) -> tuple[Access, ...]:
@@ -294,11 +302,23 @@ class ResizeTile(ImageOp):
     def made(self) -> Shape:
         return self.out_rows, self.out_columns, self.channels
 
+    @property
+    def start(self) -> tuple[int, int]:
+        """Return the first positions."""
+        return self.start_rows, self.start_columns
+
+    @property
+    def step(self) -> tuple[int, int]:
+        """Return how far positions are apart."""
+        return self.step_rows, self.step_columns
+
+    def check(self) -> None:
+        super().check()
+        need_positions(self.start, self.step)
+
     def execute(self, windows: Mapping[str, Array]) -> None:
-        start = (self.start_rows, self.start_columns)
-        step = (self.step_rows, self.step_columns)
         out = (self.out_rows, self.out_columns)
-        self.write(windows, resized(windows["source"], out, start, step))
+        self.write(windows, resized(windows["source"], out, self.start, self.step))
 
 
 class CopyTile(ImageOp):
@@ -312,6 +332,7 @@ class CopyTile(ImageOp):
     rounding: str = "half_away"
 
     packet = "copy"
+    in_place = True
 
     def check(self) -> None:
         zeros = (self.source_zero, self.destination_zero)
@@ -337,6 +358,7 @@ def window_of_tile(op: ConvTile | PoolTile) -> Window:
 
 def check_window(window: Window) -> None:
     """Raise Invalid for sizes that make no sense."""
-    for what, least in (("kernel", 1), ("strides", 1), ("dilations", 1), ("pads", 0)):
+    least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
+    for what, least in least_of.items():
         if min(getattr(window, what)) < least:
             raise Invalid(f"{what} are {getattr(window, what)}, must be at least {least}")

@@ -4,11 +4,13 @@ import math
 from dataclasses import dataclass
 
 from ..core.errors import Invalid
-from ..core.mlir import ir
+from ..core.mlir import announce_dialect, ir
 from ..core.tensor import Shape
 
 TOKEN = "!async.token"
 """The type of what an op of a scheduled program gives to those that wait for it."""
+
+announce_dialect("async")  # tokens are looked at often
 
 SRAM, WEIGHTS, ACCUMULATOR = "sram", "weights", "accumulator"
 INPUTS, OUTPUTS, CONSTANTS, ACTIVATIONS = (

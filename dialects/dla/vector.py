@@ -138,14 +138,21 @@ class Resize(TensorOp):
     def infer(x: Tensor, *, out: Shape, start: Shape, step: Shape) -> Tensor:
         batch, _, _, channels = need_image("x", x)
         need_pair("out", out, 1)
-        need_pair("step", step, 0)
-        need_pair("start", start, -(1 << 31))
+        need_positions(start, step)
         return Tensor((batch, *out, channels), "i8")
 
     @staticmethod
     def reference(x: Array, *, out: Shape, start: Shape, step: Shape) -> Array:
         pairs = [(pair[0], pair[1]) for pair in (out, start, step)]
         return stacked([resized(image, *pairs) for image in x])
+
+
+def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
+    """Raise Invalid unless positions start at numbers of 32 bits and go on by such."""
+    for what, pair, least in (("start", start, -(1 << 31)), ("step", step, 0)):
+        need_pair(what, pair, least)
+        if max(pair) >= least + (1 << 32):
+            raise Invalid(f"{what} is {tuple(pair)}, must have at most 32 bits")
 
 
 class Copy(TensorOp):

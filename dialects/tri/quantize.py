@@ -5,8 +5,9 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
+from ..core.integers import divide
 from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
-from ..core.tensor import Array, Shape, Tensor, normalize_axis, numpy_dtype
+from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp
 from .numeric import need_one_of
 
@@ -144,12 +145,7 @@ class Requantize(TriOp):
         if x.dtype != "i32":
             raise Invalid(f"requantises {x.dtype}, must be i32")
         need_one_of("rounding", rounding, ROUNDINGS)
-        need_one_of("to", to, ("i8", "ui8", "i16", "ui16", "i32"))
-        least, most = storage_range(to)
-        if not least <= low <= high <= most:
-            raise Invalid(f"clamps to {low}:{high}, must be in {least}:{most} of {to}")
-        if not -(1 << 31) <= zero_point < 1 << 31:
-            raise Invalid(f"zero_point is {zero_point}, must fit in i32")
+        _need_bounds(to, low, high, zero_point)
         _need_factors(x.shape, multiplier, shift, axis)
         return Tensor(x.shape, to)
 
@@ -170,6 +166,73 @@ class Requantize(TriOp):
         shifts = _along(np.array(shift, np.int64), x.ndim, axis)
         y = multiply_shift(x, factors, shifts, rounding) + zero_point
         return np.clip(y, low, high).astype(numpy_dtype(to))
+
+
+class RequantizeMean(TriOp):
+    """Bring means to another scale, in integers alone: of sums, and how many numbers each is of.
+
+    y = clamp(round(x * multiplier / (count * 2^shift)) + zero_point, low, high)
+
+    There is one division, and it is exact: halves go away from zero. `x` and `count`, which is
+    above 0 and broadcasts to `x`, are i32. Products and divisors must be below 2^61.
+    """
+
+    x: Operand
+    count: Operand
+    multiplier: int
+    shift: int
+    zero_point: int = 0
+    low: int
+    high: int
+    to: str
+    y: Result
+
+    elementwise = True
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        count: Tensor,
+        *,
+        multiplier: int,
+        shift: int,
+        zero_point: int,
+        low: int,
+        high: int,
+        to: str,
+    ) -> Tensor:
+        if (x.dtype, count.dtype) != ("i32", "i32"):
+            raise Invalid(f"requantises {x} divided by {count}, both must be of i32")
+        if broadcast(x.shape, count.shape) != x.shape:
+            raise Invalid(f"divides {x} by {count}, which must broadcast to it")
+        _need_bounds(to, low, high, zero_point)
+        _need_factors(x.shape, (multiplier,), (shift,), 0)
+        return Tensor(x.shape, to)
+
+    @staticmethod
+    def reference(
+        x: Array,
+        count: Array,
+        *,
+        multiplier: int,
+        shift: int,
+        zero_point: int,
+        low: int,
+        high: int,
+        to: str,
+    ) -> Array:
+        product, divisor = x.astype(np.int64) * multiplier, count.astype(np.int64) << shift
+        y = divide(product, divisor) + zero_point
+        return np.clip(y, low, high).astype(numpy_dtype(to))
+
+
+def _need_bounds(to: str, low: int, high: int, zero_point: int) -> None:
+    need_one_of("to", to, ("i8", "ui8", "i16", "ui16", "i32"))
+    least, most = storage_range(to)
+    if not least <= low <= high <= most:
+        raise Invalid(f"clamps to {low}:{high}, must be in {least}:{most} of {to}")
+    if not -(1 << 31) <= zero_point < 1 << 31:
+        raise Invalid(f"zero_point is {zero_point}, must fit in i32")
 
 
 def _need_factors(

@@ -71,6 +71,22 @@ class Window:
         hangs_over = self.ceil_mode and rest > 0 and (steps + 1) * stride < begin + size
         return steps + 1 + hangs_over
 
+    def reaching(self, sizes: Shape) -> Shape:
+        """Return pads that also cover what hangs over the end of an input."""
+        ends = [
+            max(end, (windows - 1) * stride + extent - begin - size)
+            for size, windows, stride, extent, begin, end in zip(
+                sizes,
+                self.output_sizes(sizes),
+                self.strides,
+                self.extents,
+                self.begins,
+                self.ends,
+                strict=True,
+            )
+        ]
+        return (*self.begins, *ends)
+
     def input_sizes(self, sizes: Shape) -> Shape:
         """Count the elements that `sizes` windows cover, without padding: convolution's inverse."""
         self.check()

@@ -7,7 +7,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array, numpy_dtype
-from ..building import Operand, add, cast, div, minimum, mul, sub, where
+from ..building import Operand, absolute, add, cast, div, maximum, minimum, mul, sub, where
 from .registry import decomposes
 
 WIDE = "i32"
@@ -51,8 +51,21 @@ def requantize(op: tri.Requantize) -> ir.Value:
     elif op.rounding == "half_even":
         odd = tri.BitwiseAnd.build(tri.ShiftRight.build(product, amount).y, ones).y
         product = sub(add(product, odd), ones)
-    y = add(tri.ShiftRight.build(add(product, bias), amount).y, op.zero_point)
-    least = tri.Maximum.build(y, _along(np.array([op.low]), op.x, 0)).y
+    return _finished(tri.ShiftRight.build(add(product, bias), amount).y, op)
+
+
+@decomposes(tri.RequantizeMean)
+def requantize_mean(op: tri.RequantizeMean) -> ir.Value:
+    """Divide twice the size by twice the divisor, rounded down; half of it was added before."""
+    product = mul(cast(op.x, "i64"), op.multiplier)
+    divisor = mul(cast(op.count, "i64"), 1 << op.shift)
+    size = div(add(mul(absolute(product), 2), divisor), mul(divisor, 2))
+    return _finished(mul(tri.Sign.build(product).y, size), op)
+
+
+def _finished(x: ir.Value, op: tri.Requantize | tri.RequantizeMean) -> ir.Value:
+    """Add the zero point and clamp."""
+    least = maximum(add(x, op.zero_point), op.low)
     return cast(minimum(least, op.high), op.to)
 
 

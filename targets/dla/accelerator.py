@@ -5,10 +5,12 @@ from copy import copy
 from functools import cached_property
 from typing import ClassVar
 
-from ...dialects import dla
+from ...dialects import dla, tri
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
+from ...dialects.core.tensor import is_float
 from ...dialects.dla.dialect import TensorOp
 from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
@@ -22,8 +24,8 @@ from .limits import tensor_refusal
 from .measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
+from .record_refusals import recorded_refusal
 from .registry import choose_instructions
-from .select_dla import REFUSAL
 
 
 class Accelerator(Target):
@@ -59,12 +61,13 @@ class Accelerator(Target):
     def chosen(self, architectures: tuple[str, ...]) -> "Accelerator":
         if not architectures:
             return self
-        if len(architectures) > 1:
+        file, *others = architectures
+        if others:
             listed = ", ".join(architectures)
             raise CompileError(f"'{self.name}' is described by one file, not by several: {listed}")
         found = copy(self)
         found.__dict__.pop("instructions", None)
-        found.file = architectures[0]
+        found.file = file
         return found
 
     def choice(self, options: Options) -> str:
@@ -104,9 +107,16 @@ class Accelerator(Target):
     def refusal(self, op: Op) -> str | None:
         if isinstance(op, TensorOp):
             return tensor_refusal(op, self.description)
-        if REFUSAL in op.operation.attributes:
-            return str(op.operation.attributes[REFUSAL].value)
-        return f"{self.name} has no op for {op.op_name}"
+        if isinstance(op, tri.Constant):
+            return None
+        if (reason := recorded_refusal(op)) is not None:
+            return reason
+        types = (tensor_of(value.type).dtype for value in (*op.operation.operands, *op.results))
+        floats = [dtype for dtype in types if is_float(dtype)]
+        why = (
+            f"computes on integers, not on {floats[0]}" if floats else f"has no op for {op.op_name}"
+        )
+        return f"{self.name} {why}"
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
         from .code import ProgramCode

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from ...dialects.core.errors import CompileError, Diagnostic
-from ...dialects.core.location import describe
+from ...dialects.core.location import describe, node_names
 from ...dialects.core.module import Module
 from ...dialects.dla import Program
 from ...dialects.dla.buffers import BufferOp
@@ -68,7 +68,7 @@ def _allocate(ops: Sequence[BufferOp], found: Sequence[Life], description: Descr
         for number, life in enumerate(found)
         if life.first <= life.last
     ]
-    plan = plan_memory(used, memory.alignment)
+    plan = plan_memory(used, memory.alignment, memory.bytes)
     if plan.size_bytes > memory.bytes:
         raise Retry(_overflow(ops, found, memory, space, plan))
     for number, life in enumerate(found):
@@ -114,5 +114,5 @@ def _named(ops: Sequence[BufferOp], life: Life) -> str:
 
 
 def _at(op: BufferOp) -> str:
-    where = describe(op.location)
-    return f"{op.op_name} of {where}" if where else op.op_name
+    nodes = node_names(op.location)
+    return f"{op.op_name} of {nodes[-1]}" if nodes else op.op_name

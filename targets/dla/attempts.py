@@ -20,29 +20,30 @@ class Retry(CompileError):
 
 @dataclass(frozen=True)
 class Parameters:
-    """What an attempt may take: how much of sram values keep that stay there, in percent,
-    whether loads are hoisted to overlap with what is computed, and how much of what is left of
-    the memories tiles may take, in percent.
+    """What an attempt may take, in percent.
+
+    How much of sram the values that stay there may take; how much of the memories may be taken
+    when loads run ahead, where 0 lets none of them; and how much of what is left tiles may take.
     """
 
     share: int = 100
-    prefetch: bool = True
+    prefetch: int = 100
     tile_share: int = 100
 
     def __str__(self) -> str:
-        ahead = "prefetch" if self.prefetch else "no prefetch"
+        ahead = f"prefetch {self.prefetch}" if self.prefetch else "no prefetch"
         return f"share {self.share}, {ahead}, tiles {self.tile_share}"
 
 
 ATTEMPTS = (
     Parameters(100),
-    Parameters(75),
-    Parameters(50),
-    Parameters(25),
-    Parameters(0),
-    Parameters(0, tile_share=50),
-    Parameters(0, prefetch=False),
-    Parameters(0, prefetch=False, tile_share=50),
+    Parameters(100, prefetch=80),
+    Parameters(75, prefetch=85),
+    Parameters(75, prefetch=70),
+    Parameters(50, prefetch=75),
+    Parameters(25, prefetch=65),
+    Parameters(0, prefetch=50),
+    Parameters(0, prefetch=0, tile_share=50),
 )
 """All attempts, the one that should be fastest first; after the last one, compilation fails."""
 

@@ -2,7 +2,7 @@
 
 from ...dialects import dla, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.errors import Diagnostic, Unsupported
+from ...dialects.core.errors import Unsupported
 from ...dialects.core.interpret import compute
 from ...dialects.core.location import describe, inner_location
 from ...dialects.core.mlir import ir
@@ -23,9 +23,9 @@ class LowerToBuffers(Pass):
     """Make a program of each group on an accelerator, and run it where the group was.
 
     Values that stay (see `choose-memory`) are in sram as wholes; windows of others are loaded into
-    tiles, and what is made of them is stored. Tiles are as large as half of `tile_share` percent of
-    the room that is left allows, so that two of them fit. Asks for another attempt where not even
-    the smallest tile of an op does.
+    tiles, and what is made of them is stored. Tiles are as large as `tile_share` percent of what is
+    left of the memories allows, so that two of them fit, or one where two cannot. Asks for another
+    attempt where not even the smallest tile of an op fits.
 
         %y = tri.group %x { dla.conv } {target = "vanilla"}
             =>   dla.program @vanilla_0 { dla.load … dla.conv_tile … dla.store … }
@@ -155,13 +155,19 @@ class _Lowering:
             images.sram = tiler.alloc(self.layout.images(shape, SRAM))
         elif images.dram is None:
             images.dram = tiler.alloc(self.layout.images(shape, ACTIVATIONS))
-        tiler.budget = self._left(index, tiler) * self.share // 200
-        tiler.weight_budget = self.layout.capacity("weights") * self.share // 200
-        try:
-            TILINGS[type(op)](op, tiler)
-        except Unsupported as reason:
-            message = f"'{op.op_name}' op {reason}"
-            raise Retry([Diagnostic(describe(op.location), message)]) from None
+        self._cut(op, self._left(index, tiler) * self.share // 100, tiler)
+
+    def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
+        """Cut an op into tiles of which two fit, or one where that is all that can be."""
+        weights = self.layout.capacity("weights") * self.share // 100
+        for among in (2, 1):
+            tiler.budget, tiler.weight_budget = room // among, weights // among
+            try:
+                TILINGS[type(op)](op, tiler)
+                return
+            except Unsupported as reason:
+                refused = f"'{op.op_name}' op of {describe(op.location)} {reason}"
+        raise Retry(refused)
 
     def _left(self, index: int, tiler: Tiler) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""

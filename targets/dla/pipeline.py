@@ -8,6 +8,7 @@ from ...passes.expose_storage import ExposeStorage
 from ...passes.fold_constants import FoldConstants
 from ...passes.fold_shapes import FoldShapes
 from ...passes.lower_quantized import LowerQuantized
+from ...passes.sign_bytes import SignBytes
 from .allocate_buffers import AllocateBuffers
 from .choose_memory import ChooseMemory
 from .core.description import Description
@@ -15,6 +16,7 @@ from .insert_tokens import InsertTokens
 from .lower_to_buffers import LowerToBuffers
 from .phases import IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .prefetch import Prefetch
+from .record_refusals import RecordRefusals
 from .segment_dla import SegmentDla
 from .select_dla import SelectDla
 
@@ -27,14 +29,16 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
         Phases()
         .add(
             TENSOR_SEL,
+            SignBytes(),
             LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
-            Eliminate(),
+            Eliminate(),  # and no more: folded constants would be wider than bytes
             SelectDla(target, file),
             Eliminate(),
         )
         .add(
             IR_OPTIMIZATION,
+            RecordRefusals(),
             # What no op of the accelerator stands for becomes arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
@@ -45,7 +49,7 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
             TENSOR_SCHED,
             lambda parameters: ChooseMemory(target, file, parameters.share),
             lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
-            lambda parameters: Prefetch(target, file, 2 if parameters.prefetch else 0),
+            lambda parameters: Prefetch(target, file, parameters.prefetch),
         )
         .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
     )

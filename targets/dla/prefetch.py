@@ -20,7 +20,7 @@ class Prefetch(Pass):
 
     A load goes up past `depth` computations, as far as what it loads is there already, and what is
     then there at once takes at most `room` percent of a memory: so a tile is loaded while the one
-    before it is computed, into another buffer. A store goes down past one.
+    before it is computed, into another buffer. A store goes down past one. No room, no change.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
@@ -28,11 +28,13 @@ class Prefetch(Pass):
 
     target: str = "vanilla"
     description: str = ""
-    depth: int = 2
     room: int = 100
+    depth: int = 2
 
     def run(self, module: Module) -> None:
         layout = layout_of(self.target, self.description)
+        if not self.room:
+            return
         with module.operation.context:
             for op in ops(module.operation):
                 if isinstance(op, dla.Program) and op.target == self.target:

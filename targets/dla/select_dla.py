@@ -18,6 +18,7 @@ from .select_elements import OPERATORS, is_lookup, select_copy, select_elements,
 from .select_moves import select_concat, select_resize
 from .select_pools import (
     select_average,
+    select_counted_average,
     select_max_pool,
     select_mean,
     select_rescaled_max_pool,
@@ -31,6 +32,9 @@ REFUSAL = "dla.refusal"
 """The attribute of an op that says why the accelerator does not have it."""
 
 BYTES = ("i8", "ui8")
+
+SUMS = (tri.Requantize, tri.RequantizeMean)
+"""Ops that finish sums."""
 
 
 class SelectDla(Pass):
@@ -55,7 +59,7 @@ class SelectDla(Pass):
 
 
 class _Select(Pattern):
-    shared = (tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
     def __init__(self, description: Description) -> None:
         self.description = description
@@ -96,6 +100,8 @@ def _rule(op: Op, selection: Selection) -> Rule:
             return select_concat
         case tri.Resize():
             return select_resize
+        case tri.RequantizeMean():
+            return select_counted_average
         case tri.Requantize():
             return _rule_of_sums(op, selection)
         case _:

@@ -37,6 +37,27 @@ def select_average(op: tri.Requantize, selection: Selection) -> None:
     selection.replace(new, covered)
 
 
+def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None:
+    """Select the average of what windows have of an image."""
+    conv = selection.sole(op.x, tri.Conv)
+    if not sums_windows(conv, selection):
+        raise NoMatch(f"{selection.description.name} divides sums of windows, not of products")
+    source = selection.bytes_of(conv.x)
+    window = Window.of(tensor_of(conv.w.type).shape[2:], conv.strides, conv.dilations, conv.pads)
+    counts, shape = selection.constant(op.count, "counts"), tensor_of(op.y.type).shape
+    factor = {"multiplier": op.multiplier, "shift": op.shift}
+    finish = {"source_zero": source.zero, **selection.ending(op), **factor}
+    covered = (*source.ops, conv)
+    with selection.place(*covered):
+        image = image_of(source.value)
+        made = _pool(selection, image, "average", window, None, finish, "inside")
+        expected = window.counts(_sizes(image), _sizes(made.y)).reshape(shape[2:])
+        if not (np.broadcast_to(counts, shape) == expected).all():
+            raise NoMatch(f"{selection.description.name} divides by what of windows is in images")
+        new = tensor_from(made.y, shape)
+    selection.replace(new, covered)
+
+
 def select_mean(op: tri.Requantize, selection: Selection) -> None:
     """Select the mean over rows and columns, or over the axis before the last of three."""
     total = selection.sole(op.x, tri.ReduceSum)
@@ -126,19 +147,23 @@ def _pool(
     window: Window,
     out: Shape | None,
     finish: dict[str, Any],
+    divisor: str = "none",
 ) -> dla.Pool:
     """Build a pool that makes `out`, which may need more padding than the op has."""
     sizes = _sizes(x)
     if out is not None:
         window = window.reaching(sizes, (1,) * (2 - len(out)) + out)
-    selection.limit("pool", **window.fields, mode=mode, divisor="none")
+    selection.limit(
+        "pool", **window.fields, mode=mode, divisor=divisor, shift=finish.get("shift", 0)
+    )
     attributes: dict[str, Any] = {
         "strides": window.strides,
         "dilations": window.dilations,
         "pads": window.pads,
+        "divisor": divisor,
     }
     made = dla.Pool.build(x, mode=mode, kernel=window.kernel, **attributes, **finish)
-    if not window.meets(sizes, _sizes(made.y)):
+    if not window.counts(sizes, _sizes(made.y)).all():
         raise NoMatch(f"{selection.description.name} pools no window that is outside of an image")
     return made
 

@@ -79,15 +79,20 @@ class Selection:
     def scaling(self, op: tri.Requantize, packet: str) -> dict[str, Any]:
         """Return what finishes a result, as the ops of `dla` say it; multiplier and shift apart."""
         name, rounding = self.description.name, self.description.rounding
+        if any(op.shift) and op.rounding != rounding:
+            raise NoMatch(f"{name} rounds {rounding}, not {op.rounding}")
+        self.limit(packet, multiplier=max(op.multiplier), shift=max(op.shift))
+        return self.ending(op)
+
+    def ending(self, op: tri.Requantize | tri.RequantizeMean) -> dict[str, Any]:
+        """Return the zero point and the bounds of a result."""
+        name = self.description.name
         if op.to != BYTE:
             raise NoMatch(f"{name} makes values of {BYTE}, not of {op.to}")
         if not LOW <= op.zero_point <= HIGH:
             raise NoMatch(f"{name} has zero points of {BYTE}, not {op.zero_point}")
-        if any(op.shift) and op.rounding != rounding:
-            raise NoMatch(f"{name} rounds {rounding}, not {op.rounding}")
-        self.limit(packet, multiplier=max(op.multiplier), shift=max(op.shift))
-        bounds = {"low": op.low, "high": op.high}
-        return {"rounding": rounding, "destination_zero": op.zero_point, **bounds}
+        given = {"rounding": self.description.rounding, "destination_zero": op.zero_point}
+        return {**given, "low": op.low, "high": op.high}
 
     def factor(self, op: tri.Requantize, packet: str) -> dict[str, int]:
         """Return the one multiplier and the one shift that a packet has for all channels."""

@@ -93,25 +93,23 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
 def tile_lookup(op: dla.Lookup, tiler: Tiler) -> None:
     """Write the tiles of a lookup; its table is loaded once."""
     table = tiler.weights([tiler.array(op.table)], "table").chunk(0)
-    _tile_by_value(op, dla.LookupTile, tiler, {}, table)
+    tile_by_value(op, dla.LookupTile, tiler, {}, table)
 
 
 @tiles(dla.Copy)
 def tile_copy(op: dla.Copy, tiler: Tiler) -> None:
     """Write the tiles of a change of scale."""
     names = ("source_zero", "multiplier", "shift", "destination_zero", "low", "high", "rounding")
-    _tile_by_value(op, dla.CopyTile, tiler, _fields(op, *names))
+    tile_by_value(op, dla.CopyTile, tiler, _fields(op, *names))
 
 
-def _tile_by_value(
-    op: dla.Lookup | dla.Copy,
-    cls: type[dla.LookupTile | dla.CopyTile],
-    tiler: Tiler,
-    fields: dict[str, Any],
-    *tables: ir.Value,
+def tile_by_value(
+    op: Op, cls: type[dla.ImageOp], tiler: Tiler, fields: dict[str, Any], *tables: ir.Value
 ) -> None:
-    reader, writer = tiler.reader(op.x), tiler.writer(op.y)
-    y, images = _shape(op.y), reader.loads + writer.stores
+    """Write tiles of a class for an op that makes each value of the one at its place in `x`."""
+    x, (result,) = op.operation.operands[0], op.results
+    reader, writer = tiler.reader(x), tiler.writer(result)
+    y, images = _shape(result), reader.loads + writer.stores
 
     def need(rows: int, columns: int, channels: int) -> int:
         return rows * columns * tiler.layout.padded(channels) * images

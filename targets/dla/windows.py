@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...dialects.core.tensor import Shape
+import numpy as np
+
+from ...dialects.core.tensor import Array, Shape
 from ...passes.rewriting import NoMatch
 
 
@@ -49,16 +51,12 @@ class Window:
         pads = (*self.pads[:2], *ends)
         return Window(self.kernel, self.strides, self.dilations, pads)
 
-    def meets(self, sizes: Shape, out: Shape) -> bool:
-        """Say whether each window has something of an image."""
-        return all(self._meets(axis, sizes[axis], out[axis]) for axis in (0, 1))
+    def counts(self, sizes: Shape, out: Shape) -> Array:
+        """Return how many pixels of an image each window has."""
+        rows, columns = (self._counts(axis, sizes[axis], out[axis]) for axis in (0, 1))
+        return rows[:, None] * columns
 
-    def _meets(self, axis: int, size: int, out: int) -> bool:
-        for index in range(out):
-            first = index * self.strides[axis] - self.pads[axis]
-            taps = range(first, first + self.kernel[axis] * self.dilations[axis])[
-                :: self.dilations[axis]
-            ]
-            if not any(0 <= tap < size for tap in taps):
-                return False
-        return True
+    def _counts(self, axis: int, size: int, out: int) -> Array:
+        first = np.arange(out) * self.strides[axis] - self.pads[axis]
+        taps = first[:, None] + np.arange(self.kernel[axis]) * self.dilations[axis]
+        return ((taps >= 0) & (taps < size)).sum(axis=1)

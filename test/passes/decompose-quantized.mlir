@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --decompose=ops=quantize,dequantize,requantize | FileCheck %s
+// RUN: trivium-opt %s --decompose=ops=quantize,dequantize,requantize,requantize_mean | FileCheck %s
 
 // CHECK-LABEL: func.func @quantizes_by_arithmetic
 // CHECK:         "tri.div"
@@ -32,4 +32,16 @@ func.func @dequantizes_by_arithmetic(%x: tensor<2x3x!quant.uniform<i8:f32:0, {0.
 func.func @requantizes_by_arithmetic(%x: tensor<2xi32>) -> tensor<2xui8> {
   %0 = "tri.requantize"(%x) {multiplier = array<i64: 5>, shift = array<i64: 3>, zero_point = 128, low = 0, high = 255, rounding = "half_up", to = "ui8"} : (tensor<2xi32>) -> tensor<2xui8>
   return %0 : tensor<2xui8>
+}
+
+// Sizes are divided, which rounds down; the sign comes last.
+// CHECK-LABEL: func.func @divides_by_arithmetic
+// CHECK:         %[[SIZE:.*]] = "tri.abs"({{.*}}) : (tensor<2xi64>
+// CHECK:         %[[QUOTIENT:.*]] = "tri.div"
+// CHECK:         %[[SIGN:.*]] = "tri.sign"
+// CHECK:         "tri.mul"(%[[SIGN]], %[[QUOTIENT]])
+// CHECK:         "tri.cast"({{.*}}) {{.*}}to = "i8"
+func.func @divides_by_arithmetic(%x: tensor<2xi32>, %n: tensor<2xi32>) -> tensor<2xi8> {
+  %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, zero_point = 7, low = -128, high = 127, to = "i8"} : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi8>
+  return %0 : tensor<2xi8>
 }

@@ -132,3 +132,53 @@ func.func @keeps_a_function_of_two_bytes(%x: tensor<2x!quant.uniform<i8:f32, 0.5
   %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<2xf32>) -> tensor<2x!quant.uniform<i8:f32, 1.0>>
   return %3 : tensor<2x!quant.uniform<i8:f32, 1.0>>
 }
+
+// Weights that are turned after they were dequantised: integers are turned, scales go with them.
+// CHECK-LABEL: func.func @turns_integers
+// CHECK:         %[[W:.*]] = "tri.transpose"({{.*}}) {permutation = array<i64: 1, 0>} : (tensor<2x1x!quant.uniform
+// CHECK:         "tri.storage_cast"(%[[W]]) {to = "i8"}
+// CHECK:         "tri.mat_mul"({{.*}}) : (tensor<3x1xi32>, tensor<1x2xi32>)
+// CHECK:         "tri.requantize"({{.*}}) {axis = 1 : i64
+func.func @turns_integers(%x: tensor<3x1x!quant.uniform<i8:f32, 0.5>>, %w: tensor<2x1x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<3x2x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<3x1xf32>
+  %1 = "tri.dequantize"(%w) {of = "!quant.uniform<i8:f32:0, {0.5, 0.25}>"} : (tensor<2x1x!quant.uniform<i8:f32:0, {0.5, 0.25}>>) -> tensor<2x1xf32>
+  %2 = "tri.transpose"(%1) {permutation = array<i64: 1, 0>} : (tensor<2x1xf32>) -> tensor<1x2xf32>
+  %3 = "tri.mat_mul"(%0, %2) : (tensor<3x1xf32>, tensor<1x2xf32>) -> tensor<3x2xf32>
+  %4 = "tri.quantize"(%3) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<3x2xf32>) -> tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+  return %4 : tensor<3x2x!quant.uniform<i8:f32, 1.0>>
+}
+
+// Softmax is not elementwise: moves of its results are looked through in vain.
+// CHECK-LABEL: func.func @keeps_a_move_of_floats
+// CHECK:         "tri.softmax"
+// CHECK:         "tri.transpose"({{.*}} -> tensor<1x3xf32>
+// CHECK:         "tri.quantize"
+func.func @keeps_a_move_of_floats(%x: tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<1x3x!quant.uniform<i8:f32, 1.0>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5>"} : (tensor<3x1x!quant.uniform<i8:f32, 0.5>>) -> tensor<3x1xf32>
+  %1 = "tri.softmax"(%0) {axis = 0 : i64} : (tensor<3x1xf32>) -> tensor<3x1xf32>
+  %2 = "tri.transpose"(%1) {permutation = array<i64: 1, 0>} : (tensor<3x1xf32>) -> tensor<1x3xf32>
+  %3 = "tri.quantize"(%2) {to = "!quant.uniform<i8:f32, 1.0>"} : (tensor<1x3xf32>) -> tensor<1x3x!quant.uniform<i8:f32, 1.0>>
+  return %3 : tensor<1x3x!quant.uniform<i8:f32, 1.0>>
+}
+
+// Windows at the border have less of the input: they are divided by what they have.
+// CHECK-LABEL: func.func @divides_averages_by_what_is_inside
+// CHECK:         %[[SUM:.*]] = "tri.conv"({{.*}}pads = array<i64: 1, 0, 0, 0>
+// CHECK:         %[[COUNT:.*]] = "tri.constant"() {value = dense<{{\[\[}}1, 1], [2, 2]]> : tensor<2x2xi32>}
+// CHECK:         "tri.requantize_mean"(%[[SUM]], %[[COUNT]]) {{.*}}multiplier = 1431655765 : i64, shift = 31
+func.func @divides_averages_by_what_is_inside(%x: tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x2x2x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x2xf32>
+  %1 = "tri.average_pool"(%0) {kernel = array<i64: 2, 1>, strides = array<i64: 1, 1>, pads = array<i64: 1, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 0.75:3>"} : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>>
+  return %2 : tensor<1x1x2x2x!quant.uniform<i8:f32, 0.75:3>>
+}
+
+// What hangs over the end does not count, but padding does.
+// CHECK-LABEL: func.func @keeps_averages_that_count_some_of_the_padding
+// CHECK:         "tri.average_pool"({{.*}} -> tensor<1x1x2x1xf32>
+func.func @keeps_averages_that_count_some_of_the_padding(%x: tensor<1x1x2x1x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x1x!quant.uniform<i8:f32, 1.0:3>> {
+  %0 = "tri.dequantize"(%x) {of = "!quant.uniform<i8:f32, 0.5:3>"} : (tensor<1x1x2x1x!quant.uniform<i8:f32, 0.5:3>>) -> tensor<1x1x2x1xf32>
+  %1 = "tri.average_pool"(%0) {kernel = array<i64: 2, 1>, strides = array<i64: 2, 1>, pads = array<i64: 1, 0, 0, 0>, dilations = array<i64: 1, 1>, ceil_mode = true, count_include_pad = true} : (tensor<1x1x2x1xf32>) -> tensor<1x1x2x1xf32>
+  %2 = "tri.quantize"(%1) {to = "!quant.uniform<i8:f32, 1.0:3>"} : (tensor<1x1x2x1xf32>) -> tensor<1x1x2x1x!quant.uniform<i8:f32, 1.0:3>>
+  return %2 : tensor<1x1x2x1x!quant.uniform<i8:f32, 1.0:3>>
+}

@@ -11,6 +11,7 @@ from pathlib import Path
 from ...dialects.core.errors import CompileError
 from ...targets.dla.core import container
 from ...targets.dla.core.disassembly import disassemble
+from ...targets.dla.core.listing import listing
 from ...targets.dla.core.packet import InstructionSet
 from ...targets.dla.core.toml_file import parse_description, read_description
 from ...targets.dla.registry import find_classes, find_instructions
@@ -22,6 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--description", metavar="FILE.toml", type=Path, help="what the container was made for"
     )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="print also regions, ports and constants: of that, assemble makes the same file",
+    )
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -29,23 +35,20 @@ def run(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.file):
         if flags.description is not None:
             flags.refuse("--description: a package has one of its own")
-        for name, text in _of_package(flags.file):
+        for name, text in _of_package(flags.file, flags.whole):
             print(f"; {name}\n{text}", end="")
         return
     file = Path(flags.file)
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise CompileError(f"cannot read '{file}': {error.strerror}") from None
+    data = arguments.read_bytes(file)
     target = container.target_name(data, file.name)
     if flags.description is None:
         instructions = find_instructions(target)
     else:
         instructions = InstructionSet(read_description(flags.description), find_classes(target))
-    print(_text(instructions, data, file.name), end="")
+    print(_text(instructions, data, file.name, flags.whole), end="")
 
 
-def _of_package(path: str) -> Iterator[tuple[str, str]]:
+def _of_package(path: str, whole: bool) -> Iterator[tuple[str, str]]:
     from ...runtime.manifest import DESCRIPTION
     from ...runtime.package import Package
 
@@ -57,9 +60,11 @@ def _of_package(path: str) -> Iterator[tuple[str, str]]:
     for name in dict.fromkeys(step.entry for step in steps):
         data = bytes(package.entries[name])
         instructions = InstructionSet(description, find_classes(container.target_name(data, name)))
-        yield name, _text(instructions, data, name)
+        yield name, _text(instructions, data, name, whole)
 
 
-def _text(instructions: InstructionSet, data: bytes, name: str) -> str:
+def _text(instructions: InstructionSet, data: bytes, name: str, whole: bool) -> str:
     loaded = container.load(instructions, data, name)
+    if whole:
+        return listing(instructions, loaded)
     return disassemble(instructions, loaded.code, loaded.nodes)

@@ -13,7 +13,8 @@
     64             manifest (JSON), constants, code; each padded with zeros to 16 bytes
 
 The manifest has the sizes of dram's regions, the ports, relocations, and the node that each packet
-is of. The description is not part of it: whoever loads a container has it, and the hash tells.
+is of, or no nodes. The description is not part of it: whoever loads a container has it, and the
+hash tells. There is one file for a container: what `save` would write otherwise is refused.
 """
 
 import json
@@ -62,8 +63,12 @@ class Container:
 
 def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
     """List the fields of a stream that point into regions of dram."""
+    return _relocations(instructions, instructions.decode_stream(code))
+
+
+def _relocations(instructions: InstructionSet, stream: Sequence[Placed]) -> tuple[Relocation, ...]:
     found: list[Relocation] = []
-    for placed in instructions.decode_stream(code):
+    for placed in stream:
         fields = instructions.form(placed.packet).fields
         regions = [getattr(placed.packet, f.name) for f in fields if f.kind == "region"]
         for field in fields:
@@ -162,14 +167,33 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     if zlib.crc32(zeroed) != int.from_bytes(data[_CRC : _CRC + 4], "little"):
         _refuse(file, _CRC, "the checksum does not match, the file is corrupt")
     made = _container(description, file, sections)
+    _check_code(instructions, file, made, len(data) - len(_padded(made.code)))
+    place = _first_difference(zeroed, save(description, made))
+    if place is not None:
+        _refuse(file, place, "is not what is written for what it holds")
+    return made
+
+
+def _check_code(instructions: InstructionSet, file: str, made: Container, start: int) -> None:
     try:
-        needed = relocations(instructions, made.code)
+        stream = instructions.decode_stream(made.code)
+        needed = _relocations(instructions, stream)
     except CompileError as error:
-        start = len(data) - len(_padded(made.code))
         _refuse(file, start, f"the code that starts here: {error.diagnostics[0].message}")
     if made.relocations != needed:
         _refuse(file, _HEADER.size, "relocations are not those of the code")
-    return made
+    if len(made.nodes) not in (0, len(stream)):
+        message = f"{len(made.nodes)} nodes are listed for {len(stream)} packets"
+        _refuse(file, _HEADER.size, message)
+
+
+def _first_difference(zeroed: bytes, other: bytes) -> int | None:
+    """Return where a file differs from another one, whatever its checksum is."""
+    other = other[:_CRC] + bytes(4) + other[_CRC + 4 :]
+    if zeroed == other:
+        return None
+    shorter = min(len(zeroed), len(other))
+    return next((n for n in range(shorter) if zeroed[n] != other[n]), shorter)
 
 
 def _require_head(data: bytes, file: str) -> None:

@@ -3,6 +3,7 @@
 conv wait.load=2 source=0x0 source_row=480 … mode=dense begin=1 finish=1
 """
 
+import json
 from collections.abc import Mapping, Sequence
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
@@ -30,6 +31,7 @@ def disassemble(instructions: InstructionSet, code: bytes, nodes: Sequence[str] 
     for number, placed in enumerate(instructions.decode_stream(code)):
         line = packet_text(instructions, placed.packet)
         node = nodes[number] if number < len(nodes) else ""
+        node = node if node.isprintable() else json.dumps(node)
         lines.append(f"{line} ; {node}" if node else line)
     return "\n".join(lines) + "\n"
 
@@ -39,11 +41,9 @@ def assemble(instructions: InstructionSet, text: str) -> bytes:
     code: list[bytes] = []
     faults: list[Diagnostic] = []
     for number, line in enumerate(text.split("\n"), start=1):
-        words = line.partition(";")[0].split()
-        if not words:
-            continue
         try:
-            code.append(instructions.encode(_parsed(instructions, words)))
+            packet = read_packet(instructions, line)
+            code += [instructions.encode(packet)] if packet else []
         except Invalid as error:
             faults.append(Diagnostic(f"line {number}", str(error)))
     if faults:
@@ -51,7 +51,11 @@ def assemble(instructions: InstructionSet, text: str) -> bytes:
     return b"".join(code)
 
 
-def _parsed(instructions: InstructionSet, words: Sequence[str]) -> Packet:
+def read_packet(instructions: InstructionSet, line: str) -> Packet | None:
+    """Return the packet of a line, None where there is but a comment; raise Invalid."""
+    words = line.partition(";")[0].split()
+    if not words:
+        return None
     name = words[0]
     if name not in instructions.classes:
         raise Invalid(f"no packet is called '{name}', there are: {', '.join(instructions.classes)}")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from ....dialects.core.errors import Invalid
+from ....dialects.core.errors import CompileError, Invalid
 from .description import Description
 from .extent import Extent, extent_fault, view
 from .packet import Packet
@@ -13,17 +13,24 @@ from .packet import Packet
 Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[np.int8]
 
+MOST_BYTES = 1 << 32
+"""What all spaces of a machine may have together; the computer needs two bytes for each of them."""
+
 
 class Machine:
     """Hold the spaces of a machine: its memories, and of dram each region by itself.
 
     No access leaves a space, whatever a packet says: `extent_fault` is asked before each one.
+    Raises CompileError, before anything is allocated, when all spaces have more than `most` bytes.
     """
 
-    def __init__(self, description: Description, regions: Mapping[str, int]) -> None:
+    def __init__(
+        self, description: Description, regions: Mapping[str, int], most: int = MOST_BYTES
+    ) -> None:
         self.description = description
         sizes = {f"dram.{name}": size for name, size in regions.items()}
         sizes |= {m.name: m.bytes for m in description.memories.values() if m.name != "dram"}
+        _require_room(sizes, most)
         self.data: dict[str, Bytes] = {s: np.zeros(n, np.uint8) for s, n in sizes.items()}
         self.written = {space: np.zeros(size, np.bool_) for space, size in sizes.items()}
 
@@ -72,3 +79,14 @@ def addresses_fault(packet: Packet, description: Description) -> str | None:
         if value % alignment:
             return f"address '{field.name}' is {value}, must be a multiple of {alignment}"
     return None
+
+
+def _require_room(sizes: Mapping[str, int], most: int) -> None:
+    total = sum(sizes.values())
+    if total <= most:
+        return
+    largest = max(sizes, key=sizes.__getitem__)
+    raise CompileError(
+        f"the machine has {total} bytes, {sizes[largest]} of them in {largest}, and a simulation "
+        f"may have {most}: say `most` to simulate more"
+    )

@@ -101,3 +101,19 @@ func.func @shifts_left(%x: tensor<3xi32>) {
   %0 = "tri.requantize"(%x) {multiplier = array<i64: 5>, shift = array<i64: -1>, low = 0, high = 1, to = "i8"} : (tensor<3xi32>) -> tensor<3xi8>
   return
 }
+
+// -----
+
+func.func @mean_of_bytes(%x: tensor<3xi8>, %n: tensor<3xi32>) {
+  // expected-error @below {{'tri.requantize_mean' op requantises tensor<3xi8> divided by tensor<3xi32>, both must be of i32}}
+  %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, low = 0, high = 1, to = "i8"} : (tensor<3xi8>, tensor<3xi32>) -> tensor<3xi8>
+  return
+}
+
+// -----
+
+func.func @more_counts_than_sums(%x: tensor<3xi32>, %n: tensor<2x3xi32>) {
+  // expected-error @below {{'tri.requantize_mean' op divides tensor<3xi32> by tensor<2x3xi32>, which must broadcast to it}}
+  %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, low = 0, high = 1, to = "i8"} : (tensor<3xi32>, tensor<2x3xi32>) -> tensor<3xi8>
+  return
+}

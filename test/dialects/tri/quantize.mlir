@@ -35,3 +35,12 @@ func.func @requantize(%x: tensor<2x3xi32>) -> tensor<2x3xi8> {
   %0 = "tri.requantize"(%x) {multiplier = array<i64: 5, 7>, shift = array<i64: 3, 4>, zero_point = 1, low = -128, high = 127, rounding = "half_even", axis = 0, to = "i8"} : (tensor<2x3xi32>) -> tensor<2x3xi8>
   return %0 : tensor<2x3xi8>
 }
+
+// CHECK-LABEL: func.func @requantize_mean
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[N:.*]]: {{.*}})
+// CHECK:         "tri.requantize_mean"(%[[X]], %[[N]]) {{.*}}multiplier = 5{{.*}}shift = 3
+// CHECK-SAME:      : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi8>
+func.func @requantize_mean(%x: tensor<2x3xi32>, %n: tensor<3xi32>) -> tensor<2x3xi8> {
+  %0 = "tri.requantize_mean"(%x, %n) {multiplier = 5, shift = 3, zero_point = 1, low = -128, high = 127, to = "i8"} : (tensor<2x3xi32>, tensor<3xi32>) -> tensor<2x3xi8>
+  return %0 : tensor<2x3xi8>
+}

@@ -1,7 +1,7 @@
 // RUN: trivium-opt %s --split-input-file --verify-diagnostics --allocate-buffers
 
 // Both buffers live at the copy; sram has 262144 bytes.
-// expected-error @unknown {{sram overflows by 16 bytes: it has 262144, the plan 262160 bytes, no plan has less than 262160; most live at dla.copy_tile of }}
+// expected-error @unknown {{sram overflows by 16 bytes: it has 262144, the plan 262160 bytes, no plan has less than 262160; most live at dla.copy_tile: memref<1x1x8193x16xi8, sram> from dla.copy_tile, memref<1x64x128x16xi8, sram> from dla.load}}
 "dla.program"() ({
 ^bb0(%x: memref<1x64x128x16xi8, "dram.inputs">):
   %a = "dla.alloc"() : () -> memref<1x64x128x16xi8, "sram">

@@ -82,6 +82,21 @@ def test_the_nodes_of_a_network(target: str, monkeypatch: pytest.MonkeyPatch) ->
     assert {v.targets for v in convolutions} == {(target.partition(":")[0],)}
 
 
+def test_bringing_values_to_a_target_is_not_held_against_a_node() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (int8[1, 3, 4, 4] x) => (int8[1, 4, 4, 2] y)
+        <float s = {0.5}, int8 z = {0}, int8[2, 3, 1, 1] w = {1, 2, 3, -1, -2, -3}> {
+            [convolution] a = QLinearConv (x, s, z, w, s, z, s, z)
+            [order] y = Transpose <perm = [0, 3, 2, 1]> (a)
+        }"""
+    )
+    found = {verdict.node: verdict for verdict in trivium.can_run(model, target="vanilla")}
+    assert found["convolution"].runs
+    assert "vanilla" in found["convolution"].targets
+    assert not found["order"].runs
+
+
 def test_the_errors_are_those_of_compile() -> None:
     with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
         trivium.can_run(MODEL)

@@ -1,5 +1,6 @@
 """Examples of ops that compute numbers: elementwise ops, reductions and scans."""
 
+import numpy as np
 from examples import (
     ANY,
     BOOLS,
@@ -32,6 +33,20 @@ def requantize(pick: Pick) -> Example:
         "to": pick.one("i8", "ui8", "i16", "ui16", "i32"),
     }
     return Example((x,), attributes)
+
+
+def requantize_mean(pick: Pick) -> Example:
+    shape = pick.shape()
+    count = pick.array(pick.narrowed(shape), "i32")
+    attributes = {
+        "multiplier": pick.between(0, (1 << 20) - 1),
+        "shift": pick.between(0, 30),
+        "zero_point": pick.between(-9, 9),
+        "low": pick.between(0, 3),
+        "high": pick.between(4, 127),
+        "to": pick.one("i8", "ui8", "i16", "ui16", "i32"),
+    }
+    return Example((pick.array(shape, "i32"), np.abs(count) + 1), attributes)
 
 
 def flag(pick: Pick) -> bool:
@@ -139,6 +154,7 @@ MATH: dict[type[tri.TriOp], Maker] = {
     tri.Swish: mapped(*FLOATS, alpha=number),
     tri.Clip: mapped(*FLOATS, min=number, max=number),
     tri.Requantize: requantize,
+    tri.RequantizeMean: requantize_mean,
     tri.IsNan: mapped(*FLOATS),
     tri.IsInf: mapped(*FLOATS, detect_negative=flag, detect_positive=flag),
     # one tensor of others

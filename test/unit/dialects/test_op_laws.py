@@ -7,20 +7,21 @@ import numpy as np
 import pytest
 from examples import Example, examples
 from examples_cpu import CPU
+from examples_dla import DLA
 from examples_math import MATH
 from examples_moves import MOVES
 from examples_networks import NETWORKS
 from examples_nn import NN
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from trivium.dialects import cpu, tri
+from trivium.dialects import cpu, dla, tri
 from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 
-EXAMPLES = MATH | MOVES | NETWORKS | NN | CPU
+EXAMPLES = MATH | MOVES | NETWORKS | NN | CPU | DLA
 OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",
@@ -28,7 +29,12 @@ OTHERS = {
     tri.Quantize: "makes quantised numbers, of which arrays do not tell the type",
     tri.Dequantize: "takes such",
     tri.StorageCast: "takes or makes such",
+    dla.Program: "means what its body does to buffers",
+    dla.End: "computes nothing",
+    dla.Run: "means what the program means that it names",
+    dla.Alloc: "makes memory, not a value",
 }
+OTHERS |= {op: "works on memory" for op in dla.DLA.ops.values() if issubclass(op, dla.BufferOp)}
 OPS = [pytest.param(op, id=op.op_name) for op in EXAMPLES]
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
 LAW = settings(derandomize=True, deadline=None, max_examples=30, database=None, phases=PHASES)
@@ -42,7 +48,11 @@ def context() -> Iterator[ir.Context]:
 
 
 def test_every_op_has_an_example() -> None:
-    assert {*EXAMPLES, *OTHERS} == {*tri.TRI.ops.values(), *cpu.CPU.ops.values()}
+    assert {*EXAMPLES, *OTHERS} == {
+        *tri.TRI.ops.values(),
+        *cpu.CPU.ops.values(),
+        *dla.DLA.ops.values(),
+    }
     assert not set(EXAMPLES) & set(OTHERS)
 
 

@@ -239,6 +239,35 @@ def test_requantizes_exactly(
     assert direct.tolist() == arithmetic.tolist() == want
 
 
+def test_means_are_divided_exactly() -> None:
+    x = RANDOM.integers(-(1 << 24), 1 << 24, (3, 40)).astype(np.int32)
+    count = RANDOM.integers(1, 50, 40).astype(np.int32)
+    x[0], x[1, :9] = 3 * count, 0  # halves, and nothing
+    multiplier, shift = 5, 1
+    text = f"""func.func @f(%x: tensor<3x40xi32>, %n: tensor<40xi32>) -> tensor<3x40xi16> {{
+      %y = "tri.requantize_mean"(%x, %n) {{multiplier = {multiplier}, shift = {shift},
+        zero_point = 7, low = -30000, high = 31000, to = "i16"}}
+        : (tensor<3x40xi32>, tensor<40xi32>) -> tensor<3x40xi16>
+      return %y : tensor<3x40xi16> }}"""
+
+    def away(real: Fraction) -> int:
+        return int(math.copysign(math.floor(abs(real) + Fraction(1, 2)), real))
+
+    want = [
+        [
+            min(max(away(Fraction(int(v) * multiplier, int(n) << shift)) + 7, -30000), 31000)
+            for v, n in zip(row, count, strict=True)
+        ]
+        for row in x
+    ]
+    with new_context():
+        module = Module.parse(text)
+        (direct,) = run(module, [x, count])
+        Decompose(ops=("requantize_mean",)).run(module)
+        (arithmetic,) = run(module, [x, count])
+    assert direct.tolist() == arithmetic.tolist() == want
+
+
 def test_says_what_is_no_type_of_storage() -> None:
     with pytest.raises(Invalid, match="are held in i64, must be i8"):
         QuantizedType.of("i64", [1.0])

@@ -70,9 +70,30 @@ def mean(g: Graph) -> str:
     return g.op("GlobalAveragePool", [g.input((2, 5, 7, 6), 0.02, 7)])
 
 
+def turned_weights(g: Graph) -> str:
+    w = g.op("Transpose", [g.weights_of((20, 30), 0)], perm=[1, 0])
+    return g.op("MatMul", [g.input((5, 30), 0.02, 7), w])
+
+
+def flattened(g: Graph) -> str:
+    flat = g.op("Flatten", [g.input((2, 3, 5, 2), 0.02, 7)])
+    return g.op("Gemm", [flat, g.weights_of((20, 30), 0)], transB=1)
+
+
 def average_pool(g: Graph) -> str:
     x = g.input((2, 5, 7, 6), 0.02, 7)
     return g.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1])
+
+
+def average_inside(g: Graph) -> str:
+    x = g.input((2, 5, 7, 6), 0.02, 7)
+    return g.op("AveragePool", [x], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 1, 0, 1])
+
+
+def average_over_the_end(g: Graph) -> str:
+    x = g.input((2, 5, 8, 6), 0.02, 7)
+    window = {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}
+    return g.op("Relu", [g.op("AveragePool", [x], **window)])
 
 
 def concat(g: Graph) -> str:
@@ -101,7 +122,19 @@ def clip(g: Graph) -> str:
 
 RULES = (
     *(conv, conv_relu, depthwise, mat_mul, gemm, add, broadcast_add, maximum, minimum_relu, mul),
-    *(mean, average_pool, concat, max_pool, resize, rescale, clip),
+    *(
+        turned_weights,
+        flattened,
+        mean,
+        average_pool,
+        average_inside,
+        average_over_the_end,
+        concat,
+        max_pool,
+        resize,
+        rescale,
+        clip,
+    ),
 )
 
 

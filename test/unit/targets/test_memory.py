@@ -97,6 +97,37 @@ def test_a_linear_scan_wins_where_best_fit_wastes() -> None:
     assert plan.size_bytes == plan.lower_bound == least(values) == 20
 
 
+def test_a_search_finds_a_plan_within_a_limit() -> None:
+    values = intervals(
+        [(5, 6, 2), (3, 6, 2), (8, 7, 4), (9, 3, 2), (5, 4, 0), (8, 5, 2), (5, 3, 4)]
+    )
+    assert plan_memory(values, 1).size_bytes == 30
+    plan = plan_memory(values, 1, limit=29)
+    assert plan.size_bytes == plan.lower_bound == 29
+    assert plan == plan_memory(values, 1, limit=29)
+    assert plan_memory(values, 1, limit=30) == plan_memory(values, 1)
+    # Nothing fits in less than what lives at once.
+    assert plan_memory(values, 1, limit=28) == plan_memory(values, 1)
+
+
+def test_a_search_finds_what_there_is_to_find() -> None:
+    drawn = random.Random(2)
+    searched = 0
+    while searched < 8:
+        spans = [(drawn.randint(1, 9), drawn.randint(0, 6), drawn.randint(0, 4)) for _ in range(6)]
+        values = intervals(spans)
+        plan = plan_memory(values, 1)
+        if plan.size_bytes > plan.lower_bound and (best := least(values)) < plan.size_bytes:
+            found = plan_memory(values, 1, limit=best)
+            assert found.size_bytes == best
+            searched += 1
+            for a in values:
+                near = [b for b in values if b.key < a.key and b.overlaps(a)]
+                ends = [(found.offsets[b.key], found.offsets[b.key] + b.size_bytes) for b in near]
+                start, end = found.offsets[a.key], found.offsets[a.key] + a.size_bytes
+                assert all(end <= low or high <= start for low, high in ends)
+
+
 def test_a_chain_needs_only_two_neighbours() -> None:
     chain = [Interval(i, 1024, i, i + 1) for i in range(50)]
     plan = plan_memory(chain)

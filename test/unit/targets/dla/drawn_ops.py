@@ -22,15 +22,20 @@ class Drawn:
     """Draw what an op is made of, and gather it in a graph."""
 
     seed: int
+    kind: str = "int8"
     random: np.random.Generator = field(init=False)
     graph: Graph = field(init=False)
 
     def __post_init__(self) -> None:
         self.random = np.random.default_rng(self.seed)
-        self.graph = Graph("int8", self.random)
+        self.graph = Graph(self.kind, self.random)
 
     def integer(self, low: int, high: int) -> int:
         return int(self.random.integers(low, high + 1))
+
+    def zero(self) -> int:
+        bounds = np.iinfo(self.kind)
+        return self.integer(bounds.min, bounds.max)
 
     def chance(self) -> bool:
         return self.integer(0, 1) == 1
@@ -43,7 +48,7 @@ class Drawn:
 
     def input(self, shape: Sequence[int]) -> str:
         scale = float(self.random.uniform(0.01, 0.05))
-        return self.graph.input(tuple(shape), scale, self.integer(-128, 127))
+        return self.graph.input(tuple(shape), scale, self.zero())
 
     def floats(self, *shape: int) -> str:
         return self.graph.weight(self.random.normal(size=shape).astype(np.float32))
@@ -52,7 +57,7 @@ class Drawn:
         if self.chance():
             return self.graph.weights_of(shape, axis)
         whole = self.graph.weight(self.random.integers(-127, 128, shape).astype(np.int8))
-        return self.graph.op("DequantizeLinear", [whole, *self.graph.scale(0.01, 0)])
+        return self.graph.op("DequantizeLinear", [whole, *self.graph.scale(0.01, 0, "int8")])
 
     def bounded(self, value: str) -> str:
         match self.integer(0, 3):
@@ -83,11 +88,15 @@ class Drawn:
     def model(self, rule: Rule) -> onnx.ModelProto:
         value = rule(self)
         scale = float(self.random.uniform(0.02, 0.2))
-        return self.graph.model(value, scale, self.integer(-128, 127))
+        return self.graph.model(value, scale, self.zero())
 
     def feeds(self) -> list[Array]:
         shapes = self.graph.inputs.values()
-        return [self.random.integers(-128, 128, shape).astype(np.int8) for shape in shapes]
+        bounds = np.iinfo(self.kind)
+        return [
+            self.random.integers(bounds.min, bounds.max + 1, shape).astype(self.kind)
+            for shape in shapes
+        ]
 
 
 @draws
@@ -127,10 +136,11 @@ def gemm(d: Drawn) -> str:
 @draws
 def flat_gemm(d: Drawn) -> str:
     x = d.shape(4, 5)
-    kind = d.graph.scale(0.02, d.integer(-128, 127))
+    kind = d.graph.scale(0.02, d.zero())
     flat = d.graph.op("Flatten", [d.input(x)])
-    held = d.graph.op("QuantizeLinear", [flat, *kind])
-    flat = d.graph.op("DequantizeLinear", [held, *kind])
+    if d.chance():
+        held = d.graph.op("QuantizeLinear", [flat, *kind])
+        flat = d.graph.op("DequantizeLinear", [held, *kind])
     depth = int(np.prod(x[1:]))
     return d.graph.op("Gemm", [flat, d.weights((7, depth), 0), d.floats(7)], transB=1)
 
@@ -147,6 +157,13 @@ def average_pool(d: Drawn) -> str:
     x = d.shape(d.integer(3, 4))
     window = d.window(x[2:], dilate=False)
     return d.bounded(d.graph.op("AveragePool", [d.input(x)], count_include_pad=1, **window))
+
+
+@draws
+def counted_average(d: Drawn) -> str:
+    x = d.shape(d.integer(3, 4))
+    window = d.window(x[2:], dilate=False)
+    return d.bounded(d.graph.op("AveragePool", [d.input(x)], ceil_mode=d.integer(0, 1), **window))
 
 
 @draws
@@ -179,8 +196,8 @@ def constant_elements(d: Drawn) -> str:
     constant = [n if d.chance() else 1 for n in shape]
     if len(shape) != 4:
         constant = [1] * (len(shape) - 1) + constant[-1:]
-    whole = d.graph.weight(d.random.integers(-127, 128, constant).astype(np.int8))
-    other = d.graph.op("DequantizeLinear", [whole, *d.graph.scale(0.03, d.integer(-128, 127))])
+    whole = d.graph.weight(d.random.integers(0, 128, constant).astype(d.kind))
+    other = d.graph.op("DequantizeLinear", [whole, *d.graph.scale(0.03, d.zero())])
     return d.graph.op(d.pick("Add", "Mul", "Max", "Min"), [other, d.input(shape)])
 
 

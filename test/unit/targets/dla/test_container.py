@@ -257,3 +257,25 @@ def test_an_array_of_another_shape_or_type_is_not_packed() -> None:
         PORT.pack(np.zeros((1, 6, 6, 4), np.int8))
     with pytest.raises(Invalid, match=r"'x' is uint8"):
         PORT.pack(np.zeros((1, 6, 6, 3), np.uint8))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda m: m.replace(b'"nodes": [', b'"nodes":  ['), "0x18: error: is not what is written"),
+        (
+            lambda m: m[:-1] + b', "more": 1}',
+            "0x18: error: is not what is written for what it holds",
+        ),
+        (lambda m: m.replace(b'"nodes": [', b'"nodes": ["more", '), "nodes are listed for"),
+    ],
+)
+def test_there_is_one_file_for_a_container(change: Callable[[bytes], bytes], message: str) -> None:
+    data = CONVS.file()
+    size = int.from_bytes(data[24:28], "little")
+    manifest, rest = data[64 : 64 + size], data[64 + size + -size % 16 :]
+    changed = change(manifest)
+    assert changed != manifest
+    whole = bytearray(data[:64] + changed + bytes(-len(changed) % 16) + rest)
+    whole[24:28] = len(changed).to_bytes(4, "little")
+    assert message in refusal(sealed(whole))

@@ -131,7 +131,7 @@ def test_files_that_do_not_fit_are_refused(
 
 
 def test_regions_beyond_memory_are_refused() -> None:
-    made = replace(CONVS.container(), regions={**CONVS.container().regions, "activations": 1 << 35})
+    made = replace(CONVS.container(), regions={**CONVS.container().regions, "activations": 3 << 30})
     limit = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({1 << 32}, {1 << 32}))"
     script = f"""
 {limit}

@@ -33,6 +33,8 @@ module attributes {test.kept = "as it was"} {
 }
 """
 
+TRIED = tuple(map(Parameters, (100, 75, 50, 25)))
+
 
 class TestMark(Pass):
     """Set an attribute of the module: what a pass of an accelerator leaves behind."""
@@ -210,7 +212,7 @@ def test_the_third_attempt_fits_on_the_module_as_it_was() -> None:
     said: list[str] = []
     trace = Heard()
     made = module()
-    log = fitting(most=50).run(made, said.append, trace)
+    log = fitting(most=50).run(made, said.append, trace, attempts=TRIED)
     assert said == [
         "TensorSel",
         "IrOptimization",
@@ -234,7 +236,7 @@ def test_the_third_attempt_fits_on_the_module_as_it_was() -> None:
         "test.kept", "test.selected", "test.scheduled", "test.share_50", "test.emitted"
     }  # fmt: skip
     assert set(made.weights) == {"w", "w50"}
-    assert log.parameters == Parameters(50)
+    assert log.parameters == TRIED[2]
     assert [(f.attempt, f.phase, f.step) for f in log.failures] == [
         (1, MEM_ALLOC, "test-fit"),
         (2, MEM_ALLOC, "test-fit"),
@@ -248,12 +250,12 @@ def test_the_limit_ends_with_the_whole_log_and_the_module_restored() -> None:
         phases.run(made, lambda _: None)
     (diagnostic,) = caught.value.diagnostics
     assert diagnostic.message == "no schedule fits the memories after 8 attempts"
-    shares = [100, 75, 50, 25, 0, 0, 0, 0]
+    shares = [parameters.share for parameters in ATTEMPTS]
     assert [note.partition(" (")[0] for note in diagnostic.notes] == [
         f"attempt {n}: MemAlloc: sram overflows by {share + 1} bytes"
         for n, share in enumerate(shares, 1)
     ]
-    assert diagnostic.notes[6].endswith("(share 0, no prefetch, tiles 100)")
+    assert diagnostic.notes[7].endswith("(share 0, no prefetch, tiles 50)")
     assert str(made) == str(Module.parse(IR))
     assert set(made.weights) == {"w"}
 
@@ -312,7 +314,7 @@ def test_hooks_hear_of_a_pass_that_asks_for_another_attempt() -> None:
         def failed(self, stage: Stage, module: Module) -> None:
             self.names.append(stage.name)
 
-    fitting(most=50).run(module(), lambda _: None, hook := Failed())
+    fitting(most=50).run(module(), lambda _: None, hook := Failed(), attempts=TRIED)
     assert hook.names == ["test-fit", "test-fit"]
 
 
@@ -347,7 +349,7 @@ def test_passes_that_require_one_another_are_refused(monkeypatch: pytest.MonkeyP
 def test_a_trace_says_what_came_of_each_pass() -> None:
     trace = Trace()
     cse = Nest("func.func", (Upstream("cse"),))
-    fitting(most=75).add(TENSOR_SEL, cse).run(module(), lambda _: None, trace)
+    fitting(most=75).add(TENSOR_SEL, cse).run(module(), lambda _: None, trace, attempts=TRIED)
     assert [str(event) for event in trace.events] == [
         "attempt 1: TensorSel: test-mark{text=selected}: changed",
         "attempt 1: TensorSel: cse: no change",

@@ -19,18 +19,21 @@ from trivium.dialects.core.location import node_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.dla.dialect import TensorOp
+from trivium.passes.default import default_pipeline
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.expose_storage import ExposeStorage
 from trivium.passes.fold_constants import FoldConstants
 from trivium.passes.fold_shapes import FoldShapes
 from trivium.passes.lower_quantized import LowerQuantized
+from trivium.passes.pipeline import Pipeline
 from trivium.passes.rewriting import Rewriter
 from trivium.targets.dla.select_dla import REFUSAL, SelectDla
 from trivium.targets.dla.vanilla.packets import FILE
+from trivium.targets.dla.vanilla.target import TARGET
 from trivium.test.unit.compiler.digits import digits
 from trivium.test.unit.passes.quantized_graph import Graph
 
-COMPUTING = (tri.Requantize, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+COMPUTING = (tri.Requantize, tri.RequantizeMean, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
 
 def lowered(module: Module) -> None:
@@ -59,6 +62,26 @@ def test_selected_ops_give_the_same_bits(rule: str) -> None:
             assert refusals(module) == [], seed
             assert any(isinstance(op, TensorOp) for op in ops(module.operation)), seed
             (after,) = run(module, feeds)
+        assert after.dtype == before.dtype
+        assert (after == before).all(), seed
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+@pytest.mark.parametrize("rule", RULES)
+def test_the_road_of_a_model_leads_there(rule: str, kind: str) -> None:
+    """All passes up to groups for the accelerator, from what frontends make."""
+    for seed in range(100, 110):
+        drawn = Drawn(seed, kind)
+        with new_context():
+            module = import_onnx(drawn.model(RULES[rule]))
+            feeds = drawn.feeds()
+            Pipeline((*default_pipeline(2, quantized=True), *TARGET.passes(2))).run(module)
+            (after,) = run(module, feeds)
+            again = import_onnx(Drawn(seed, kind).model(RULES[rule]))
+            lowered(again)
+            (before,) = run(again, feeds)
+            assert refusals(module) == [], seed
+            assert any(isinstance(op, TensorOp) for op in ops(module.operation)), seed
         assert after.dtype == before.dtype
         assert (after == before).all(), seed
 

@@ -1,6 +1,7 @@
 """Streams: order, bounds, poison, deadlock, costs, the linter's classes of faults."""
 
 import random
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -145,6 +146,27 @@ def test_buffers_that_live_at_once_share_no_bytes() -> None:
     assert kinds(STREAM, [x, replace(y, start=256)]) == set()
     assert kinds(STREAM, [x, replace(y, first=3)]) == set()
     assert kinds(STREAM, [replace(x, bytes=1 << 20)]) == {"over capacity"}
+
+
+def test_a_machine_beyond_its_bound_is_refused_before_it_is_allocated() -> None:
+    code = VANILLA.encode_stream(STREAM)
+    hostile = {**REGIONS, "outputs": 1 << 36}
+    tracemalloc.start()
+    for act in (
+        lambda: Machine(VANILLA.description, hostile),
+        lambda: lint(VANILLA, code, hostile),
+    ):
+        with pytest.raises(
+            CompileError, match=r"68719476736 of them in dram\.outputs, and a simul"
+        ):
+            act()
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    inside = sum(m.bytes for m in VANILLA.description.memories.values() if m.name != "dram")
+    most = inside + sum(REGIONS.values())
+    assert Machine(VANILLA.description, REGIONS, most).size("dram.inputs") == 4096
+    with pytest.raises(CompileError, match=f"the machine has {most} bytes"):
+        Machine(VANILLA.description, REGIONS, most - 1)
 
 
 def test_sums_beyond_32_bits_are_a_fault() -> None:

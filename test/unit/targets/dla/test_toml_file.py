@@ -33,11 +33,29 @@ FAULTS = [
     ('"length", unit = 1', '"length", unit = 16', "has 17 units, 'length' cannot say so"),
     ("enum:dense,depthwise", "enum:dense,dense", "cases of field 'mode' must be names"),
     ("enum:add,mul,max,min", "enum:add,mul,max,min,sub", "5 cases of field 'operator'"),
-    ('kind = "region"', 'kind = "place"', "field 'region' is of kind 'place'"),
+    (
+        'kind = "region"',
+        'kind = "place"',
+        "kind of field 'region' is 'place', must be one of: uint",
+    ),
     ("address:weights", "address:disk", "points into 'disk', no memory"),
     ("address:dram", "address:accumulator", "which engine load does not touch"),
     ("kernel_rows = {", "kernel_lines = {", "limit 'kernel_lines' names no field of packet conv"),
     ("least = 1, most = 16", "least = 1", "lacks 'most'"),
+    ("least = 1, most = 16", "least = 17, most = 16", "is from 17 to 16, which is nothing"),
+    ("length = 4", "length = -1", "'length' is -1, must be from 1 to 32"),
+    ("engine = 4", "engine = 1", "4 engines do not fit in 1 bits"),
+    ("opcode = 8", "opcode = 1000000000000", "'opcode' is 1000000000000, must be from 1 to 32"),
+    ("alignment = 16, address_bits = 36", "address_bits = 36", "'memories.dram' lacks 'alignment'"),
+    ("address_bits = 36", "address_bits = 0", "addresses of dram have 0 bits, must have 1 to 64"),
+    ("unit_bytes = 16", "unit_bytes = 0", "'unit_bytes' is 0, must be from 8 to 4096"),
+    ("unit_bytes = 16", 'unit_bytes = "16"', "'unit_bytes' must be a number"),
+    ('bits = 36, kind = "address:dram"', 'bits = 99999999999, kind = "enum:a"', "must have 1 to"),
+    ('"length", unit = 1, bit = 64, bits = 24', '"length", unit = 1, bit = 64', "lacks 'bits'"),
+    ('bits = 24, kind = "address:weights" }', 'bits = 24, wide = 1, kind = "uint" }', "true or"),
+    ("[packets.load_weights]", '[packets."load weights"]', "'load weights' must be a word of"),
+    ('"fill"', '"fill;"', "'fill;' must be a word of letters, digits and _"),
+    ('name = "vanilla"', 'name = "vanilla_of_a_very_long_name"', "must have 1 to 24 bytes"),
 ]
 
 
@@ -66,7 +84,66 @@ def test_all_faults_are_listed_in_the_order_of_lines() -> None:
     assert lines == sorted(lines)
 
 
-@pytest.mark.parametrize("text", ["", "[", "packets = 3", "fields = [[1]]", "[packets.a]\n"])
+def without(table: str, following: str) -> str:
+    """Cut a table out of the description, up to the head of another one."""
+    start, end = TEXT.index(f"[{table}]"), TEXT.index(f"[{following}]")
+    return TEXT[:start] + TEXT[end:]
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize(
+    ("name", "first", "following"),
+    [
+        ("memories", "memories", "engines.load"),
+        ("engines", "engines.load", "packets.load"),
+        ("header", "header", "memories"),
+    ],
+)
+def test_what_is_below_a_missing_table_is_checked_without_it(
+    name: str, first: str, following: str, repeated: bool
+) -> None:
+    text = without(first, following)
+    text = f"{name} = 3\n{text}" if repeated else text
+    text = text.replace("most = 64", "most = 0", 1)
+    text = text.replace('"source_row", unit = 1, bit = 40', '"source_row", unit = 1, bit = 39')
+    with pytest.raises(CompileError) as caught:
+        parse_description(text)
+    wrong = f"'{name}' must be a table" if repeated else f"the description lacks '{name}'"
+    assert [d.message for d in caught.value.diagnostics] == [
+        wrong,
+        "fields 'source' and 'source_row' of load overlap",
+        "limit 'kernel_rows' is from 1 to 0, which is nothing",
+    ]
+    lines = [int(d.where.rpartition(":")[2]) for d in caught.value.diagnostics]
+    rows = text.splitlines()
+    assert "source_row" in rows[lines[1] - 1]
+    assert rows[lines[2] - 1].startswith("kernel_rows = { least = 1, most = 0")
+
+
+def test_a_packet_without_its_opcode_is_checked() -> None:
+    text = TEXT.replace("opcode = 5\n", "").replace('"rows", unit = 1', '"rows", unit = 0')
+    text = text.replace('kind = "mac"\n', "").replace("rows = 16 ", "rows = 0 ")
+    with pytest.raises(CompileError) as caught:
+        parse_description(text)
+    messages = [d.message for d in caught.value.diagnostics]
+    assert messages[:2] == ["'engines.mac' lacks 'kind'", "'rows' is 0, must be from 1 to 1048576"]
+    assert "'packets.pool' lacks 'opcode'" in messages
+    assert len([m for m in messages if "'rows' starts at bit" in m]) == TEXT.count('"rows", unit')
+
+
+def test_a_fault_of_a_memory_is_said_once() -> None:
+    with pytest.raises(CompileError) as caught:
+        parse_description(TEXT.replace("alignment = 16, address_bits = 36", "address_bits = 99"))
+    messages = [d.message for d in caught.value.diagnostics]
+    assert messages == [
+        "'memories.dram' lacks 'alignment'",
+        "addresses of dram have 99 bits, must have 1 to 64",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 100_000, "", "[", "packets = 3", "fields = [[1]]", "[packets.a]\n"]
+)
 def test_what_is_no_description_is_refused(text: str) -> None:
     with pytest.raises(CompileError):
         parse_description(text)
