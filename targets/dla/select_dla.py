@@ -26,7 +26,7 @@ from .select_pools import (
     waits,
 )
 from .select_products import select_conv, select_product
-from .selection import OWN_RULES, Rule, Selection
+from .selection import Rule, Rules, Selection
 
 REFUSAL = "dla.refusal"
 """The attribute of an op that says why the accelerator does not have it."""
@@ -41,8 +41,8 @@ class SelectDla(Pass):
     """Replace ops on integers by those of an accelerator, on images [N, rows, columns, channels].
 
     A description says what there is: limits, roundings, bits. It is that of `target`, or is read
-    from the file `description`. What it refuses stays, and says why. Rules of the target's own, see
-    `selects`, are asked first.
+    from the file `description`. What it refuses stays, and says why. Rules of the target's own are
+    asked first.
 
         tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b)
             =>   tri.transpose (dla.conv (tri.transpose %x), %w', %b)
@@ -54,17 +54,24 @@ class SelectDla(Pass):
 
     def run(self, module: Module) -> None:
         file = Path(self.description) if self.description else None
-        find_target(self.target)  # brings its own rules
-        rewrite(module, _Select(find_instructions(self.target, file).description))
+        description = find_instructions(self.target, file).description
+        rewrite(module, _Select(description, _own_rules(self.target)))
+
+
+def _own_rules(name: str) -> Rules:
+    from .accelerator import Accelerator  # which has this pass among its own
+
+    target = find_target(name)
+    return target.rules if isinstance(target, Accelerator) else {}
 
 
 class _Select(Pattern):
     shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: Description, own: Rules) -> None:
         self.description = description
-        self.own = OWN_RULES.get(description.name, [])
-        self.root = tuple(dict.fromkeys([*self.shared, *(root for root, _ in self.own)]))
+        self.own = own
+        self.root = tuple(dict.fromkeys([*self.shared, *own]))
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
         if tensor_of(op.results[0].type).dtype not in BYTES:
@@ -81,7 +88,7 @@ class _Select(Pattern):
         raise NoMatch("; ".join(refusals))
 
     def _rules(self, op: Op, selection: Selection) -> Iterator[Rule]:
-        yield from (rule for root, rule in self.own if isinstance(op, root))
+        yield from self.own.get(type(op), ())
         if isinstance(op, self.shared):
             yield _rule(op, selection)
 

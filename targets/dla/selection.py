@@ -1,6 +1,6 @@
 """What the rules that select packets share: the limits of the machine, operands, refusals."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -29,24 +29,8 @@ LARGEST_CONSTANT = 1 << 28
 Rule = Callable[[Any, "Selection"], None]
 """What selects for an op, or raises NoMatch or Invalid with a sentence that says why not."""
 
-Function = TypeVar("Function", bound=Rule)
-
-OWN_RULES: dict[str, list[tuple[type[Op], Rule]]] = {}
-"""The rules that accelerators have besides those for all, by the accelerators' names."""
-
-
-def selects(root: type[Op], *, target: str) -> Callable[[Function], Function]:
-    """Register the decorated function as a rule that one accelerator has for ops of a class.
-
-    It is asked before the rules that all accelerators share, and after own ones that came earlier.
-    What it is asked for has results of bytes.
-    """
-
-    def register(function: Function) -> Function:
-        OWN_RULES.setdefault(target, []).append((root, function))
-        return function
-
-    return register
+Rules = Mapping[type[Op], Sequence[Rule]]
+"""The rules for ops of some classes, in the order in which they are asked."""
 
 
 @dataclass(frozen=True)

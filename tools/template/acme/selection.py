@@ -9,7 +9,7 @@ from trivium.dialects.core.attributes import tensor_of
 from trivium.passes.rewriting import NoMatch
 from trivium.targets.dla.images import elements_from, elements_of
 from trivium.targets.dla.select_elements import is_lookup
-from trivium.targets.dla.selection import Selection, selects
+from trivium.targets.dla.selection import Selection
 
 from .arithmetic import Bytes, Slopes
 from .dialect import LeakyRelu
@@ -18,7 +18,6 @@ SHIFT = 24
 ALL = np.arange(-128, 128)
 
 
-@selects(tri.Gather, target="acme")
 def select_leaky_relu(op: tri.Gather, selection: Selection) -> None:
     """Select a table of 256 bytes that two straight lines give, bit for bit.
 

@@ -1,10 +1,8 @@
 """Ops and rules that one accelerator has alone: nobody else may hold them, or is asked."""
 
-from collections.abc import Iterator
-
 import pytest
 from trivium.dialects import dla, tri
-from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.fields import Operand, Result
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
@@ -13,10 +11,11 @@ from trivium.dialects.core.tensor import Tensor
 from trivium.dialects.core.verification import verify
 from trivium.dialects.dla.dialect import TensorOp
 from trivium.passes.rewriting import NoMatch
+from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.limits import tensor_refusal
 from trivium.targets.dla.registry import find_instructions
 from trivium.targets.dla.select_dla import REFUSAL, SelectDla
-from trivium.targets.dla.selection import OWN_RULES, Selection, selects
+from trivium.targets.dla.selection import Selection
 
 OTHER = Dialect("other_npu", target="other_npu")
 GROUP = """
@@ -70,16 +69,9 @@ def test_another_accelerator_does_not_take_it() -> None:
     assert refusal == "vanilla has no op other_npu.twin, which is of 'other_npu' alone"
 
 
-@pytest.fixture
-def own_rules() -> Iterator[None]:
-    """Forget the rules that a test adds."""
-    before = {name: [*rules] for name, rules in OWN_RULES.items()}
-    yield
-    OWN_RULES.clear()
-    OWN_RULES.update(before)
-
-
-def selected() -> list[str]:
+def selected(monkeypatch: pytest.MonkeyPatch, target: Accelerator) -> list[str]:
+    """Return the ops that there are after selection for an accelerator called vanilla."""
+    monkeypatch.setattr("trivium.targets.dla.select_dla.find_target", lambda name: target)
     with new_context():
         module = Module.parse(LOOKUP)
         SelectDla("vanilla").run(module)
@@ -87,23 +79,28 @@ def selected() -> list[str]:
         return [op.op_name for op in ops(module.main)]
 
 
-@pytest.mark.usefixtures("own_rules")
-def test_rules_of_others_are_not_asked() -> None:
-    @selects(tri.Gather, target="other_npu")
-    def refuse(op: tri.Gather, selection: Selection) -> None:
-        raise AssertionError(op.op_name + selection.description.name)
-
-    assert dla.Lookup.op_name in selected()
-
-
-@pytest.mark.usefixtures("own_rules")
-def test_own_rules_come_first_and_may_refuse() -> None:
+def test_own_rules_are_asked_first_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
-    @selects(tri.Gather, target="vanilla")
     def refuse(op: tri.Gather, selection: Selection) -> None:
-        asked.append(op.op_name)
+        asked.append("refuse")
         raise NoMatch("is not for me")
 
-    assert dla.Lookup.op_name in selected()
-    assert asked == ["tri.gather"]
+    def take(op: tri.Gather, selection: Selection) -> None:
+        asked.append("take")
+        with selection.place():
+            selection.replace(tri.Relu.build(op.indices), ())
+
+    names = selected(monkeypatch, Accelerator("vanilla", {tri.Gather: (refuse, take)}))
+    assert asked == ["refuse", "take"]
+    assert "tri.relu" in names
+    assert dla.Lookup.op_name not in names
+
+
+def test_shared_rules_are_asked_where_own_ones_refuse(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(op: tri.Gather, selection: Selection) -> None:
+        raise Invalid("is not for me")
+
+    own = Accelerator("vanilla", {tri.Gather: (refuse,)})
+    assert dla.Lookup.op_name in selected(monkeypatch, own)
+    assert dla.Lookup.op_name in selected(monkeypatch, Accelerator("vanilla"))
