@@ -1,6 +1,7 @@
 """Packages installed without pip, which may have to ask the network for what builds them."""
 
 import os
+import sys
 import tomllib
 from pathlib import Path
 
@@ -25,3 +26,7 @@ def environment(site: Path) -> dict[str, str]:
     """Return an environment of processes that look into a folder of packages, too."""
     paths = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+if __name__ == "__main__":  # pip install -e PACKAGE
+    install(Path(sys.argv[-1]), Path(os.environ["SITE"]))
