@@ -66,7 +66,11 @@ def summary(name: str, manifest: Manifest) -> str:
     work = [native] * bool(manifest.kernels or not launched) + [gpu] * bool(launched)
     work += [dla] * bool(manifest.dla)
     host = count(len(_host_steps(manifest)), "op")
-    return f"{name}: {spell_size(size)}, {', '.join(work)}, {host} on the host"
+    line = f"{name}: {spell_size(size)}, {', '.join(work)}, {host} on the host"
+    places = {step.accelerator or step.kind for step in manifest.steps}
+    if not places or manifest.target in places:
+        return line
+    return f"{line}; nothing runs on {manifest.target}: trivium can-run says why"
 
 
 def placement_report(name: str, placements: Sequence["Placement"]) -> str:

@@ -100,8 +100,13 @@ class Accelerator(Target):
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
         road = self.chosen(options.architectures).road()
-        phases = (road[TENSOR_SEL], road[IR_OPTIMIZATION])
-        return tuple(step for phase in phases for step in phase.made(ATTEMPTS[0]))
+        chosen = (TENSOR_SEL, IR_OPTIMIZATION)
+        return tuple(
+            step
+            for phase, steps in road.completed(ATTEMPTS[0])
+            if phase.name in chosen
+            for step in steps
+        )
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, dla.Run) and dla.find_program(op.operation, op.program).target == (

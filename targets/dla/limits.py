@@ -6,9 +6,12 @@ from typing import cast
 from ...dialects import dla
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Invalid
+from ...dialects.core.mlir import ir
 from ...dialects.dla.dialect import TensorOp
+from ...dialects.dla.tiles import TABLE_BYTES
 from .core.description import Description
 from .core.fields import Value
+from .layout import Layout
 
 _PAIRS = {
     "kernel": ("kernel_rows", "kernel_columns"),
@@ -31,7 +34,13 @@ def tensor_refusal(op: TensorOp, description: Description) -> str | None:
     rounding = op.attributes.get("rounding", description.rounding)
     if rounding != description.rounding:
         return f"{name} rounds {description.rounding}, not {rounding}"
-    return field_refusal(description, op.packet, _values(op))
+    layout = Layout(description)
+    return (
+        field_refusal(description, op.packet, _values(op))
+        or field_refusal(description, "load", _strides("source", _images(op), layout))
+        or field_refusal(description, "store", _strides("destination", op.results, layout))
+        or (_weights_refusal(op, layout) if isinstance(op, dla.Conv) else None)
+    )
 
 
 def field_refusal(
@@ -46,6 +55,32 @@ def field_refusal(
     except Invalid as refused:
         return f"{description.name}: {refused}"
     return None
+
+
+def _images(op: TensorOp) -> list[ir.Value]:
+    """List the operands that may be images."""
+    return [op.x] if isinstance(op, dla.Conv) else list(op.operation.operands)
+
+
+def _strides(name: str, values: Iterable[ir.Value], layout: Layout) -> Iterator[tuple[str, Value]]:
+    """Yield how far the rows and the pixels of images are apart in dram."""
+    for tensor in (tensor_of(value.type) for value in values):
+        if tensor.dtype == "i8" and tensor.rank == 4:
+            pixel = layout.padded(tensor.shape[3])
+            yield f"{name}_pixel", pixel
+            yield f"{name}_row", pixel * tensor.shape[2]
+
+
+def _weights_refusal(op: dla.Conv, layout: Layout) -> str | None:
+    """Say that not even one grain of filters and of channels fits, or None."""
+    rows, columns = tensor_of(op.w.type).shape[:2]
+    depth = 1 if op.mode == "depthwise" else layout.grain
+    least = layout.aligned(rows * columns * depth * layout.grain)
+    least += layout.aligned(TABLE_BYTES * layout.grain)
+    if least <= (most := layout.capacity("weights")):
+        return None
+    name = layout.description.name
+    return f"{name} has {most} bytes for weights, of a kernel of {rows}x{columns} it needs {least}"
 
 
 def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:

@@ -210,6 +210,13 @@ def test_sums_up_what_is_for_a_gpu() -> None:
     )
 
 
+def test_says_that_a_target_got_nothing() -> None:
+    assert report.summary("net.trv", replace(MANIFEST, target="vanilla")) == (
+        "net.trv: 2.6 KiB, 13 calls of 2 kernels, 1 op on the host; "
+        "nothing runs on vanilla: trivium can-run says why"
+    )
+
+
 def test_reports_where_a_model_would_run() -> None:
     reason = "cpu has no kernel for tri.topk"
     placements = [

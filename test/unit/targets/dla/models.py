@@ -119,3 +119,21 @@ def flattened(net: Net) -> str:
     stem = net.op("MaxPool", net.conv("x", 3, 6), kernel_shape=[4, 4], strides=[4, 4])
     hidden = net.op("Gemm", net.op("Flatten", stem), net.drawn(20, 54), net.drawn(20), transB=1)
     return net.op("Gemm", net.op("Relu", hidden), net.drawn(3, 20), net.drawn(3), transB=1)
+
+
+@network
+def sequence(net: Net) -> str:
+    """Positions with features, in which each product is a row of pixels."""
+    net.shape = (2, 6, 20)
+    hidden = net.op("Relu", net.op("MatMul", "x", net.drawn(20, 40)))
+    total = net.op("Add", net.op("MatMul", hidden, net.drawn(40, 20)), "x")
+    return net.op("MatMul", total, net.drawn(20, 5))
+
+
+@network
+def signal(net: Net) -> str:
+    """Convolutions over time."""
+    net.shape = (1, 4, 30)
+    first = net.op("Relu", net.op("Conv", "x", net.drawn(8, 4, 5), net.drawn(8), pads=[2, 2]))
+    pooled = net.op("MaxPool", first, kernel_shape=[2], strides=[2])
+    return net.op("Sigmoid", net.op("Conv", pooled, net.drawn(3, 8, 3), net.drawn(3)))

@@ -211,6 +211,20 @@ def test_parts_of_a_join_are_whole_atoms(tmp_path: Path) -> None:
     assert said == "vanilla joins parts of whole atoms of 32 channels, not 16"
 
 
+def test_averages_that_the_pool_cannot_scale_are_convolutions(tmp_path: Path) -> None:
+    """A convolution has other limits; where it refuses too, the pool's sentence is said."""
+    few = described(tmp_path, ("shift = { least = 0, most = 48", "shift = { least = 0, most = 9"))
+
+    def average(graph: Graph, size: int) -> str:
+        x = graph.input((1, 2, 20, 20), 0.1, 3)
+        return graph.op("AveragePool", [x], kernel_shape=[size, 2])
+
+    for size, said in ((16, []), (17, ["vanilla: field 'shift' is 3"])):
+        graph = graph_of()
+        found = refused(average(graph, size), graph, description=few)
+        assert [text[: len(said[0])] for text in found] == said
+
+
 REFUSED: dict[str, tuple[Callable[[Graph], str], str]] = {
     "stride": (
         lambda g: conv_of(g, strides=[9, 1]),

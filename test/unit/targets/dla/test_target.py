@@ -12,6 +12,7 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
 from trivium.passes.pipeline import Pipeline
+from trivium.passes.verify_values import VerifyValues
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED, Phase, PhaseHook
@@ -29,6 +30,7 @@ class Interpreted(PhaseHook):
         self.seen: list[str] = []
 
     def leave(self, phase: Phase, attempt: int, module: Module) -> None:
+        VerifyValues().run(module)
         (found,) = run(module, self.feeds)
         np.testing.assert_array_equal(found, self.expected)
         self.seen.append(phase.name)
@@ -59,6 +61,7 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
         with new_context():
             module = import_onnx(model)
             pipeline_for("vanilla", 2).run(module)
+            VerifyValues().run(module)
             (placed,) = run(module, feeds)
             np.testing.assert_array_equal(placed, expected)
             hook = Interpreted(feeds, expected)

@@ -26,6 +26,6 @@ def test_a_network_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     package = build(str(file), "vanilla")
     judge = build(str(file), "cpu", quantized=INTEGERS)
     for _ in range(2):
-        x = net.inputs()
+        x = net.inputs(net.shape[0])
         np.testing.assert_array_equal(computed(package, x), computed(judge, x))
     assert len(package.manifest.dla) == CUT.get(name, 1)

@@ -195,3 +195,16 @@ def test_a_larger_limit_in_a_users_description_is_one(tmp_path: Path) -> None:
     x = net.inputs()
     expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
+
+
+def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> None:
+    net, file = Net((1, 16, 16, 16)), tmp_path / "q.onnx"
+    net.quantized(net.conv("x", 16, 4, 16, pads=[0, 0, 0, 0]), file)
+    package = build(str(file), "vanilla")
+    assert not package.manifest.dla
+    (step,) = [step for step in package.manifest.steps if step.kind == "host"]
+    assert step.op == "dla.conv"
+    assert step.reason.startswith("vanilla has 65536 bytes for weights, of a kernel of 16x16")
+    x = net.inputs()
+    expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
+    np.testing.assert_array_equal(computed(package, x), expected)
