@@ -1,5 +1,6 @@
 """A new target works as it is written: in a folder of its own, found by its entry point."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -70,6 +71,17 @@ def test_selection_takes_its_rules_from_the_option(package: Path) -> None:
     assert f'"{NAME}.leaky_relu"' in run(package, *command, f"--select-dla=target={NAME}")
     assert '"dla.lookup"' in run(package, *command, "--select-dla=target=vanilla")
     module.unlink()
+
+
+@pytest.mark.slow
+def test_its_types_are_sound(package: Path) -> None:
+    config = package.parent / "pyrightconfig.json"
+    paths = [path for path in sys.path if path]
+    options = {"typeCheckingMode": "strict", "pythonVersion": "3.11", "extraPaths": paths}
+    config.write_text(json.dumps({"include": [f"made/{NAME}"], **options}))
+    found = run(package, "-m", "pyright", "-p", str(config), "--stats")
+    assert "0 errors" in found
+    assert "Found 8 source files" in found
 
 
 @pytest.mark.parametrize("name", ["q7", "a_name_of_16_ltr"])

@@ -1,7 +1,5 @@
 """A small network of floats with leaky ReLUs, and what it is quantised by."""
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 from numpy.typing import NDArray
@@ -41,5 +39,5 @@ def _weights(*shape: int) -> NDArray[np.float32]:
 
 
 if __name__ == "__main__":
-    Path("network.onnx").write_bytes(network().SerializeToString())
+    onnx.save(network(), "network.onnx")
     np.savez("samples.npz", x=samples(8))
