@@ -13,6 +13,7 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.targets.dla.allocate_buffers import AllocateBuffers
+from trivium.targets.dla.attempts import ATTEMPTS
 from trivium.targets.dla.core.container import Container
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.emit import emit
@@ -193,9 +194,11 @@ def test_an_overflow_makes_the_phases_try_again(tmp_path: Path) -> None:
     phases = Phases().add(MEM_ALLOC, allocate, InsertTokens())
     module = drawn_program(random.Random(3), 60)
     log = phases.run(module, said.append)
-    assert [failure.phase for failure in log.failures] == [MEM_ALLOC, MEM_ALLOC]
+    greedy = [parameters for parameters in ATTEMPTS if parameters.share > 50]
+    assert [failure.parameters for failure in log.failures] == greedy
+    assert {failure.phase for failure in log.failures} == {MEM_ALLOC}
     assert all(failure.step == "allocate-buffers" for failure in log.failures)
-    assert "attempt 1: MemAlloc: sram overflows by" in said[4]
+    assert any("attempt 1: MemAlloc: sram overflows by" in line for line in said)
     emitted(module)
 
 
