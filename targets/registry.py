@@ -1,6 +1,10 @@
 """Find targets by name, loaded when they are asked for; `installed.py` says where they are."""
 
+from collections.abc import Iterator
+
 from ..dialects.core.errors import CompileError
+from ..dialects.core.mlir import ir
+from ..dialects.core.op import OPS
 from .core import Target
 from .installed import names, pick, targets
 
@@ -30,3 +34,18 @@ def choose_target(choice: str) -> Target:
     """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
     name, architectures = split_target(choice)
     return find_target(name).chosen(architectures)
+
+
+def load_dialects(scope: ir.Operation) -> None:
+    """Load targets whose own ops stand below an operation; their dialects have their names."""
+    known = {cls.dialect.name for cls in OPS.values()}
+    for name in sorted(({*_dialects(scope)} - known) & {*target_names()}):
+        find_target(name)
+
+
+def _dialects(scope: ir.Operation) -> Iterator[str]:
+    for region in scope.regions:
+        for block in region.blocks:
+            for operation in block.operations:
+                yield operation.operation.name.partition(".")[0]
+                yield from _dialects(operation.operation)

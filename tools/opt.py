@@ -12,7 +12,7 @@ from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.verification import verify
 from ..passes.hooks import Explain, PrintIr, Timing
 from ..passes.pipeline import Hook, Pipeline, import_all
-from ..targets.registry import target_names
+from ..targets.registry import load_dialects, target_names
 from . import expectations, opt_flags
 from .diagnostics import Listener, Message, messages
 from .source import Source, read
@@ -81,6 +81,7 @@ def _run(
         hooks = _hooks(flags)
         try:
             module = source.parse()
+            load_dialects(module.operation)
             allow = flags.allow_unregistered_dialect
             verify(module.operation, allow_unregistered=allow)
             each = flags.verify_each == "true"

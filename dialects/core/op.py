@@ -20,11 +20,16 @@ Self = TypeVar("Self", bound="Op")
 
 
 class Dialect:
-    """Name a family of ops; every `Op` subclass that says `dialect=` registers here."""
+    """Name a family of ops; every `Op` subclass that says `dialect=` registers here.
 
-    def __init__(self, name: str) -> None:
+    `target` is the only target that has these ops, where they are not for all: nothing that runs
+    elsewhere may hold them.
+    """
+
+    def __init__(self, name: str, target: str = "") -> None:
         announce_dialect(name)
         self.name = name
+        self.target = target
         self.ops: dict[str, type[Op]] = {}
 
 

@@ -8,6 +8,9 @@ from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
 
+TARGET = "target"
+"""The attribute by which ops with regions say which target runs them."""
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -51,7 +54,21 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
 
 def _invalid(op: Op) -> str | None:
     try:
+        _check_home(op)
         op.verify()
     except (Invalid, Unsupported) as error:
         return f"'{op.op_name}' op {error}"
     return None
+
+
+def _check_home(op: Op) -> None:
+    """Raise Invalid for an op that only one target has, inside of what is for another one."""
+    home = op.dialect.target
+    parent = op.operation.parent if home else None
+    while parent is not None:
+        if TARGET in parent.attributes:
+            target = parent.attributes[TARGET].value
+            if target not in ("", home):
+                around = parent.operation.name
+                raise Invalid(f"is of '{home}' alone, stands in a {around} for '{target}'")
+        parent = parent.operation.parent

@@ -55,6 +55,8 @@ class Conv(TensorOp):
     high: int = HIGH
     y: Result
 
+    packet = "conv"
+
     @staticmethod
     def infer(
         x: Tensor,
@@ -148,6 +150,8 @@ class Pool(TensorOp):
     low: int = LOW
     high: int = HIGH
     y: Result
+
+    packet = "pool"
 
     @staticmethod
     def infer(

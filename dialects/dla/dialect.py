@@ -1,6 +1,7 @@
 """The `dla` dialect object, and the base class of its ops on tensors."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,11 @@ class TensorOp(Op, dialect=DLA, abstract=True):
 
     All that is rescaled says how: x * multiplier / 2^shift, rounded, plus destination_zero, clamped
     to [low, high].
+
+    `packet` is the one whose fields limit what an op may be; "" where an op is only moved about.
     """
+
+    packet: ClassVar[str] = ""
 
 
 def need_image(what: str, x: Tensor) -> Shape:

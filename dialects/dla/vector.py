@@ -46,6 +46,8 @@ class Eltwise(TensorOp):
     high: int = HIGH
     y: Result
 
+    packet = "eltwise"
+
     @staticmethod
     def infer(
         x: Tensor,
@@ -104,6 +106,8 @@ class Lookup(TensorOp):
     table: Operand
     y: Result
 
+    packet = "lookup"
+
     @staticmethod
     def infer(x: Tensor, table: Tensor) -> Tensor:
         need_image("x", x)
@@ -127,6 +131,8 @@ class Resize(TensorOp):
     start: tuple[int, ...] = (0, 0)
     step: tuple[int, ...]
     y: Result
+
+    packet = "resize"
 
     @staticmethod
     def infer(x: Tensor, *, out: Shape, start: Shape, step: Shape) -> Tensor:
@@ -161,6 +167,8 @@ class Copy(TensorOp):
     low: int = LOW
     high: int = HIGH
     y: Result
+
+    packet = "copy"
 
     @staticmethod
     def infer(

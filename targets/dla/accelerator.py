@@ -26,14 +26,17 @@ from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_
 from .pipeline import default_phases
 from .record_refusals import recorded_refusal
 from .registry import choose_instructions
+from .selection import Rules
 
 
 class Accelerator(Target):
     """Run quantised networks as packets, which are tiled, ordered and placed in memory ahead.
 
     What it takes, and all numbers, come from its description: its own one, or that of a user, as in
-    `vanilla:half.toml`. A subclass may change `road`: what is done in which phase. TensorSel comes
-    before a model is simplified, and once more after that, for what has become fit for it.
+    `vanilla:half.toml`. `rules` select what it has besides the ops of `dla`; they are asked before
+    those that all accelerators share. A subclass may change `road`: what is done in which phase.
+    TensorSel comes before a model is simplified, and once more after that, for what has become fit
+    for it.
     """
 
     quantized: ClassVar[bool] = True
@@ -43,9 +46,10 @@ class Accelerator(Target):
     )
     replaces_groups = True
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, rules: Rules | None = None) -> None:
         super().__init__(name)
         self.file = ""
+        self.rules = rules or {}
 
     @cached_property
     def instructions(self) -> InstructionSet:

@@ -13,16 +13,6 @@ from .core.description import Description
 from .core.fields import Value
 from .layout import Layout
 
-PACKETS: dict[type[TensorOp], str] = {
-    dla.Conv: "conv",
-    dla.Pool: "pool",
-    dla.Eltwise: "eltwise",
-    dla.Lookup: "lookup",
-    dla.Resize: "resize",
-    dla.Copy: "copy",
-}
-"""The packet that limits what an op may be; accelerators with ops of their own add to it."""
-
 _PAIRS = {
     "kernel": ("kernel_rows", "kernel_columns"),
     "strides": ("stride_rows", "stride_columns"),
@@ -36,14 +26,17 @@ _PAIRS = {
 
 def tensor_refusal(op: TensorOp, description: Description) -> str | None:
     """Say why an accelerator does not take an op, however it is tiled, or None when it does."""
-    packet, layout = PACKETS.get(type(op)), Layout(description)
-    if packet is None:
+    name = description.name
+    if op.dialect.target not in ("", name):
+        return f"{name} has no op {op.op_name}, which is of '{op.dialect.target}' alone"
+    if not op.packet:
         return None
     rounding = op.attributes.get("rounding", description.rounding)
     if rounding != description.rounding:
-        return f"{description.name} rounds {description.rounding}, not {rounding}"
+        return f"{name} rounds {description.rounding}, not {rounding}"
+    layout = Layout(description)
     return (
-        field_refusal(description, packet, _values(op))
+        field_refusal(description, op.packet, _values(op))
         or field_refusal(description, "load", _strides("source", _images(op), layout))
         or field_refusal(description, "store", _strides("destination", op.results, layout))
         or (_weights_refusal(op, layout) if isinstance(op, dla.Conv) else None)

@@ -1,8 +1,7 @@
 """Give an accelerator the ops on integers that it has packets for."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -12,6 +11,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from ..registry import find_target
 from .core.description import Description
 from .registry import find_instructions
 from .select_elements import OPERATORS, is_lookup, select_copy, select_elements, select_lookup
@@ -26,7 +26,7 @@ from .select_pools import (
     waits,
 )
 from .select_products import select_conv, select_product
-from .selection import Selection
+from .selection import Rule, Rules, Selection
 
 REFUSAL = "dla.refusal"
 """The attribute of an op that says why the accelerator does not have it."""
@@ -36,14 +36,13 @@ BYTES = ("i8", "ui8")
 SUMS = (tri.Requantize, tri.RequantizeMean)
 """Ops that finish sums."""
 
-Rule = Callable[[Any, Selection], None]
-
 
 class SelectDla(Pass):
     """Replace ops on integers by those of an accelerator, on images [N, rows, columns, channels].
 
     A description says what there is: limits, roundings, bits. It is that of `target`, or is read
-    from the file `description`. What it refuses stays, and says why.
+    from the file `description`. What it refuses stays, and says why. Rules of the target's own are
+    asked first.
 
         tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b)
             =>   tri.transpose (dla.conv (tri.transpose %x), %w', %b)
@@ -55,25 +54,43 @@ class SelectDla(Pass):
 
     def run(self, module: Module) -> None:
         file = Path(self.description) if self.description else None
-        rewrite(module, _Select(find_instructions(self.target, file).description))
+        description = find_instructions(self.target, file).description
+        rewrite(module, _Select(description, _own_rules(self.target)))
+
+
+def _own_rules(name: str) -> Rules:
+    from .accelerator import Accelerator  # which has this pass among its own
+
+    target = find_target(name)
+    return target.rules if isinstance(target, Accelerator) else {}
 
 
 class _Select(Pattern):
-    root = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
 
-    def __init__(self, description: Description) -> None:
+    def __init__(self, description: Description, own: Rules) -> None:
         self.description = description
+        self.own = own
+        self.root = tuple(dict.fromkeys([*self.shared, *own]))
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
         if tensor_of(op.results[0].type).dtype not in BYTES:
             raise NoMatch("makes no bytes")
         selection = Selection(self.description, rewriter, op)
-        rule = _rule(op, selection)
-        try:
-            rule(op, selection)
-        except (NoMatch, Invalid) as reason:
-            op.operation.attributes[REFUSAL] = ir.StringAttr.get(str(reason))
-            raise NoMatch(str(reason)) from None
+        refusals: list[str] = []
+        for rule in self._rules(op, selection):
+            try:
+                return rule(op, selection)
+            except (NoMatch, Invalid) as reason:
+                refusals.append(str(reason))
+        # The last rule is that of all accelerators, if they have one: its reason is the plain one.
+        op.operation.attributes[REFUSAL] = ir.StringAttr.get(refusals[-1])
+        raise NoMatch("; ".join(refusals))
+
+    def _rules(self, op: Op, selection: Selection) -> Iterator[Rule]:
+        yield from self.own.get(type(op), ())
+        if isinstance(op, self.shared):
+            yield _rule(op, selection)
 
 
 def _rule(op: Op, selection: Selection) -> Rule:

@@ -1,6 +1,6 @@
 """What the rules that select packets share: the limits of the machine, operands, refusals."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -25,6 +25,12 @@ BYTE = "i8"
 LOW, HIGH = -128, 127
 LARGEST_CONSTANT = 1 << 28
 """How many elements a constant may have on its way to the bytes that a packet reads."""
+
+Rule = Callable[[Any, "Selection"], None]
+"""What selects for an op, or raises NoMatch or Invalid with a sentence that says why not."""
+
+Rules = Mapping[type[Op], Sequence[Rule]]
+"""The rules for ops of some classes, in the order in which they are asked."""
 
 
 @dataclass(frozen=True)

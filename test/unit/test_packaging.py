@@ -11,18 +11,26 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NOT_SHIPPED = {".venv", "build", "docs", "test"}
+TEMPLATE = Path("tools/template")  # data: a package to be written under another name
 
 
 def test_the_wheel_holds_every_package() -> None:
     inits = (path.relative_to(ROOT).parent for path in ROOT.rglob("__init__.py"))
-    packages = [".".join(("trivium", *p.parts)) for p in inits if not {*p.parts} & NOT_SHIPPED]
+    kept = [p for p in inits if not {*p.parts} & NOT_SHIPPED and TEMPLATE not in p.parents]
+    packages = [".".join(("trivium", *p.parts)) for p in kept]
     assert PROJECT["tool"]["setuptools"]["packages"] == sorted(packages)
 
 
 def test_no_module_outside_of_a_package() -> None:
     bare = {p.parent for p in ROOT.glob("*/**/*.py") if not (p.parent / "__init__.py").exists()}
     shipped = {p.relative_to(ROOT) for p in bare}
-    assert {p for p in shipped if p.parts[0] not in NOT_SHIPPED} == set()
+    outside = {p for p in shipped if p.parts[0] not in NOT_SHIPPED}
+    assert {p for p in outside if TEMPLATE not in p.parents} == set()
+
+
+def test_the_wheel_holds_the_template() -> None:
+    data = PROJECT["tool"]["setuptools"]["package-data"]
+    assert data["trivium.tools"] == [f"{TEMPLATE.name}/**"]
 
 
 def test_every_target_is_kept_from_the_others() -> None:

@@ -22,7 +22,7 @@ class VectorPacket(ImagePacket):
         return (self.destination_extent(description),)
 
     def cycles(self, description: Description) -> int:
-        costs = description.engines["vec"].costs
+        costs = description.engines[description.packets[self.name].engine].costs
         elements = self.destination_extent(description).bytes * self.steps
         return costs["overhead"] + -(-elements // costs["lanes"])
 

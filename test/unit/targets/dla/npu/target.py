@@ -1,7 +1,6 @@
 """The target npu: as vanilla, and it takes sizes of values without their sign."""
 
 from collections.abc import Mapping
-from typing import ClassVar
 
 import numpy as np
 from trivium.dialects import tri
@@ -16,12 +15,11 @@ from trivium.passes.building import transpose
 from trivium.passes.core import Pass
 from trivium.passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from trivium.targets.dla.accelerator import Accelerator
-from trivium.targets.dla.limits import PACKETS
 from trivium.targets.dla.phases import TENSOR_SEL, Phases
 from trivium.targets.dla.tile_vector import tile_by_value
 from trivium.targets.dla.tiler import Tiler, tiles
 
-NPU = Dialect("npu")
+NPU = Dialect("npu", target="npu")
 
 
 class Absolute(TensorOp, dialect=NPU):
@@ -29,6 +27,8 @@ class Absolute(TensorOp, dialect=NPU):
 
     x: Operand
     y: Result
+
+    packet = "absolute"
 
     @staticmethod
     def infer(x: Tensor) -> Tensor:
@@ -43,13 +43,10 @@ class Absolute(TensorOp, dialect=NPU):
 class AbsoluteTile(ImageOp, dialect=NPU):
     """Take the values of a window without their sign."""
 
-    packet: ClassVar = "absolute"
+    packet = "absolute"
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         self.write(windows, np.abs(windows["source"]))
-
-
-PACKETS[Absolute] = "absolute"
 
 
 @tiles(Absolute)

@@ -1,0 +1,32 @@
+"""Write a package for a new accelerator, outside of Trivium: it is installed with pip.
+
+The accelerator has the description of the template, and an op and a packet of its own, with their
+tests and a page. It compiles and simulates networks as it is; docs/your-accelerator.md goes on.
+"""
+
+import argparse
+from pathlib import Path
+
+from ..new_target import DESCRIPTIONS, write_target
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="what the accelerator is to be called")
+    parser.add_argument(
+        "--template",
+        choices=tuple(DESCRIPTIONS),
+        default="vanilla",
+        help="the accelerator that it begins as: vanilla unless said otherwise",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, help="what to make: NAME unless given"
+    )
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Write the package and say what comes next; nothing is written when anything is wrong."""
+    folder: Path = flags.output or Path(flags.name)
+    write_target(flags.name, flags.template, folder)
+    print(f"{folder} has the accelerator {flags.name}; to use it:")
+    print(f"  pip install -e {folder}")
+    print(f"  trivium compile MODEL --target {flags.name}")

@@ -1,0 +1,1 @@
+"""The accelerator acme, which Trivium finds by the entry point `acme`."""
