@@ -16,7 +16,7 @@ from . import tile_vector as tile_vector
 from .attempts import Retry
 from .choose_memory import STAYS, is_constant
 from .layout import Layout, layout_of
-from .tiler import TILINGS, Images, Tiler
+from .tiler import Images, Tiler, tiling_of
 
 
 class LowerToBuffers(Pass):
@@ -163,7 +163,7 @@ class _Lowering:
         for among in (2, 1):
             tiler.budget, tiler.weight_budget = room // among, weights // among
             try:
-                TILINGS[type(op)](op, tiler)
+                tiling_of(op)(op, tiler)
                 return
             except Unsupported as reason:
                 refused = f"'{op.op_name}' op of {describe(op.location)} {reason}"

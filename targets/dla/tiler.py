@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dialects import dla, tri
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
@@ -19,6 +21,7 @@ from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.types import CONSTANTS, SRAM, WEIGHTS, Buffer, buffer_type
 from .core.description import Description
 from .layout import Layout
+from .phases import TENSOR_SCHED
 
 Ranges = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 """From where to where a window goes: rows, columns, channels."""
@@ -217,6 +220,14 @@ def tiles(*classes: type[Op]) -> Callable[[Function], Function]:
         return function
 
     return register
+
+
+def tiling_of(op: Op) -> Rule:
+    """Return the rule for the tiles of an op; raise CompileError when there is none."""
+    if type(op) in TILINGS:
+        return TILINGS[type(op)]
+    message = f"'{op.op_name}' op has no rule for its tiles: add a function under @tiles"
+    raise CompileError([Diagnostic(describe(op.location), message, (f"in phase {TENSOR_SCHED}",))])
 
 
 def parts(total: int, step: int) -> list[tuple[int, int]]:

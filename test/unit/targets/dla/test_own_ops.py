@@ -13,11 +13,13 @@ from trivium.dialects.dla.dialect import TensorOp
 from trivium.passes.rewriting import NoMatch
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.limits import tensor_refusal
+from trivium.targets.dla.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.registry import find_instructions
 from trivium.targets.dla.select_dla import REFUSAL, SelectDla
 from trivium.targets.dla.selection import Selection
 
 OTHER = Dialect("other_npu", target="other_npu")
+TWINS = Dialect("twins")
 GROUP = """
 func.func @main(%x: tensor<1x2x2x16xi8>) -> tensor<1x2x2x16xi8> {{
   %y = "tri.group"(%x) <{{}}> ({{
@@ -48,6 +50,10 @@ class Twin(TensorOp, dialect=OTHER):
         return x
 
 
+class Untiled(Twin, dialect=TWINS):
+    """Stand for an op that nobody cuts into tiles."""
+
+
 @pytest.mark.parametrize("target", ["", "other_npu"])
 def test_an_own_op_stands_where_its_target_runs(target: str) -> None:
     with new_context():
@@ -59,6 +65,17 @@ def test_an_own_op_is_refused_in_what_is_for_another_target() -> None:
         verify(Module.parse(GROUP.format(target="vanilla")).operation)
     message = "'other_npu.twin' op is of 'other_npu' alone, stands in a tri.group for 'vanilla'"
     assert message in str(caught.value)
+
+
+def test_an_op_without_a_rule_for_its_tiles_is_named_with_the_phase() -> None:
+    with new_context():
+        text = GROUP.format(target="vanilla").replace("other_npu.twin", "twins.untiled")
+        module = Module.parse(text)
+        with pytest.raises(CompileError) as caught:
+            LowerToBuffers("vanilla").run(module)
+    message = str(caught.value)
+    assert "'twins.untiled' op has no rule for its tiles" in message
+    assert "in phase TensorSched" in message
 
 
 def test_another_accelerator_does_not_take_it() -> None:
