@@ -1,5 +1,6 @@
 """The accelerator acme: description, packet, op, and a network that runs on it."""
 
+import re
 from fractions import Fraction
 from math import floor
 from pathlib import Path
@@ -14,7 +15,7 @@ from trivium.tools.main import main
 from trivium.tools.opt import main as opt
 
 from acme.arithmetic import Slopes
-from acme.packets import LeakyRelu, instruction_set
+from acme.packets import FILE, LeakyRelu, instruction_set
 from acme.page import PAGE, page
 from acme.selection import ALL, slopes_of
 
@@ -99,6 +100,17 @@ def test_network_gives_the_bits_of_integers(quantised: str) -> None:
         (found,) = ours.run({"x": x[None]}).values()
         (expected,) = integers.run({"x": x[None]}).values()
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_small_memory_gives_the_same_bits(quantised: str, tmp_path: Path) -> None:
+    small, text = tmp_path / "small.toml", FILE.read_text()
+    small.write_text(re.sub(r"(?m)^sram = \{ bytes = \w+", "sram = { bytes = 8192", text))
+    (x,) = samples(1)
+    tiled = trivium.compile(quantised, target=f"acme:{small}")
+    whole = trivium.compile(quantised, target="acme")
+    (found,) = tiled.run({"x": x[None]}).values()
+    (expected,) = whole.run({"x": x[None]}).values()
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_packets_are_in_the_stream(
