@@ -7,3 +7,4 @@ from .memory import *
 from .program import *
 from .tiles import *
 from .vector import *
+from .window_tiles import *

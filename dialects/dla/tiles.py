@@ -1,4 +1,4 @@
-"""Ops in buffer form that compute windows of images; each is one packet of a vanilla machine."""
+"""Ops in buffer form that compute windows of images value by value, and what all have in common."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -7,31 +7,20 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.fixed_point import MOST_BITS, multiply_shift
 from ..core.integers import (
     Factor,
-    Window,
     combined,
-    dense_sums,
-    depthwise_sums,
     finish,
     looked_up,
-    pooled,
-    require_i32,
-    require_scale,
     resized,
 )
 from ..core.tensor import Array, Shape
 from .access import Access
 from .buffers import BufferOp
-from .convolution import CONV_MODES, need_pool
 from .dialect import HIGH, LOW, need_bounds, need_byte, need_scaling
 from .memory import ORIGIN
-from .types import ACCUMULATOR, SRAM, WEIGHTS
+from .types import SRAM, WEIGHTS
 from .vector import OPERATORS, need_positions
-
-TABLE_BYTES = 9
-"""Bytes that a filter has in a table: its bias and its multiplier (i32), and its shift (i8)."""
 
 
 class ImageOp(BufferOp, abstract=True):
@@ -72,162 +61,6 @@ class ImageOp(BufferOp, abstract=True):
         target = windows["destination"]
         target[...] = self.destination_zero
         target[..., : y.shape[-1]] = y
-
-
-class ConvTile(ImageOp):
-    """Convolve a window of images: dense, or each channel by itself.
-
-    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). What is outside
-    of the source holds `source_zero`; biases have zero points folded in. Weights are
-    [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters where depthwise.
-    The table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
-    `begin` sums go on from those that are in `sums`; without `finish` they stay there, and nothing
-    is written to the destination.
-    """
-
-    weights: Operand
-    table: Operand
-    sums: Operand
-    weights_at: int = 0
-    table_at: int = 0
-    filters: int
-    out_rows: int
-    out_columns: int
-    mode: str = "dense"
-    begin: int = 1
-    finish: int = 1
-    kernel_rows: int
-    kernel_columns: int
-    stride_rows: int = 1
-    stride_columns: int = 1
-    dilation_rows: int = 1
-    dilation_columns: int = 1
-    pad_top: int = 0
-    pad_left: int = 0
-    source_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
-
-    packet = "conv"
-    spaces: ClassVar = {
-        **ImageOp.spaces,
-        "weights": (WEIGHTS,),
-        "table": (WEIGHTS,),
-        "sums": (ACCUMULATOR,),
-    }
-
-    @property
-    def padded(self) -> int:
-        """Return how many filters there are with those that pad the last atom."""
-        return -(-self.filters // self.atom) * self.atom
-
-    @property
-    def window(self) -> Window:
-        """Return how the kernel moves."""
-        return window_of_tile(self)
-
-    @property
-    def made(self) -> Shape:
-        return self.out_rows, self.out_columns, self.filters
-
-    def accesses(self) -> tuple[Access, ...]:
-        source, destination = super().accesses()
-        depth = self.channels if self.mode == "dense" else 1
-        length = self.kernel_rows * self.kernel_columns * depth * self.padded
-        out = (self.out_rows, self.out_columns, self.padded)
-        found = [
-            source,
-            Access("weights", (self.weights_at,), (length,)),
-            Access("sums", ORIGIN, out, reads=not self.begin, writes=True),
-        ]
-        if self.begin or self.finish:
-            found.append(Access("table", (self.table_at,), (TABLE_BYTES * self.padded,)))
-        return (*found, destination) if self.finish else tuple(found)
-
-    def check(self) -> None:
-        if self.mode not in CONV_MODES:
-            raise Invalid(f"mode is '{self.mode}', must be one of {', '.join(CONV_MODES)}")
-        if self.mode == "depthwise" and self.filters != self.channels:
-            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
-        for name in ("begin", "finish"):
-            if getattr(self, name) not in (0, 1):
-                raise Invalid(f"{name} is {getattr(self, name)}, must be 0 or 1")
-        need_scaling((), (), self.rounding, self.source_zero, self.destination_zero)
-        need_bounds(self.low, self.high)
-        check_window(self.window)
-
-    def execute(self, windows: Mapping[str, Array]) -> None:
-        sums = self._products(windows["source"], windows["weights"])
-        before = self._words(windows["table"], 0) if self.begin else windows["sums"]
-        sums = sums + before
-        require_i32(sums)
-        windows["sums"][...] = sums
-        if self.finish:
-            table = windows["table"]
-            multiplier = self._words(table, 1)
-            shift = table[8 * self.padded :].astype(np.int64)
-            require_scale(multiplier, shift, MOST_BITS)
-            scaled = multiply_shift(sums, multiplier, shift, self.rounding)
-            y = finish(scaled, self.destination_zero, self.low, self.high)
-            self.write(windows, y[..., : self.filters])
-
-    def _products(self, x: Array, weights: Array) -> Array:
-        window = self.window
-        if self.mode == "dense":
-            kernel = weights.reshape(window.taps, self.channels, self.padded)
-            return dense_sums(x, kernel, window, self.source_zero)
-        kernel = weights.reshape(window.taps, self.padded)
-        extra = ((0, 0), (0, 0), (0, self.padded - self.channels))
-        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
-
-    def _words(self, table: Array, index: int) -> Array:
-        count = 4 * self.padded
-        words = np.ascontiguousarray(table[index * count : (index + 1) * count])
-        return words.view(np.int32).astype(np.int64)
-
-
-class PoolTile(ImageOp):
-    """Take the greatest value or the average of each window, as `dla.pool` does."""
-
-    out_rows: int
-    out_columns: int
-    mode: str
-    divisor: str = "none"
-    kernel_rows: int
-    kernel_columns: int
-    stride_rows: int = 1
-    stride_columns: int = 1
-    dilation_rows: int = 1
-    dilation_columns: int = 1
-    pad_top: int = 0
-    pad_left: int = 0
-    source_zero: int = 0
-    multiplier: int = 1
-    shift: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
-
-    packet = "pool"
-
-    @property
-    def made(self) -> Shape:
-        return self.out_rows, self.out_columns, self.channels
-
-    def check(self) -> None:
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
-        window, sizes = window_of_tile(self), (self.rows, self.columns)
-        check_window(window)
-        need_pool(window, sizes, self.mode, self.divisor, self.multiplier, self.shift)
-
-    def execute(self, windows: Mapping[str, Array]) -> None:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        window, zero = window_of_tile(self), self.source_zero
-        y = pooled(windows["source"], window, self.mode, self.divisor, zero, factor)
-        self.write(windows, finish(y, self.destination_zero, self.low, self.high))
 
 
 class EltwiseTile(ImageOp):
@@ -343,22 +176,3 @@ class CopyTile(ImageOp):
         factor = Factor(self.multiplier, self.shift, self.rounding)
         y = factor.times(windows["source"].astype(np.int64) - self.source_zero)
         self.write(windows, finish(y, self.destination_zero, self.low, self.high))
-
-
-def window_of_tile(op: ConvTile | PoolTile) -> Window:
-    """Return how the kernel of a tile moves."""
-    return Window(
-        (op.out_rows, op.out_columns),
-        (op.kernel_rows, op.kernel_columns),
-        (op.stride_rows, op.stride_columns),
-        (op.dilation_rows, op.dilation_columns),
-        (op.pad_top, op.pad_left),
-    )
-
-
-def check_window(window: Window) -> None:
-    """Raise Invalid for sizes that make no sense."""
-    least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
-    for what, least in least_of.items():
-        if min(getattr(window, what)) < least:
-            raise Invalid(f"{what} are {getattr(window, what)}, must be at least {least}")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...dialects.core.errors import Unsupported
-from ...dialects.dla.tiles import TABLE_BYTES
+from ...dialects.dla.window_tiles import TABLE_BYTES
 from .blocks import halves
 from .layout import Layout
 from .tiler import even, parts

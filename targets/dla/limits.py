@@ -8,7 +8,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Invalid
 from ...dialects.core.mlir import ir
 from ...dialects.dla.dialect import TensorOp
-from ...dialects.dla.tiles import TABLE_BYTES
+from ...dialects.dla.window_tiles import TABLE_BYTES
 from .core.description import Description
 from .core.fields import Value
 from .layout import Layout

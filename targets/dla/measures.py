@@ -9,8 +9,8 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.dla.buffers import touched
 from ...dialects.dla.dialect import TensorOp
-from ...dialects.dla.tiles import TABLE_BYTES
 from ...dialects.dla.types import REGIONS, SRAM
+from ...dialects.dla.window_tiles import TABLE_BYTES
 from ...runtime.manifest import DlaProgram
 from .core.description import Description
 from .lives import Life, lives

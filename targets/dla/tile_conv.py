@@ -9,8 +9,8 @@ from ...dialects import dla
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Unsupported
 from ...dialects.core.tensor import Array
-from ...dialects.dla.tiles import TABLE_BYTES
 from ...dialects.dla.types import ACCUMULATOR, Buffer
+from ...dialects.dla.window_tiles import TABLE_BYTES
 from .conv_plan import ConvPlan, ConvShape, plan_conv
 from .layout import Layout
 from .spans import Span, spans

@@ -24,6 +24,8 @@ AT_RUN_TIME = {
     "region is of image *, must be in [0, *)",
     "sequence_lens is *, must be in [0, *]",
 }
+OF_OTHERS = {"is of '*' alone, stands in a * for '*'"}
+"""What can only be said of dialects outside of Trivium: test_own_ops.py has some."""
 
 
 def templates(path: Path) -> Iterator[str]:
@@ -46,7 +48,7 @@ MESSAGES = [
     (file, text)
     for file, path in ((str(p.relative_to(ROOT)), p) for p in SOURCES)
     for text in templates(path)
-    if file not in ELSEWHERE and text not in AT_RUN_TIME
+    if file not in ELSEWHERE and text not in AT_RUN_TIME | OF_OTHERS
 ]
 EXPECTED = [
     text
