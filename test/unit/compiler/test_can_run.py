@@ -98,7 +98,7 @@ def test_bringing_values_to_a_target_is_not_held_against_a_node() -> None:
     assert not found["order"].runs
 
 
-@pytest.mark.parametrize("target", ["vanilla", f"vanilla:{FILE}"])
+@pytest.mark.parametrize("target", ["vanilla", f"vanilla:{FILE}"], ids=["name", "file"])
 def test_casts_bring_values_to_an_accelerator(
     target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
