@@ -7,9 +7,12 @@ already placed that live at the same time (Pisarchyk and Lee, "Efficient Memory 
 Neural Net Inference", 2020, section 5.2). Largest first is best most of the time; a few other
 orders are tried when it wastes memory, and the best plan wins.
 
-Where a memory is too small for that plan, orders are searched for one that fits: a value that lies
-too high is placed earlier, before values that live at the same time. Worse orders are kept half of
-the time, to come out of dead ends. Vela, the compiler for Ethos-U, searches in a similar way.
+Where a memory is too small for that plan, values are placed as they begin to live at an end of a
+gap, and where one does not fit, those before it are moved to other ends: what streams through
+buffers of about a size leaves no holes that way. After that orders are searched for one that fits:
+a value that lies too high is placed earlier, before values that live at the same time. Worse orders
+are kept half of the time, to come out of dead ends. Vela, the compiler for Ethos-U, searches in a
+similar way.
 """
 
 import random
@@ -80,9 +83,13 @@ def plan_memory(
             break
     if limit is None or not arena.bound <= limit < best.size_bytes:
         return best
-    found = arena.search(limit)
+    found = arena.backtrack(limit)
+    found = arena.search(limit) if found is None else found
     return best if found is None else arena.plan(found)
 
+
+STEPS = 8
+"""How often, for each value, one is placed before backtracking gives up."""
 
 TRIES, PLACED = 400, 200_000
 """How many orders a search looks at, and how many values it places for that at the most.
@@ -97,6 +104,7 @@ Offsets = dict[int, int]
 class _Arena:
     def __init__(self, intervals: Sequence[Interval], alignment: int) -> None:
         self.intervals = intervals
+        self.alignment = alignment
         self.sizes = [-(-i.size_bytes // alignment) * alignment for i in intervals]
         self.meets: list[list[int]] = [[] for _ in intervals]
         self.bound = 0
@@ -119,6 +127,39 @@ class _Arena:
         yield self._place(self._ordered(_begin), _lowest_gap)
         for order in _ORDERS:
             yield self._place(self._ordered(order), _smallest_gap)
+
+    def backtrack(self, limit: int) -> Offsets | None:
+        """Place values as they begin to live, and move earlier ones where one does not fit.
+
+        Return None when that takes too many steps, or no ends of gaps are left.
+        """
+        order, top = self._ordered(_begin), limit // self.alignment * self.alignment
+        offsets: Offsets = {}
+        left: list[list[int]] = []
+        for _ in range(STEPS * len(order)):
+            depth = len(offsets)
+            if depth == len(order):
+                return offsets
+            if depth == len(left):
+                left.append(self._ends(order[depth], offsets, top))
+            if left[depth]:
+                offsets[order[depth]] = left[depth].pop(0)
+                continue
+            left.pop()
+            if not depth:
+                return None
+            del offsets[order[depth - 1]]
+        return None
+
+    def _ends(self, number: int, offsets: Offsets, top: int) -> list[int]:
+        """Return where a value may lie at an end of a gap, in the smallest gap first."""
+        size, gaps = self.sizes[number], self._gaps(number, offsets)
+        *inner, (_, end) = gaps
+        if top - end >= size:
+            inner.append((top - end, end))
+        return list(
+            dict.fromkeys(at for gap, low in sorted(inner) for at in (low, low + gap - size))
+        )
 
     def search(self, limit: int) -> Offsets | None:
         """Change orders until one fits a limit; return None when none of those tried does.
@@ -159,14 +200,19 @@ class _Arena:
         """Place values in an order, each in the gap that is chosen, or after all neighbours."""
         offsets: Offsets = {}
         for number in order:
-            near = sorted((offsets[n], self.sizes[n]) for n in self.meets[number] if n in offsets)
-            end, gaps = 0, list[tuple[int, int]]()
-            for offset, size in near:
-                if offset - end >= self.sizes[number]:
-                    gaps.append((offset - end, end))
-                end = max(end, offset + size)
+            *gaps, (_, end) = self._gaps(number, offsets)
             offsets[number] = choose(gaps) if gaps else end
         return offsets
+
+    def _gaps(self, number: int, offsets: Offsets) -> "list[Gap]":
+        """Return the gaps that a value fits in, from low to high; the last one has no end."""
+        near = sorted((offsets[n], self.sizes[n]) for n in self.meets[number] if n in offsets)
+        end, gaps = 0, list[tuple[int, int]]()
+        for offset, size in near:
+            if offset - end >= self.sizes[number]:
+                gaps.append((offset - end, end))
+            end = max(end, offset + size)
+        return [*gaps, (0, end)]
 
     def _ordered(self, by: "By") -> list[int]:
         return sorted(range(len(self.intervals)), key=lambda n: by(self.intervals[n]))

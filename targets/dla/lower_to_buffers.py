@@ -161,7 +161,8 @@ class _Lowering:
         """Cut an op into tiles of which two fit, or one where that is all that can be."""
         weights = self.layout.capacity("weights") * self.share // 100
         for among in (2, 1):
-            tiler.budget, tiler.weight_budget = room // among, weights // among
+            tiler.room, tiler.budget = room, room // among
+            tiler.weight_budget = weights // (among + 1)
             try:
                 tiling_of(op)(op, tiler)
                 return

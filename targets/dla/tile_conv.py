@@ -23,7 +23,7 @@ _I32 = np.iinfo(np.int32)
 def tile_conv(op: dla.Conv, tiler: Tiler) -> None:
     """Write the tiles of a convolution by the cheapest plan."""
     shape, reader, writer = shape_of(op, tiler)
-    plan = plan_conv(shape, tiler.layout, tiler.budget, tiler.weight_budget)
+    plan = plan_conv(shape, tiler.layout, tiler.room, tiler.weight_budget)
     _Tiles(op, tiler, shape, plan, reader, writer).write()
 
 

@@ -48,14 +48,15 @@ class Window:
 class Tiler:
     """Write one program: `block` is its body, and its constants become arguments of it.
 
-    `budget` is how many bytes of sram a tile of the op at hand may take, with what it is made of;
-    `weight_budget` is how many a chunk of weights may take.
+    `room` is how many bytes of sram the op at hand may take at once, `budget` how many of them one
+    tile with what it is made of; `weight_budget` is how many a chunk of weights may take.
     """
 
     module: Module
     block: ir.Block
     layout: Layout
     outside: ir.Operation
+    room: int = 0
     budget: int = 0
     weight_budget: int = 0
     location: ir.Location | None = None

@@ -7,14 +7,14 @@ tests and a page. It compiles and simulates networks as it is; docs/your-acceler
 import argparse
 from pathlib import Path
 
-from ..new_target import DESCRIPTIONS, write_target
+TEMPLATES = ("vanilla",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="what the accelerator is to be called")
     parser.add_argument(
         "--template",
-        choices=tuple(DESCRIPTIONS),
+        choices=TEMPLATES,
         default="vanilla",
         help="the accelerator that it begins as: vanilla unless said otherwise",
     )
@@ -25,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Write the package and say what comes next; nothing is written when anything is wrong."""
+    from ..new_target import write_target  # it asks what MLIR has
+
     folder: Path = flags.output or Path(flags.name)
     write_target(flags.name, flags.template, folder)
     print(f"{folder} has the accelerator {flags.name}; to use it:")

@@ -32,7 +32,7 @@ EXAMPLES = MATH | MOVES | NETWORKS | NN
 NOT_IN_TORCH = {
     *(tri.BitCast, tri.Det, tri.GatherNd, tri.Hardmax, tri.LinearAttention, tri.OneHot),
     *(tri.ReverseSequence, tri.ScatterNd, tri.DeformConv, tri.RoiAlign, tri.MaxRoiPool),
-    *(tri.Quantize, tri.Dequantize, tri.Requantize),
+    *(tri.Quantize, tri.Dequantize, tri.Requantize, tri.RequantizeMean),
 }
 """Ops that torch does not have, or not among what PNNX keeps."""
 

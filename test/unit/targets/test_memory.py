@@ -128,6 +128,20 @@ def test_a_search_finds_what_there_is_to_find() -> None:
                 assert all(end <= low or high <= start for low, high in ends)
 
 
+def test_a_long_stream_of_buffers_fits_with_little_room_to_spare() -> None:
+    draw = random.Random(0)
+    sizes = [draw.choice((144, 16_672, 18_432, 20_480)) for _ in range(3000)]
+    values = [Interval(i, size, i, i + 2) for i, size in enumerate(sizes)]
+    limit = 65_536
+    assert plan_memory(values, 16).size_bytes > limit
+    plan = plan_memory(values, 16, limit)
+    assert plan.lower_bound <= plan.size_bytes <= limit
+    for i, value in enumerate(values):
+        for other in values[i + 1 : i + 3]:
+            a, b = plan.offsets[value.key], plan.offsets[other.key]
+            assert a + value.size_bytes <= b or b + other.size_bytes <= a
+
+
 def test_a_chain_needs_only_two_neighbours() -> None:
     chain = [Interval(i, 1024, i, i + 1) for i in range(50)]
     plan = plan_memory(chain)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from trivium.targets import installed
 from trivium.test.unit.tools.packages import environment, install
+from trivium.tools.commands.new_target import TEMPLATES
 from trivium.tools.main import main
-from trivium.tools.new_target import LONGEST, STAND_IN, TEMPLATE
+from trivium.tools.new_target import DESCRIPTIONS, LONGEST, STAND_IN, TEMPLATE
 
 NAME = "wukong"
 
@@ -170,3 +171,7 @@ def test_a_folder_in_no_folder_is_refused(
 ) -> None:
     assert main(["new-target", NAME, "-o", str(tmp_path / "no" / "made")]) == 1
     assert "cannot write" in capsys.readouterr().err
+
+
+def test_the_command_offers_the_templates_that_there_are() -> None:
+    assert set(TEMPLATES) == set(DESCRIPTIONS)
