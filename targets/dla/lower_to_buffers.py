@@ -160,9 +160,9 @@ class _Lowering:
     def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
         """Cut an op into tiles of which two fit, or one where that is all that can be."""
         weights = self.layout.capacity("weights") * self.share // 100
-        for among in (2, 1):
+        for among, chunks in ((2, 3), (1, 1)):
             tiler.room, tiler.budget = room, room // among
-            tiler.weight_budget = weights // (among + 1)
+            tiler.weight_budget = weights // chunks
             try:
                 tiling_of(op)(op, tiler)
                 return
