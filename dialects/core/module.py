@@ -78,6 +78,15 @@ def ops(scope: ir.Operation | ir.Block) -> list[Op]:
     return found
 
 
+def find_symbol(operation: ir.Operation, name: str) -> Op | None:
+    """Find an op of ours by its name in the module that an operation is in, or None."""
+    top = operation
+    while top.parent is not None:
+        top = top.parent.operation
+    symbols = ir.SymbolTable(top)
+    return view(symbols[name]) if name in symbols else None
+
+
 def declared(function: ir.Operation, which: str, count: int) -> list[str]:
     """Return the names of a function's inputs or outputs (`which`), or x0, x1, … without any."""
     key = f"trivium.{which}"

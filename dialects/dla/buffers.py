@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.mlir import ir
-from ..core.op import Op, view
+from ..core.op import Op
 from ..core.tensor import Array
 from .access import Access
 from .dialect import DLA
@@ -131,9 +131,3 @@ def touched(op: BufferOp) -> list[tuple[ir.Value, Buffer, Access]]:
     """List the accesses of an op with the buffers that they are of."""
     buffers = op.buffers
     return [(buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses()]
-
-
-def buffer_op(operation: Any) -> BufferOp | None:
-    """View an operation as an op on buffers; None when it is something else."""
-    op = view(operation)
-    return op if isinstance(op, BufferOp) else None

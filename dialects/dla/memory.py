@@ -53,8 +53,8 @@ class Alloc(Op, dialect=DLA):
             raise Invalid(f"address is {self.address}, must not be negative")
 
 
-class Load(BufferOp):
-    """Copy a window of images from dram; rows and columns around it get `fill`."""
+class BetweenImages(BufferOp, abstract=True):
+    """Base of ops that read a window of images at `source` and write one at `destination`."""
 
     source: Operand
     destination: Operand
@@ -63,6 +63,11 @@ class Load(BufferOp):
     rows: int
     columns: int
     channels: int
+
+
+class Load(BetweenImages):
+    """Copy a window of images from dram; rows and columns around it get `fill`."""
+
     top: int = 0
     bottom: int = 0
     left: int = 0
@@ -118,16 +123,8 @@ class LoadWeights(BufferOp):
         windows["destination"][:] = windows["source"]
 
 
-class Store(BufferOp):
+class Store(BetweenImages):
     """Copy a window of images to dram."""
-
-    source: Operand
-    destination: Operand
-    source_at: tuple[int, ...] = ORIGIN
-    destination_at: tuple[int, ...] = ORIGIN
-    rows: int
-    columns: int
-    channels: int
 
     packet = "store"
     spaces: ClassVar = {"source": (SRAM,), "destination": (OUTPUTS, ACTIVATIONS)}

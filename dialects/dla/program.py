@@ -11,6 +11,7 @@ from ..core.body import check_body
 from ..core.errors import Invalid
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
+from ..core.module import find_symbol
 from ..core.op import Op, view
 from ..core.tensor import Array, Tensor
 from .buffers import BufferOp
@@ -202,11 +203,7 @@ def evaluate_program(
 
 def find_program(operation: ir.Operation, name: str) -> Program:
     """Find a program by name in the module that an operation is in; raise Invalid without one."""
-    top = operation
-    while top.parent is not None:
-        top = top.parent.operation
-    symbols = ir.SymbolTable(top)
-    found = view(symbols[name]) if name in symbols else None
+    found = find_symbol(operation, name)
     if not isinstance(found, Program):
         raise Invalid(f"there is no program '{name}'")
     return found

@@ -16,26 +16,18 @@ from ..core.integers import (
 )
 from ..core.tensor import Array, Shape
 from .access import Access
-from .buffers import BufferOp
 from .dialect import HIGH, LOW, need_bounds, need_byte, need_scaling
-from .memory import ORIGIN
+from .memory import ORIGIN, BetweenImages
 from .types import SRAM, WEIGHTS
 from .vector import OPERATORS, need_positions
 
 
-class ImageOp(BufferOp, abstract=True):
+class ImageOp(BetweenImages, abstract=True):
     """Base of ops that make a window of images from one at `source`.
 
     What pads channels to whole atoms gets the zero point of the result.
     """
 
-    source: Operand
-    destination: Operand
-    source_at: tuple[int, ...] = ORIGIN
-    destination_at: tuple[int, ...] = ORIGIN
-    rows: int
-    columns: int
-    channels: int
     destination_zero: int = 0
 
     spaces: ClassVar = {"source": (SRAM,), "destination": (SRAM,)}

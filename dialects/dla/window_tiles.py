@@ -30,7 +30,45 @@ TABLE_BYTES = 9
 """Bytes that a filter has in a table: its bias and its multiplier (i32), and its shift (i8)."""
 
 
-class ConvTile(ImageOp):
+class WindowOp(ImageOp, abstract=True):
+    """Base of ops that move a kernel over a window of images; what is outside has `source_zero`."""
+
+    out_rows: int
+    out_columns: int
+    kernel_rows: int
+    kernel_columns: int
+    stride_rows: int = 1
+    stride_columns: int = 1
+    dilation_rows: int = 1
+    dilation_columns: int = 1
+    pad_top: int = 0
+    pad_left: int = 0
+    source_zero: int = 0
+    low: int = LOW
+    high: int = HIGH
+    rounding: str = "half_away"
+
+    @property
+    def window(self) -> Window:
+        """Return how the kernel moves."""
+        return Window(
+            (self.out_rows, self.out_columns),
+            (self.kernel_rows, self.kernel_columns),
+            (self.stride_rows, self.stride_columns),
+            (self.dilation_rows, self.dilation_columns),
+            (self.pad_top, self.pad_left),
+        )
+
+    def check_window(self) -> None:
+        """Raise Invalid for sizes that make no sense."""
+        window = self.window
+        least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
+        for what, least in least_of.items():
+            if min(getattr(window, what)) < least:
+                raise Invalid(f"{what} are {getattr(window, what)}, must be at least {least}")
+
+
+class ConvTile(WindowOp):
     """Convolve a window of images: dense, or each channel by itself.
 
     y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). What is outside
@@ -47,23 +85,9 @@ class ConvTile(ImageOp):
     weights_at: int = 0
     table_at: int = 0
     filters: int
-    out_rows: int
-    out_columns: int
     mode: str = "dense"
     begin: int = 1
     finish: int = 1
-    kernel_rows: int
-    kernel_columns: int
-    stride_rows: int = 1
-    stride_columns: int = 1
-    dilation_rows: int = 1
-    dilation_columns: int = 1
-    pad_top: int = 0
-    pad_left: int = 0
-    source_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
 
     packet = "conv"
     spaces: ClassVar = {
@@ -77,11 +101,6 @@ class ConvTile(ImageOp):
     def padded(self) -> int:
         """Return how many filters there are with those that pad the last atom."""
         return -(-self.filters // self.atom) * self.atom
-
-    @property
-    def window(self) -> Window:
-        """Return how the kernel moves."""
-        return window_of_tile(self)
 
     @property
     def made(self) -> Shape:
@@ -111,7 +130,7 @@ class ConvTile(ImageOp):
                 raise Invalid(f"{name} is {getattr(self, name)}, must be 0 or 1")
         need_scaling((), (), self.rounding, self.source_zero, self.destination_zero)
         need_bounds(self.low, self.high)
-        check_window(self.window)
+        self.check_window()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         sums = self._products(windows["source"], windows["weights"])
@@ -143,27 +162,13 @@ class ConvTile(ImageOp):
         return words.view(np.int32).astype(np.int64)
 
 
-class PoolTile(ImageOp):
+class PoolTile(WindowOp):
     """Take the greatest value or the average of each window, as `dla.pool` does."""
 
-    out_rows: int
-    out_columns: int
     mode: str
     divisor: str = "none"
-    kernel_rows: int
-    kernel_columns: int
-    stride_rows: int = 1
-    stride_columns: int = 1
-    dilation_rows: int = 1
-    dilation_columns: int = 1
-    pad_top: int = 0
-    pad_left: int = 0
-    source_zero: int = 0
     multiplier: int = 1
     shift: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
 
     packet = "pool"
 
@@ -175,31 +180,12 @@ class PoolTile(ImageOp):
         zeros = (self.source_zero, self.destination_zero)
         need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
         need_bounds(self.low, self.high)
-        window, sizes = window_of_tile(self), (self.rows, self.columns)
-        check_window(window)
-        need_pool(window, sizes, self.mode, self.divisor, self.multiplier, self.shift)
+        self.check_window()
+        sizes = (self.rows, self.columns)
+        need_pool(self.window, sizes, self.mode, self.divisor, self.multiplier, self.shift)
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         factor = Factor(self.multiplier, self.shift, self.rounding)
-        window, zero = window_of_tile(self), self.source_zero
-        y = pooled(windows["source"], window, self.mode, self.divisor, zero, factor)
+        x, zero = windows["source"], self.source_zero
+        y = pooled(x, self.window, self.mode, self.divisor, zero, factor)
         self.write(windows, finish(y, self.destination_zero, self.low, self.high))
-
-
-def window_of_tile(op: ConvTile | PoolTile) -> Window:
-    """Return how the kernel of a tile moves."""
-    return Window(
-        (op.out_rows, op.out_columns),
-        (op.kernel_rows, op.kernel_columns),
-        (op.stride_rows, op.stride_columns),
-        (op.dilation_rows, op.dilation_columns),
-        (op.pad_top, op.pad_left),
-    )
-
-
-def check_window(window: Window) -> None:
-    """Raise Invalid for sizes that make no sense."""
-    least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
-    for what, least in least_of.items():
-        if min(getattr(window, what)) < least:
-            raise Invalid(f"{what} are {getattr(window, what)}, must be at least {least}")

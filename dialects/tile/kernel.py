@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ..core.errors import Invalid
 from ..core.fields import Result
 from ..core.mlir import ir
+from ..core.module import find_symbol
 from ..core.op import view
 from .dialect import BodyOp, TileOp
 from .setting import Setting, numbers_of
@@ -217,11 +218,7 @@ class Arange(TileOp):
 
 def find_kernel(operation: ir.Operation, name: str) -> Kernel:
     """Find a kernel by name in the module that an operation is in; raise Invalid without one."""
-    top = operation
-    while top.parent is not None:
-        top = top.parent.operation
-    symbols = ir.SymbolTable(top)
-    found = view(symbols[name]) if name in symbols else None
+    found = find_symbol(operation, name)
     if not isinstance(found, Kernel):
         raise Invalid(f"there is no kernel '{name}'")
     return found

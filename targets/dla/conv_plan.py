@@ -7,7 +7,9 @@ from ...dialects.core.errors import Unsupported
 from ...dialects.dla.window_tiles import TABLE_BYTES
 from .blocks import halves
 from .layout import Layout
+from .spans import most_taken
 from .tiler import even, parts
+from .windows import extent
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,8 @@ class ConvShape:
 
     def taken(self, rows: int, columns: int) -> tuple[int, int]:
         """Return how many rows and columns of the image so many of the result need, at most."""
-        spans = [
-            (out - 1) * stride + (taps - 1) * dilation + 1
-            for out, stride, taps, dilation in zip(
-                (rows, columns), self.strides, self.kernel, self.dilations, strict=True
-            )
-        ]
-        return min(spans[0], self.size[0]), min(spans[1], self.size[1])
+        extents = tuple(map(extent, self.kernel, self.dilations))
+        return most_taken((rows, columns), self.strides, extents, self.size)
 
 
 @dataclass(frozen=True)

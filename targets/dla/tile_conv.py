@@ -15,6 +15,7 @@ from .conv_plan import ConvPlan, ConvShape, plan_conv
 from .layout import Layout
 from .spans import Span, spans
 from .tiler import Reader, Tiler, Weights, Writer, parts, tiles
+from .windows import kernel_fields
 
 _I32 = np.iinfo(np.int32)
 
@@ -118,11 +119,8 @@ class _Tiles:
     def _common(self) -> dict[str, object]:
         op, shape = self.op, self.shape
         names = ("mode", "source_zero", "destination_zero", "low", "high", "rounding")
-        pairs = {"kernel": shape.kernel, "stride": shape.strides, "dilation": shape.dilations}
-        fields: dict[str, object] = {name: getattr(op, name) for name in names}
-        for name, (rows, columns) in pairs.items():
-            fields |= {f"{name}_rows": rows, f"{name}_columns": columns}
-        return fields
+        moved = kernel_fields(shape.kernel, shape.strides, shape.dilations)
+        return {**{name: getattr(op, name) for name in names}, **moved}
 
     def _kernel_bytes(self, filters: int, channels: tuple[int, int]) -> int:
         layout = self.tiler.layout

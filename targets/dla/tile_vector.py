@@ -1,5 +1,7 @@
 """Cut ops that work value by value, or on windows of each channel, into tiles."""
 
+from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,9 +11,10 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
-from .blocks import blocks
-from .spans import span
+from .blocks import Need, blocks
+from .spans import most_taken, span
 from .tiler import Ranges, Reader, Tiler, Window, Writer, tiles
+from .windows import extent, kernel_fields
 
 
 @tiles(dla.Pool)
@@ -19,23 +22,16 @@ def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
     """Write the tiles of a pool: rows and channels of the result, with the windows they need."""
     reader, writer = tiler.reader(op.x), tiler.writer(op.y)
     x, y = _shape(op.x), _shape(op.y)
-    extents = [(k - 1) * d + 1 for k, d in zip(op.kernel, op.dilations, strict=True)]
-
-    def need(rows: int, columns: int, channels: int) -> int:
-        taken = [
-            min((out - 1) * stride + extent, size)
-            for out, stride, extent, size in zip(
-                (rows, columns), op.strides, extents, x[1:3], strict=True
-            )
-        ]
-        width = tiler.layout.padded(channels)
-        return taken[0] * taken[1] * width * reader.loads + rows * columns * width * writer.stores
-
-    names = ("mode", "divisor", "source_zero", "multiplier", "shift")
-    fields = _fields(op, *names, "destination_zero", "low", "high", "rounding")
-    pairs = {"kernel": op.kernel, "stride": op.strides, "dilation": op.dilations}
-    for name, pair in pairs.items():
-        fields |= {f"{name}_rows": pair[0], f"{name}_columns": pair[1]}
+    extents = tuple(map(extent, op.kernel, op.dilations))
+    need = _need(
+        tiler,
+        reader.loads,
+        writer.stores,
+        lambda rows, columns: most_taken((rows, columns), op.strides, extents, x[1:3]),
+    )
+    windowed = ("kernel", "strides", "dilations", "pads")
+    fields = {name: value for name, value in op.attributes.items() if name not in windowed}
+    fields |= kernel_fields(op.kernel, op.strides, op.dilations)
     for made in blocks(y[1:], tiler.layout, need, tiler.budget):
         row, column = (
             span(made[axis], op.strides[axis], op.pads[axis], extents[axis], x[1 + axis])
@@ -62,13 +58,7 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
     """Write the tiles of a combination; what has one row or column is the same for all tiles."""
     reader, other, writer = tiler.reader(op.x), tiler.reader(op.other), tiler.writer(op.y)
     y, second = _shape(op.y), _shape(op.other)
-    images = reader.loads + other.loads + writer.stores
-    fields = _fields(op, "operator", "source_zero", "other_zero", "multiplier")
-    fields |= _fields(op, "other_multiplier", "shift", "destination_zero", "low", "high")
-
-    def need(rows: int, columns: int, channels: int) -> int:
-        return rows * columns * tiler.layout.padded(channels) * images
-
+    need = _need(tiler, reader.loads + other.loads, writer.stores)
     for made in blocks(y[1:], tiler.layout, need, tiler.budget):
         rows, columns = ((0, 1) if second[1 + axis] == 1 else made[axis] for axis in (0, 1))
         for image in range(y[0]):
@@ -82,9 +72,8 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
                 b.buffer,
                 **_places(a, target),
                 other_at=b.at,
-                rounding=op.rounding,
                 **_sizes(made),
-                **fields,
+                **op.attributes,
             )
             writer.finish(target, image, made)
 
@@ -99,8 +88,7 @@ def tile_lookup(op: dla.Lookup, tiler: Tiler) -> None:
 @tiles(dla.Copy)
 def tile_copy(op: dla.Copy, tiler: Tiler) -> None:
     """Write the tiles of a change of scale."""
-    names = ("source_zero", "multiplier", "shift", "destination_zero", "low", "high", "rounding")
-    tile_by_value(op, dla.CopyTile, tiler, _fields(op, *names))
+    tile_by_value(op, dla.CopyTile, tiler, op.attributes)
 
 
 def tile_by_value(
@@ -109,11 +97,7 @@ def tile_by_value(
     """Write tiles of a class for an op that makes each value of the one at its place in `x`."""
     x, (result,) = op.operation.operands[0], op.results
     reader, writer = tiler.reader(x), tiler.writer(result)
-    y, images = _shape(result), reader.loads + writer.stores
-
-    def need(rows: int, columns: int, channels: int) -> int:
-        return rows * columns * tiler.layout.padded(channels) * images
-
+    y, need = _shape(result), _need(tiler, reader.loads, writer.stores)
     for made in blocks(y[1:], tiler.layout, need, tiler.budget):
         for image in range(y[0]):
             source, target = reader.window(image, made), writer.window(image, made)
@@ -133,14 +117,11 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
         first, last = np.clip(places, 0, x[1 + axis] - 1)
         return int(first), int(last) + 1
 
-    def need(rows: int, columns: int, channels: int) -> int:
-        most = [
-            min((count * op.step[axis] >> 16) + 2, x[1 + axis])
-            for axis, count in enumerate((rows, columns))
-        ]
-        width = tiler.layout.padded(channels)
-        return most[0] * most[1] * width * reader.loads + rows * columns * width * writer.stores
+    def most(rows: int, columns: int) -> tuple[int, int]:
+        counts = ((rows * op.step[0] >> 16) + 2, (columns * op.step[1] >> 16) + 2)
+        return min(counts[0], x[1]), min(counts[1], x[2])
 
+    need = _need(tiler, reader.loads, writer.stores, most)
     for made in blocks(y[1:], tiler.layout, need, tiler.budget):
         rows, columns = taken(0, made[0]), taken(1, made[1])
         starts = [
@@ -166,11 +147,7 @@ def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
     along, first = op.axis % 4 - 1, 0
     for value in op.xs:
         reader, shape = tiler.reader(value), _shape(value)
-        images = reader.loads + writer.stores
-
-        def need(rows: int, columns: int, channels: int, images: int = images) -> int:
-            return rows * columns * tiler.layout.padded(channels) * images
-
+        need = _need(tiler, reader.loads, writer.stores)
         for taken in blocks(shape[1:], tiler.layout, need, tiler.budget):
             start, end = taken[along]
             moved = [*taken]
@@ -200,12 +177,28 @@ def _move(
     writer.finish(target, image, made)
 
 
+def _as_many(rows: int, columns: int) -> tuple[int, int]:
+    return rows, columns
+
+
+def _need(
+    tiler: Tiler,
+    loads: int,
+    stores: int,
+    taken: Callable[[int, int], tuple[int, int]] = _as_many,
+) -> Need:
+    """Say what tiles take when so many images are loaded and stored, and what rows they need."""
+
+    def need(rows: int, columns: int, channels: int) -> int:
+        return (prod(taken(rows, columns)) * loads + rows * columns * stores) * tiler.layout.padded(
+            channels
+        )
+
+    return need
+
+
 def _shape(value: ir.Value) -> Shape:
     return tensor_of(value.type).shape
-
-
-def _fields(op: Op, *names: str) -> dict[str, Any]:
-    return {name: getattr(op, name) for name in names}
 
 
 def _places(source: Window, target: Window) -> dict[str, Shape]:

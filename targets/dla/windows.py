@@ -8,6 +8,21 @@ from ...dialects.core.tensor import Array, Shape
 from ...passes.rewriting import NoMatch
 
 
+def kernel_fields(kernel: Shape, strides: Shape, dilations: Shape) -> dict[str, int]:
+    """Return the fields of packets that say how a kernel moves, but for pads."""
+    pairs = {"kernel": kernel, "stride": strides, "dilation": dilations}
+    return {
+        f"{name}_{axis}": number
+        for name, pair in pairs.items()
+        for axis, number in zip(("rows", "columns"), pair[:2], strict=True)
+    }
+
+
+def extent(taps: int, dilation: int) -> int:
+    """Return how many positions a kernel spans."""
+    return (taps - 1) * dilation + 1
+
+
 @dataclass(frozen=True)
 class Window:
     """Hold a kernel's size and its steps; pads are top, left, bottom, right."""
@@ -33,27 +48,22 @@ class Window:
 
         NoMatch for windows that may have nothing of an image, since a tile of them would have none.
         """
-        for axis, pad in enumerate(self.pads):
-            span = (self.kernel[axis % 2] - 1) * self.dilations[axis % 2] + 1
+        for pad, span in zip(self.pads, (*self.extents, *self.extents), strict=True):
             if pad >= span:
                 raise NoMatch(f"pads by {pad}, must be less than the kernel spans, {span}")
-        return {
-            "kernel_rows": self.kernel[0],
-            "kernel_columns": self.kernel[1],
-            "stride_rows": self.strides[0],
-            "stride_columns": self.strides[1],
-            "dilation_rows": self.dilations[0],
-            "dilation_columns": self.dilations[1],
-            "pad_top": self.pads[0],
-            "pad_left": self.pads[1],
-        }
+        moved = kernel_fields(self.kernel, self.strides, self.dilations)
+        return {**moved, "pad_top": self.pads[0], "pad_left": self.pads[1]}
+
+    @property
+    def extents(self) -> Shape:
+        """Return how many rows and columns the kernel spans."""
+        return tuple(map(extent, self.kernel, self.dilations))
 
     def reaching(self, sizes: Shape, out: Shape) -> "Window":
         """Return the window that makes `out` rows and columns, with more padding at the ends."""
         ends: list[int] = []
         for axis in (0, 1):
-            extent = (self.kernel[axis] - 1) * self.dilations[axis] + 1
-            reach = (out[axis] - 1) * self.strides[axis] + extent
+            reach = (out[axis] - 1) * self.strides[axis] + self.extents[axis]
             ends.append(max(reach - self.pads[axis] - sizes[axis], self.pads[axis + 2]))
         pads = (*self.pads[:2], *ends)
         return Window(self.kernel, self.strides, self.dilations, pads)
