@@ -129,6 +129,8 @@ def _bring(package: Package, device: "int | Device") -> "GpuProgram | None":
 def _load(package: Package) -> tuple[str, NativeLibrary | None]:
     if not any(name.startswith("cpu/") for name in package.entries):
         return "", None
+    if CODE not in package.entries:
+        raise PackageError(f"the package has native code, but no '{CODE}'")
     chosen = choose_code(package.manifest.machines)
     library = load_objects(
         {
@@ -157,8 +159,6 @@ def _prepare(
         return lambda room: dla.bind(step, driver, room.bases)
     if library is None:
         raise PackageError(f"step '{step.symbol}' is native, but the package has no native code")
-    if CODE not in package.entries:
-        raise PackageError(f"step '{step.symbol}' is native, but the package has no '{CODE}'")
     library.address(step.symbol)  # a function that is missing is found now
     pool, own = pool_of(package.entries[CODE]), package.manifest.memory.thread_bytes
     return lambda room: Team(library, step, room.bases, own, room.threads, pool).run

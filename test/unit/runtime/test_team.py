@@ -195,7 +195,7 @@ def test_the_default_is_a_thread_for_each_core(counting: Package):
 def test_a_package_without_the_code_of_threads_is_refused(scale: Package):
     entries = {k: v for k, v in scale.entries.items() if k != team.CODE}
     package = Package.create(replace(scale.manifest, entries=()), entries)
-    with pytest.raises(PackageError, match="is native, but the package has no 'cpu/threads"):
+    with pytest.raises(PackageError, match="has native code, but no 'cpu/threads"):
         Session(package)
 
 
