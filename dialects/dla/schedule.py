@@ -117,13 +117,13 @@ class Conflicts:
 
     def of(self, number: int) -> Clocks:
         """Return the ops before one that it conflicts with, in ascending order."""
-        met: list[Clocks] = []
+        met = np.zeros(number, np.bool_)
         for touch, place in self._of.get(number, []):
             ops, first, end, writes = self._spaces[touch.space]
             earlier = ops[:place]
             meets = (first[:place] < touch.end) & (end[:place] > touch.first)
-            met.append(earlier[meets & (earlier != number) & (writes[:place] | touch.writes)])
-        return np.unique(np.concatenate(met)) if met else np.zeros(0, np.int64)
+            met[earlier[meets & (earlier != number) & (writes[:place] | touch.writes)]] = True
+        return np.flatnonzero(met)
 
 
 def check_schedule(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> None:
