@@ -208,7 +208,7 @@ def test_parts_of_a_join_are_whole_atoms(tmp_path: Path) -> None:
     wide = described(tmp_path, ("atom = 16", "atom = 32"))
     graph = graph_of()
     (said,) = refused(join(graph), graph, description=wide)
-    assert said == "vanilla joins parts of whole atoms of 32 channels, not 16"
+    assert said == "vanilla joins parts of a multiple of 32 channels, not 16"
 
 
 def test_averages_that_the_pool_cannot_scale_are_convolutions(tmp_path: Path) -> None:
