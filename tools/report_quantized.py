@@ -8,7 +8,7 @@ from .spelling import columns, count
 if TYPE_CHECKING:
     from ..compiler.quantize import Closeness, Report, Sensitivity
 
-HEAD = ("SQNR", "cosine", "value", "op", "node")
+HEAD = ("SQNR", "cosine", "local SQNR", "local cosine", "value", "op", "node")
 
 
 def quantization_report(report: "Report", whole: bool) -> str:
@@ -22,7 +22,10 @@ def quantization_report(report: "Report", whole: bool) -> str:
 
 
 def _values(report: "Report") -> str:
-    rows = [(*_closeness(each.outputs), *_place(each)) for each in report.values]
+    rows = [
+        (*_closeness(each.outputs), *_closeness(each.local), *_place(each))
+        for each in report.values
+    ]
     title = f"outputs when one value alone is rounded, {count(report.batches, 'batch', 'batches')}"
     return "\n".join([title, *columns([HEAD, *rows])])
 

@@ -21,22 +21,39 @@ class Closeness:
     sqnr: float
 
 
-def closeness(pairs: Iterable[tuple[Array, Array]]) -> Closeness:
-    """Compare what is expected with what came, pair by pair, all numbers as one array.
+@dataclass
+class Sums:
+    """Gather what a closeness is made of, pair by pair of arrays."""
 
-    Those that are expected not to be finite are left out; where another is not, nothing is close.
-    """
-    expected = got = both = noise = 0.0
-    for x, q in pairs:
+    expected: float = 0.0
+    got: float = 0.0
+    both: float = 0.0
+    noise: float = 0.0
+
+    def add(self, x: Array, q: Array) -> None:
+        """Take what is expected and what came; the former says nothing where it is not finite."""
         known = np.isfinite(x)
         x, q = x[known].astype(np.float64), q[known].astype(np.float64)
-        expected += float(np.sum(x * x))
-        got += float(np.sum(q * q))
-        both += float(np.sum(x * q))
-        noise += float(np.sum((x - q) ** 2))
-    if not noise:
-        return Closeness(1.0, math.inf)
-    if not expected or not math.isfinite(noise):
-        return Closeness(0.0, -math.inf)
-    cosine = both / math.sqrt(expected) / math.sqrt(got) if got else 0.0
-    return Closeness(cosine, 10 * math.log10(expected / noise))
+        self.expected += float(np.sum(x * x))
+        self.got += float(np.sum(q * q))
+        self.both += float(np.sum(x * q))
+        self.noise += float(np.sum((x - q) ** 2))
+
+    @property
+    def closeness(self) -> Closeness:
+        """Return that of all arrays as one; nothing is close when a number is not finite."""
+        if not self.noise:
+            return Closeness(1.0, math.inf)
+        if not self.expected or not math.isfinite(self.noise):
+            return Closeness(0.0, -math.inf)
+        lengths = math.sqrt(self.expected) * math.sqrt(self.got)
+        sqnr = 10 * math.log10(self.expected / self.noise)
+        return Closeness(self.both / lengths if self.got else 0.0, sqnr)
+
+
+def closeness(pairs: Iterable[tuple[Array, Array]]) -> Closeness:
+    """Compare what is expected with what came, pair by pair, all numbers as one array."""
+    sums = Sums()
+    for x, q in pairs:
+        sums.add(x, q)
+    return sums.closeness

@@ -1,22 +1,19 @@
 """How close the outputs of quantised models are to those of the model in floats."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
-from ...dialects.core.tensor import Array
 from ...passes.quantize import quantize_by
 from ...passes.scale_table import ScaleTable
 from ..build import Progress
 from .closeness import Closeness, closeness
-from .observe import Feed
+from .observe import Feed, Run
 from .switches import switched
 from .variants import compiled, copied
-
-Run = Callable[[Feed], Mapping[str, Array]]
 
 
 @dataclass(frozen=True)

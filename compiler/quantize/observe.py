@@ -1,16 +1,16 @@
 """Run a model compiled for the CPU with all values to be quantised as results, and look at them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
 from ...passes.quantizable import is_moved, names_of, quantizable
-from ...runtime.session import Session
 from ..build import Progress
 from .ranges import Form, Seen
 from .variants import compiled, copied, input_names, set_results
 
 Feed = Mapping[str, Array]
+Run = Callable[[Feed], Mapping[str, Array]]
 
 
 def observe(
@@ -23,26 +23,30 @@ def observe(
     names = names_of(module)
     chosen = [value for value in quantizable(module) if not is_moved(value)]
     found = [names[value] for value in chosen if value in names]
-    inputs = input_names(module)
-    inner = [name for name in found if name not in inputs]
-    watched = copied(module)
-    values = {name: value for value, name in names_of(watched).items()}
-    set_results(watched, {name: values[name] for name in inner})
-    session = compiled(watched, progress)
+    run = watched(module, found, progress)
     seen = {name: Seen() for name in found}
-    _visit(session, feeds, seen, Seen.widen)
+    _visit(run, feeds, seen, Seen.widen)
     if form.method != "minmax":
-        _visit(session, feeds, seen, Seen.count)
+        _visit(run, feeds, seen, Seen.count)
     return seen
 
 
+def watched(module: Module, names: Collection[str], progress: Progress) -> Run:
+    """Return what runs a model and gives its values of some names, and all inputs."""
+    inputs, made = input_names(module), copied(module)
+    values = {name: value for value, name in names_of(made).items()}
+    set_results(made, {name: values[name] for name in names if name not in inputs})
+    session = compiled(made, progress)
+    return lambda feed: {**feed, **session.run(feed)}
+
+
 def _visit(
-    session: Session,
+    run: Run,
     feeds: Sequence[Feed],
     seen: Mapping[str, Seen],
     look: Callable[[Seen, Array], None],
 ) -> None:
     for feed in feeds:
-        arrays = {**feed, **session.run(feed)}
+        arrays = run(feed)
         for name, each in seen.items():
             look(each, arrays[name])

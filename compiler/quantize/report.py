@@ -8,16 +8,18 @@ from .closeness import Closeness
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Say how close the outputs are when one value alone is rounded, and weights that it meets.
+    """Say what is lost by one value; `op` makes it, from `node` of the source, or it is an input.
 
-    `op` makes the value, from `node` of the source; both are empty for inputs. Of several outputs,
-    it is the one that is least close.
+    `outputs` says how close these are when the value alone is rounded, and weights that it meets;
+    of several it is the one that is least close. `local` says how close the value itself is when
+    what its op reads is exact, then rounded, as are weights and the result.
     """
 
     value: str
     node: str
     op: str
     outputs: Closeness
+    local: Closeness
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Find the values whose rounding does most harm to the outputs, and leave these floats.
 
-What an op loses by itself is no guide. In vision transformers, products of attention lose most and
-hardly change the outputs; the first sums lose little and spoil them.
+What an op loses by itself is no guide to that. In vision transformers, products of attention lose
+most and hardly change the outputs; the first sums lose little and spoil them.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,6 +20,7 @@ from ...passes.quantizable import (
 from ...passes.scale_table import ScaleTable
 from .closeness import Closeness
 from .judge import Choices, Subject, Wholes
+from .local import local_closeness
 from .report import Report, Sensitivity, least_close
 from .search import fewest
 
@@ -52,12 +53,14 @@ def examine(subject: Subject, cosine: float | None) -> tuple[ScaleTable, Report]
 def _rank(subject: Subject, choices: Choices) -> list[Sensitivity]:
     """List all values, worst first, by what each does to the outputs alone."""
     values = {name: value for value, name in names_of(subject.module).items()}
+    local = local_closeness(subject)
     found: list[Sensitivity] = []
     for number, name in enumerate(subject.table.values):
         subject.progress(f"round value {number + 1} of {len(subject.table.values)} alone")
         maker = _maker(values[name])
         node, op = (describe(maker.location), maker.op_name) if maker else ("", "")
-        found.append(Sensitivity(name, node, op, least_close(choices.outputs([name]))))
+        outputs = least_close(choices.outputs([name]))
+        found.append(Sensitivity(name, node, op, outputs, local[name]))
     return sorted(found, key=lambda each: each.outputs.sqnr)
 
 

@@ -30,7 +30,8 @@ def switched(module: Module, table: ScaleTable, per_tensor: bool) -> tuple[Modul
     rounded = quantize_by(made, table, per_tensor)
     with module.operation.context, ir.Location.unknown():
         inputs = _switch_names(made, table)
-        arguments = add_inputs(made, list(inputs.values()), type_of(Tensor((), "i1")))
+        kind = type_of(Tensor((), "i1"))
+        arguments = add_inputs(made, dict.fromkeys(inputs.values(), kind))
         by_value = {name: arguments[inputs[name]] for name in inputs}
         switches = _switch_values(rounded, names, by_value)
         for op, operands in before:

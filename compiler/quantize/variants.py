@@ -15,24 +15,29 @@ def copied(module: Module) -> Module:
     return Module(ir.Module.parse(text), dict(module.weights))
 
 
+def block_of(module: Module) -> ir.Block:
+    """Return the block that is the model."""
+    return module.main.regions[0].blocks[0]
+
+
 def input_names(module: Module) -> list[str]:
     """Return the names of a model's inputs, in order."""
-    return declared(module.main, "inputs", len(_block(module).arguments))
+    return declared(module.main, "inputs", len(block_of(module).arguments))
 
 
-def add_inputs(module: Module, names: Sequence[str], kind: ir.Type) -> dict[str, ir.Value]:
-    """Give a model more inputs, all of one type; return them by their names."""
-    known = input_names(module)
-    arguments = [_block(module).add_argument(kind, ir.Location.unknown()) for _ in names]
-    _declare(module, "inputs", [*known, *names])
+def add_inputs(module: Module, kinds: Mapping[str, ir.Type]) -> dict[str, ir.Value]:
+    """Give a model more inputs of some types; return them by their names."""
+    known, block = input_names(module), block_of(module)
+    made = {name: block.add_argument(k, ir.Location.unknown()) for name, k in kinds.items()}
+    _declare(module, "inputs", [*known, *made])
     _sign(module)
-    return dict(zip(names, arguments, strict=True))
+    return dict(made)
 
 
 def set_results(module: Module, results: Mapping[str, ir.Value]) -> None:
     """Let a model return values by these names, and nothing else."""
     _last(module).erase()
-    with ir.InsertionPoint(_block(module)), ir.Location.unknown():
+    with ir.InsertionPoint(block_of(module)), ir.Location.unknown():
         ir.Operation.create("func.return", [], list(results.values()))
     _declare(module, "outputs", list(results))
     _sign(module)
@@ -43,12 +48,8 @@ def compiled(module: Module, progress: Progress) -> Session:
     return Session(build_module(module, pipeline_for("cpu", 2), "cpu", progress, ""))
 
 
-def _block(module: Module) -> ir.Block:
-    return module.main.regions[0].blocks[0]
-
-
 def _last(module: Module) -> ir.Operation:
-    block = _block(module)
+    block = block_of(module)
     return block.operations[len(block.operations) - 1].operation
 
 
@@ -58,6 +59,6 @@ def _declare(module: Module, which: str, names: Sequence[str]) -> None:
 
 
 def _sign(module: Module) -> None:
-    taken = [value.type for value in _block(module).arguments]
+    taken = [value.type for value in block_of(module).arguments]
     given = [value.type for value in _last(module).operands]
     module.main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, given))
