@@ -25,6 +25,7 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.quantized import QuantizedType
 from trivium.dialects.core.tensor import Array
+from trivium.passes.quantizable import deciding, names_of
 from trivium.passes.quantize import quantize_by
 from trivium.passes.scale_table import Scale, ScaleTable
 
@@ -368,6 +369,15 @@ def test_what_is_moved_stays_a_float_with_what_it_is_moved_from() -> None:
     floats = " ".join(report.float_nodes)
     for name in report.floats:
         assert all(node in floats for node in nodes[name])
+
+
+def test_one_value_decides_for_sums_before_bounds_and_for_what_is_moved() -> None:
+    with new_context():
+        module = import_onnx(many())
+        names = names_of(module)
+        found = {name: names[deciding(value)] for value, name in names.items()}
+    moved = {"conv": "relu", "pool": "relu", "flat": "both"}
+    assert {name: other for name, other in found.items() if name != other} == moved
 
 
 def test_the_least_close_of_several_outputs_counts(tmp_path: Path) -> None:
