@@ -1,8 +1,10 @@
 """What each op loses by itself: all that it reads is exact, then rounded, and so is its result.
 
-%q = tri.dequantize (tri.quantize %x to …)   =>   the same with %given_x for %x, and so on:
-%y = tri.conv %q, %weights                        no op reads what another has made
-%r = tri.dequantize (tri.quantize %y to …)
+    %q = tri.dequantize (tri.quantize %x to …)   =>   %q = … of %given_x
+    %y = tri.conv %q, %weights                        %y = tri.conv %q, %weights
+    %r = tri.dequantize (tri.quantize %y to …)        %r = …, which is returned
+
+Whoever reads %r is given %y in floats as well, so no op reads what another has lost.
 """
 
 from ...dialects import tri

@@ -19,3 +19,14 @@ def fewest(is_enough: Callable[[int], bool], most: int) -> int:
         middle = (below + above) // 2
         below, above = (below, middle) if is_enough(middle) else (middle, above)
     return above
+
+
+def fewest_checked(
+    is_likely: Callable[[int], bool], is_enough: Callable[[int], bool], most: int
+) -> int:
+    """Return a number that is enough, asking that as rarely as a quicker guess lets it.
+
+    It is no less than the fewest that is likely to be enough.
+    """
+    near = fewest(is_likely, most)
+    return near + fewest(lambda more: is_enough(near + more), most - near)

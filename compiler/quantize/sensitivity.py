@@ -4,6 +4,7 @@ What an op loses by itself is no guide to that. In vision transformers, products
 most and hardly change the outputs; the first sums lose little and spoil them.
 """
 
+import functools
 from collections.abc import Collection, Mapping, Sequence
 
 from ...dialects.core.location import describe
@@ -22,7 +23,7 @@ from .closeness import Closeness
 from .judge import Choices, Subject, Wholes
 from .local import local_closeness
 from .report import Report, Sensitivity, least_close
-from .search import fewest
+from .search import fewest_checked
 
 LEAST = -1.0
 """What every cosine is at least."""
@@ -81,15 +82,18 @@ def _fewest_floats(
     Switches tell nearly how many; what is compiled as a whole has the last word.
     """
 
-    def is_enough(count: int) -> bool:
+    @functools.cache
+    def whole(count: int) -> Mapping[str, Closeness]:
+        return wholes.outputs(order[:count])
+
+    def is_likely(count: int) -> bool:
         return least_close(choices.outputs(order[count:])).cosine >= cosine
 
-    count, step = fewest(is_enough, len(order)), 1
-    outputs = wholes.outputs(order[:count])
-    while least_close(outputs).cosine < cosine and count < len(order):
-        count, step = min(count + step, len(order)), 2 * step
-        outputs = wholes.outputs(order[:count])
-    return count, outputs
+    def is_enough(count: int) -> bool:
+        return least_close(whole(count)).cosine >= cosine
+
+    count = fewest_checked(is_likely, is_enough, len(order))
+    return count, whole(count)
 
 
 def _nodes(module: Module, values: Collection[str]) -> tuple[str, ...]:

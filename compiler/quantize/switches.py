@@ -1,7 +1,9 @@
 """A model whose inputs say of each value whether it is rounded: compiled once, it runs any choice.
 
-%q = tri.dequantize (tri.quantize %x to …)   =>   %r = tri.where %switch, %q, %x
-tri.conv %q, %rounded weights                     tri.conv %r, (tri.where %switch, …, %weights)
+    %q = tri.dequantize (tri.quantize %x to …)   =>   %r = tri.where %switch, %q, %x
+    tri.conv %q, %rounded                             tri.conv %r, (tri.where %switch, %rounded, %w)
+
+Weights are rounded where the op reads a value that is, as `quantize` does it.
 """
 
 import functools

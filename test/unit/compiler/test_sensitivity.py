@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize import Closeness, Report
 from trivium.compiler.quantize.closeness import closeness
-from trivium.compiler.quantize.search import fewest
+from trivium.compiler.quantize.search import fewest, fewest_checked
 from trivium.compiler.quantize.switches import switched
 from trivium.compiler.quantize.variants import copied
 from trivium.dialects.core.interpret import run
@@ -85,6 +85,20 @@ def test_fewest_is_enough_and_one_less_is_not(enough: list[bool]) -> None:
     found = fewest(lambda count: enough[count], len(enough))
     assert found == len(enough) or enough[found]
     assert found == 0 or not enough[found - 1]
+
+
+@given(st.integers(0, 200), st.data())
+def test_a_guess_saves_questions_and_is_not_believed(most: int, data: Any) -> None:
+    guess, least = (data.draw(st.integers(0, most)) for _ in range(2))
+    asked: list[int] = []
+
+    def is_enough(count: int) -> bool:
+        asked.append(count)
+        return count >= least
+
+    found = fewest_checked(lambda count: count >= guess, is_enough, most)
+    assert found == max(guess, least)
+    assert asked in ([], [guess]) if guess >= least else all(c >= guess for c in asked)
 
 
 # -- switches ---------------------------------------------------------------------------------
