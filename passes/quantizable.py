@@ -43,7 +43,7 @@ def quantizable(module: Module) -> list[ir.Value]:
     return [
         value
         for value in chosen
-        if not _is_bounded(value) and not _is_dequantized(value) and constants(value) is None
+        if not is_bounded(value) and not _is_dequantized(value) and constants(value) is None
     ]
 
 
@@ -56,7 +56,19 @@ def is_moved(value: ir.Value) -> bool:
     return isinstance(value, ir.OpResult) and isinstance(view(value.owner), MOVES)
 
 
-def _is_bounded(value: ir.Value) -> bool:
+def deciding(value: ir.Value) -> ir.Value:
+    """Return the value whose scale says whether and how this one is rounded.
+
+    That is the result of the bounds behind a sum, and what is moved for what only moves it.
+    """
+    while is_bounded(value):
+        value = users(value)[0].results[0]
+    while is_moved(value):
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def is_bounded(value: ir.Value) -> bool:
     """Say whether a bound is all that uses the result of a supported op."""
     maker = view(value.owner) if isinstance(value, ir.OpResult) else None
     found = [view(user) for user in users(value)]

@@ -42,8 +42,10 @@ class Quantize(Pass):
         quantize_by(module, table, self.per_tensor)
 
 
-def quantize_by(module: Module, table: ScaleTable, per_tensor: bool = False) -> None:
-    """Do what the pass `quantize` does, by a table in memory.
+def quantize_by(
+    module: Module, table: ScaleTable, per_tensor: bool = False
+) -> dict[ir.Value, ir.Value]:
+    """Do what the pass `quantize` does, by a table in memory; return what each value is rounded to.
 
     Raises CompileError when the table has values that the model does not have.
     """
@@ -60,10 +62,12 @@ def quantize_by(module: Module, table: ScaleTable, per_tensor: bool = False) -> 
         for value in chosen:
             if (kind := _kind_of(value, kinds, names, table)) is not None:
                 kinds[value] = kind
-        made = {value: _insert(value, kind) for value, kind in kinds.items()}
-        scales = {new: kinds[old].scales[0] for old, new in made.items() if new is not None}
+        tried = {value: _insert(value, kind) for value, kind in kinds.items()}
+        made = {old: new for old, new in tried.items() if new is not None}
+        scales = {new: kinds[old].scales[0] for old, new in made.items()}
         for op in supported:
             _quantize_constants(op, scales, Rewriter(module), per_tensor)
+    return made
 
 
 def _kind_of(

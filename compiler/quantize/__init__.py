@@ -1,3 +1,6 @@
 """Post-training quantisation: run a model on data, choose scales, round values and weights."""
 
+from .closeness import Closeness as Closeness
 from .driver import quantize as quantize
+from .report import Report as Report
+from .report import Sensitivity as Sensitivity

@@ -1,12 +1,13 @@
 """From a model and data to a quantised ONNX model: `trivium quantize`."""
 
 import os
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import new_context
-from ...dialects.core.module import Module, declared
+from ...dialects.core.module import Module
 from ...dialects.core.tensor import Tensor
 from ...passes.decompose import Decompose
 from ...passes.default import WHOLE, default_pipeline
@@ -17,8 +18,15 @@ from ..build import Progress
 from ..frontends.core.inputs import Bindings
 from ..source import Source, import_model
 from .data import Data, batches, read_data
-from .observe import observe
+from .judge import Subject
+from .observe import Feed, observe
 from .ranges import METHODS, Form
+from .report import Report
+from .sensitivity import examine
+from .variants import input_names
+
+MOST_BATCHES = 8
+"""On how many batches the model is run for each value that is examined."""
 
 
 def quantize(
@@ -33,6 +41,8 @@ def quantize(
     storage: str = "i8",
     table: str = "",
     write_table: str = "",
+    cosine: float | None = None,
+    report: Callable[[Report], None] | None = None,
     shapes: Bindings | None = None,
     progress: Progress | None = None,
 ) -> ScaleTable:
@@ -46,11 +56,19 @@ def quantize(
     i8 and symmetric, with a scale for each output channel or, with `per_tensor`, one for all.
 
     `table` is a file of scales to use instead of data, `write_table` one to write. Nothing is
-    written where `output` is empty. Returns the scales. Raises CompileError for data that does not
-    fit the model, and for tables that are malformed or of another model.
+    written where `output` is empty.
+
+    With `cosine`, between 0 and 1, the outputs of the quantised model come at least that close to
+    those of the model: values whose rounding does most harm stay floats, and are not in the table.
+    `report` is called with a `Report` of what each value does, and of what stays a float; it and
+    `cosine` need data. Both run the model on up to `MOST_BATCHES` batches for each value.
+
+    Returns the scales. Raises CompileError for data that does not fit the model, and for tables
+    that are malformed or of another model.
     """
     _check(data, method, percentile, storage, table)
-    report = progress or _ignore
+    _check_cosine(cosine, report is not None, table)
+    progress = progress or _ignore
     with new_context():
         module = import_model(model, shapes=shapes)
         Pipeline(default_pipeline(1, quantized=True)).run(module)
@@ -59,7 +77,14 @@ def quantize(
         else:
             assert data is not None
             form = Form(storage, symmetric, method, percentile)
-            scales = calibrate(module, data, form, report)
+            feeds = batches(read_data(data), _inputs(module))
+            scales = calibrate(module, feeds, form, progress)
+            if cosine is not None or report is not None:
+                some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
+                subject = Subject(module, scales, some, per_tensor, progress)
+                scales, found = examine(subject, cosine)
+                if report is not None:
+                    report(found)
         quantize_by(module, scales, per_tensor)
         if write_table:
             scales.save(write_table)
@@ -71,17 +96,16 @@ def quantize(
     return scales
 
 
-def calibrate(module: Module, data: Data, form: Form, progress: Progress) -> ScaleTable:
+def calibrate(module: Module, feeds: Sequence[Feed], form: Form, progress: Progress) -> ScaleTable:
     """Run a simplified module on data and choose scales for the values to be quantised."""
-    arguments = list(module.main.regions[0].blocks[0].arguments)
-    names = declared(module.main, "inputs", len(arguments))
-    inputs: dict[str, Tensor] = {
-        name: tensor_of(value.type) for name, value in zip(names, arguments, strict=True)
-    }
-    feeds = batches(read_data(data), inputs)
     seen = observe(module, feeds, form, progress)
     values = {n: Scale(form.kind_of(each), each.least, each.most) for n, each in seen.items()}
     return ScaleTable(values, form.method)
+
+
+def _inputs(module: Module) -> dict[str, Tensor]:
+    types = [tensor_of(value.type) for value in module.main.regions[0].blocks[0].arguments]
+    return dict(zip(input_names(module), types, strict=True))
 
 
 def _check(data: Data | None, method: str, percentile: float, storage: str, table: str) -> None:
@@ -93,6 +117,14 @@ def _check(data: Data | None, method: str, percentile: float, storage: str, tabl
         raise CompileError(f"percentile is {percentile}, must be above 0 and up to 100")
     if storage not in ("i8", "ui8"):
         raise CompileError(f"values become {storage}, must be i8 or ui8")
+
+
+def _check_cosine(cosine: float | None, reported: bool, table: str) -> None:
+    if cosine is not None and not 0 < cosine < 1:
+        raise CompileError(f"cosine is {cosine}, must be above 0 and below 1")
+    if table and (cosine is not None or reported):
+        what = "what stays a float is chosen" if cosine is not None else "a report is made"
+        raise CompileError(f"{what} by data, not by a table of scales: give data instead")
 
 
 def _ignore(line: Any) -> None:
