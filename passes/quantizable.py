@@ -9,7 +9,7 @@ from ..dialects.core.op import Op, view
 from .rewriting import Rewriter, users
 
 PRODUCTS = (tri.Conv, tri.MatMul, tri.Gemm)
-MOVES = (tri.MaxPool, tri.Reshape, tri.Transpose, tri.Resize)
+MOVES = (tri.MaxPool, tri.Reshape, tri.Transpose, tri.Slice, tri.Resize)
 """Ops whose results keep the scale of what they move."""
 BOUNDS = (tri.Relu, tri.Clip)
 """Ops that become the bounds of the integers that the op before them makes."""
@@ -18,10 +18,20 @@ SUPPORTED = (*PRODUCTS, *MOVES, *BOUNDS, *OTHERS)
 
 
 def is_supported(op: Op) -> bool:
-    """Say whether an op computes on quantised numbers: of f32, and resizing to the nearest."""
+    """Say whether an op computes on quantised numbers: of f32, and resizing to the nearest.
+
+    Sums for softmax do not: masks among them have numbers so large that nothing is left of others.
+    """
     if not isinstance(op, SUPPORTED) or (isinstance(op, tri.Resize) and op.mode != "nearest"):
         return False
+    if isinstance(op, tri.Add) and _only_for_softmax(op.y):
+        return False
     return all(tensor_of(value.type).dtype == "f32" for value in op.operation.operands)
+
+
+def _only_for_softmax(value: ir.Value) -> bool:
+    found = [view(user) for user in users(value)]
+    return bool(found) and all(isinstance(user, tri.Softmax) for user in found)
 
 
 def data_operands(op: Op) -> list[ir.Value]:

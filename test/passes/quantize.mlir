@@ -56,3 +56,28 @@ func.func @quantizes_both_terms(%x: tensor<2xf32>, %r: tensor<2xf32>) -> (tensor
   %1 = "tri.mul"(%r, %x) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("Mul"("m"))
   return %0, %1 : tensor<2xf32>, tensor<2xf32>
 }
+
+// -----
+
+// A window has the scale of what it is taken from.
+// CHECK-LABEL: func.func @windows_keep_their_scale
+// CHECK:         "tri.quantize"({{.*}}) {to = "!quant.uniform<u8:f32, 2.500000e-01>"} : (tensor<4xf32>)
+// CHECK:         "tri.slice"
+// CHECK:         "tri.quantize"({{.*}}) {to = "!quant.uniform<u8:f32, 2.500000e-01>"} : (tensor<2xf32>)
+func.func @windows_keep_their_scale(%x: tensor<4xf32>) -> tensor<2xf32> attributes {trivium.inputs = ["x"]} {
+  %0 = "tri.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc("Add"("r"))
+  %1 = "tri.slice"(%0) {starts = array<i64: 1>, sizes = array<i64: 2>, steps = array<i64: 1>} : (tensor<4xf32>) -> tensor<2xf32> loc("Slice"("s"))
+  return %1 : tensor<2xf32>
+}
+
+// -----
+
+// Whoever else reads the sum may do so in integers.
+// CHECK-LABEL: func.func @rounds_sums_that_others_read
+// CHECK:         %[[S:.*]] = "tri.add"
+// CHECK:         "tri.quantize"(%[[S]]) {to = "!quant.uniform<u8:f32, 2.500000e-01>"}
+func.func @rounds_sums_that_others_read(%x: tensor<2xf32>, %mask: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) attributes {trivium.inputs = ["x", "m"]} {
+  %0 = "tri.add"(%x, %mask) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32> loc("Add"("r"))
+  %1 = "tri.softmax"(%0) {axis = 0 : i64} : (tensor<2xf32>) -> tensor<2xf32> loc("Softmax"("e"))
+  return %1, %0 : tensor<2xf32>, tensor<2xf32>
+}

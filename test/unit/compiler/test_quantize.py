@@ -11,6 +11,7 @@ import onnxruntime
 import pytest
 import trivium
 from digits import Digits, digits
+from onnx import parser
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize.ranges import BINS, METHODS, Form, Seen
 from trivium.dialects.core.interpret import run
@@ -186,6 +187,23 @@ def test_a_value_that_is_taken_out_of_a_table_stays_a_float(tmp_path: Path) -> N
     table.write_text(json.dumps(text))
     trivium.quantize(data.model, None, tmp_path / "a.onnx", table=str(table))
     assert onnx.load(tmp_path / "a.onnx").graph.node[-1].op_type == "Gemm"
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_sums_that_only_a_softmax_reads_stay_floats(read: bool) -> None:
+    """Masks among them have numbers so large that nothing is left of others."""
+    outputs = "float[2, 3] y, float[2, 3] s" if read else "float[2, 3] y"
+    model = parser.parse_model(f"""
+        <ir_version: 10, opset_import: ["" : 21]>
+        net (float[2, 3] x, float[2, 3] mask) => ({outputs}) {{
+            p = Mul (x, x)
+            s = Add (p, mask)
+            y = Softmax (s)
+        }}
+    """)
+    data = {"x": np.ones((2, 3), np.float32), "mask": np.full((2, 3), -1e9, np.float32)}
+    table = trivium.quantize(model, data)
+    assert list(table.values) == (["x", "p", "mask", "s"] if read else ["x", "p"])
 
 
 # -- refusals ---------------------------------------------------------------------------------
