@@ -72,7 +72,13 @@ class PacketReader:
             fields.append(field)
         names = [_name(table) for table in listed] if "fields" in entries else None
         limits = self._limits(name, entries.get("limits", {}), names)
-        return PacketFormat(name, opcode, engine or "", tuple(fields), limits)
+        units = 1 + max((self._last_unit(field) for field in fields), default=0)
+        return PacketFormat(name, opcode, engine or "", units, tuple(fields), limits)
+
+    def _last_unit(self, field: Field) -> int:
+        """Return the last unit that a field has bits in; a wide one ends in another one."""
+        bits = (self.known.unit_bytes or field.bits) * 8
+        return field.unit + (field.bit + field.bits - 1) // bits
 
     def _apart(self, where: Path, field: Field, other: Field) -> None:
         place = (*where, field.name)
