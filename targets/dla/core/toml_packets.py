@@ -21,6 +21,7 @@ class Known:
     header: Mapping[str, int]
     memories: Mapping[str, Memory | None] | None
     engines: Mapping[str, Engine | None] | None
+    regions: int
 
 
 class PacketReader:
@@ -122,6 +123,8 @@ class PacketReader:
             self._address(where, field, engine)
         elif field.family == "enum":
             self._cases(where, field)
+        elif field.kind == "region":
+            self._room(where, field, self.known.regions, "regions")
         elif field.kind not in NUMBERS:
             known = (*NUMBERS, "address:<memory>", "enum:<case>,<case>")
             self.tables.choice(where, field.kind, known, f"kind of field '{field.name}'")
@@ -131,8 +134,11 @@ class PacketReader:
         if len(set(cases)) != len(cases) or not all(case.isidentifier() for case in cases):
             message = f"cases of field '{field.name}' must be names, each different"
             self.tables.fault(where, message)
-        if len(cases) > 1 << field.bits:
-            message = f"{len(cases)} cases of field '{field.name}' do not fit in {field.bits} bits"
+        self._room(where, field, len(cases), "cases")
+
+    def _room(self, where: Path, field: Field, count: int, what: str) -> None:
+        if count > 1 << field.bits:
+            message = f"{count} {what} of field '{field.name}' do not fit in {field.bits} bits"
             self.tables.fault(where, message)
 
     def _address(self, where: Path, field: Field, engine: Engine | None) -> None:
