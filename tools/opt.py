@@ -15,6 +15,7 @@ from ..passes.pipeline import Hook, Pipeline, import_all
 from ..targets.registry import load_dialects, target_names
 from . import expectations, opt_flags
 from .diagnostics import Listener, Message, messages
+from .opt_listing import listing
 from .source import Source, read
 
 OK, REPORTED, USAGE = 0, 1, 2
@@ -116,9 +117,11 @@ def _hooks(flags: argparse.Namespace) -> list[Hook]:
 
 
 def _written(flags: argparse.Namespace, operation: ir.Operation) -> str:
-    """Return the IR, or the source of the kernels in it."""
+    """Return the IR, its listing, or the source of the kernels in it."""
     if not flags.emit:
         return _show(flags, operation)
+    if flags.emit == "listing":
+        return listing(operation) + "\n"
     from ..targets.gpu.print_kernel import print_kernels  # targets are slow to import
 
     return "\n\n".join(source.file for source in print_kernels(operation))

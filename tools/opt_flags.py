@@ -78,7 +78,9 @@ def parser(version: str) -> argparse.ArgumentParser:
         "--verify-each", choices=("true", "false"), default="true", help="check the IR after passes"
     )
     made.add_argument(
-        "--emit", choices=("triton",), help="print the source of the kernels instead of the IR"
+        "--emit",
+        choices=("triton", "listing"),
+        help="print the source of the kernels, or a line for each op, instead of the IR",
     )
     made.add_argument("--version", action="version", version=f"trivium-opt {version}")
     return made

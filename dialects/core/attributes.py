@@ -2,10 +2,10 @@
 
 import re
 import typing
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,12 +28,15 @@ SPELLING: dict[Any, str] = {
 """The Python types that an attribute field may have, and how a message names them."""
 
 
-_READ: ContextVar[dict[ir.Type, Tensor] | None] = ContextVar("types read", default=None)
+Found = TypeVar("Found")
+
+_Readers = dict[Callable[[ir.Type], Any], dict[ir.Type, Any]]
+_READ: ContextVar[_Readers | None] = ContextVar("types read", default=None)
 
 
 @contextmanager
 def types_read_once() -> Generator[None]:
-    """Let `tensor_of` read no type twice inside: the text of one may have thousands of scales.
+    """Let `read_once` read no type twice inside: the text of one may have thousands of scales.
 
     What it has read goes with the outermost of such blocks, and with it what keeps contexts alive.
     """
@@ -47,18 +50,24 @@ def types_read_once() -> Generator[None]:
         _READ.reset(token)
 
 
+def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
+    """Return what a function reads of a type; what it raises is raised each time."""
+    readers = _READ.get()
+    if readers is None:
+        return read(type_)
+    known = readers.setdefault(read, {})
+    found = known.get(type_)
+    if found is None:
+        found = known[type_] = read(type_)
+    return found
+
+
 def tensor_of(type_: ir.Type) -> Tensor:
     """Return the plain type of a ranked, static tensor type, in whatever order its axes lie.
 
     Raises Invalid for other types, and for what is not an order.
     """
-    known = _READ.get()
-    if known is None:
-        return _read(type_)
-    tensor = known.get(type_)
-    if tensor is None:
-        tensor = known[type_] = _read(type_)
-    return tensor
+    return read_once(_read, type_)
 
 
 def _read(type_: ir.Type) -> Tensor:

@@ -213,6 +213,9 @@ class Op:
         )
         return cls(operation)
 
+    def verify_regions(self) -> None:
+        """Raise Invalid for what is wrong with ops inside together; each of them is well formed."""
+
     def verify(self) -> None:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
         self.check_attributes()

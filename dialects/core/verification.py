@@ -1,6 +1,7 @@
 """Verify IR: MLIR's own checks, then every op of our dialects against its class."""
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
@@ -26,12 +27,22 @@ def faults(scope: ir.Operation, *, allow_unregistered: bool = False) -> list[Fau
     for region in scope.regions:
         for block in region.blocks:
             for operation in block.operations:
-                op = operation.operation
-                if message := _fault(op, allow_unregistered):
-                    found.append(Fault(op.location, message))
-                if len(op.regions):
-                    found += faults(op, allow_unregistered=allow_unregistered)
+                found += _faults_of(operation.operation, allow_unregistered)
     return found
+
+
+def _faults_of(operation: ir.Operation, allow_unregistered: bool) -> list[Fault]:
+    """Find the faults of one op, of those inside, and, if there are none, of these together."""
+    message = _fault(operation, allow_unregistered)
+    found = [Fault(operation.location, message)] if message else []
+    if not len(operation.regions):
+        return found
+    found += faults(operation, allow_unregistered=allow_unregistered)
+    op = view(operation)
+    if found or op is None:
+        return found
+    message = _invalid(op, op.verify_regions)
+    return [Fault(operation.location, message)] if message else []
 
 
 def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
@@ -44,7 +55,7 @@ def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
 def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
     op = view(operation)
     if op is not None:
-        return _invalid(op)
+        return _invalid(op, lambda: _verify(op))
     if allow_unregistered or operation.context.is_registered_operation(operation.name):
         return None
     close = difflib.get_close_matches(operation.name, OPS, 1)
@@ -52,10 +63,14 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
     return f"'{operation.name}' op is of no dialect{hint}"
 
 
-def _invalid(op: Op) -> str | None:
+def _verify(op: Op) -> None:
+    _check_home(op)
+    op.verify()
+
+
+def _invalid(op: Op, check: Callable[[], None]) -> str | None:
     try:
-        _check_home(op)
-        op.verify()
+        check()
     except (Invalid, Unsupported) as error:
         return f"'{op.op_name}' op {error}"
     return None

@@ -14,6 +14,9 @@ from .types import TOKEN, Buffer, buffer_of
 
 Self = TypeVar("Self", bound="BufferOp")
 
+Touched = tuple[ir.Value, Buffer, Access]
+"""A buffer that an op touches, its type, and which part of it."""
+
 
 class BufferOp(Op, dialect=DLA, abstract=True):
     """Base of ops that move or compute parts of buffers: each becomes one packet.
@@ -93,10 +96,10 @@ class BufferOp(Op, dialect=DLA, abstract=True):
             if space not in self.spaces[name]:
                 raise Invalid(f"'{name}' is in {space}, must be in {', '.join(self.spaces[name])}")
         self.check()
-        buffers = self.buffers
-        for access in self.accesses():
-            access.check(buffer_of(buffers[access.operand].type))
-        self._check_place()
+        found = touched(self)
+        for _, buffer, access in found:
+            access.check(buffer)
+        self._check_place(found)
 
     def _check_tokens(self) -> None:
         waits, *_ = self.operand_groups()
@@ -108,26 +111,24 @@ class BufferOp(Op, dialect=DLA, abstract=True):
         if self.engine and len(self.results) != 1:
             raise Invalid(f"gives {len(self.results)} tokens, must give 1")
 
-    def _check_place(self) -> None:
+    def _check_place(self, found: Sequence[Touched]) -> None:
         """Raise Invalid for a result that is written over what it is made of."""
-        buffers = self.buffers
-        for read, write in made_of(self):
+        for (source, _, read), (target, _, write) in made_of(found):
             same = self.in_place and read.start == write.start
-            if buffers[read.operand] == buffers[write.operand] and not same and read.meets(write):
+            if source == target and not same and read.meets(write):
                 raise Invalid(
                     f"writes '{write.operand}' over '{read.operand}', of which it is made"
                 )
 
 
-def made_of(op: BufferOp) -> Iterator[tuple[Access, Access]]:
-    """Yield pairs of windows, one that is read, and one that is made of it."""
-    accesses = op.accesses()
-    for write in (access for access in accesses if access.writes):
-        for read in (access for access in accesses if access.reads and access is not write):
+def made_of(found: Sequence[Touched]) -> Iterator[tuple[Touched, Touched]]:
+    """Yield pairs of what an op touches: one that is read, and one that is made of it."""
+    for write in (entry for entry in found if entry[2].writes):
+        for read in (entry for entry in found if entry[2].reads and entry is not write):
             yield read, write
 
 
-def touched(op: BufferOp) -> list[tuple[ir.Value, Buffer, Access]]:
+def touched(op: BufferOp) -> list[Touched]:
     """List the accesses of an op with the buffers that they are of."""
     buffers = op.buffers
     return [(buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses()]

@@ -91,11 +91,11 @@ class Program(Op, dialect=DLA):
             raise Invalid(f"atom is {self.atom}, must be at least 1")
         self._check_arguments()
         self._check_body()
-        # What is wrong with an op is its own fault, of which there is a message: no second one.
-        unnamed = ir.StringAttr.get("")
-        attributes = [op.operation.attributes for op in self.ops]
-        if any("engine" in a and a["engine"] != unnamed for a in attributes) and self._sound():
-            check_schedule(self.ops, self.addresses)
+
+    def verify_regions(self) -> None:
+        ops = self.ops
+        if any(op.scheduled for op in ops):
+            check_schedule(ops, self.addresses)
 
     def _check_arguments(self) -> None:
         buffers = [buffer for _, buffer in self.arguments]
@@ -116,17 +116,6 @@ class Program(Op, dialect=DLA):
         for one, other in pairwise(sorted(spans)):
             if one[0] == other[0] and other[1] < one[2]:
                 raise Invalid(f"arguments {one[3]} and {other[3]} share bytes of {one[0]}")
-
-    def _sound(self) -> bool:
-        """Say whether each op of the body is well formed by itself."""
-        try:
-            for operation in self.block.operations:
-                op = view(operation)
-                if op is not None:
-                    op.verify()
-        except Invalid:
-            return False
-        return True
 
     def _check_body(self) -> None:
         known: set[ir.Value] = set(self.block.arguments)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from ..core.errors import Invalid
 from ..core.mlir import ir
 from .access import Access
-from .buffers import BufferOp, made_of, touched
-from .types import Buffer, buffer_of
+from .buffers import BufferOp, Touched, made_of, touched
+from .types import Buffer
 
 Clocks = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -38,12 +38,13 @@ def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[
     """
     found: list[Touch] = []
     for number, op in enumerate(ops):
-        for value, buffer, access in touched(op):
+        here = touched(op)
+        for value, buffer, access in here:
             if value not in addresses:
                 raise Invalid(f"'{op.op_name}' uses a buffer in {buffer.space} without an address")
             first, end = _span(buffer, access, addresses[value])
             found.append(Touch(number, buffer.space, first, end, access.writes))
-        _check_place(op, addresses)
+        _check_place(op, here, addresses)
     return found
 
 
@@ -52,12 +53,9 @@ def _span(buffer: Buffer, access: Access, address: int) -> tuple[int, int]:
     return address + first, address + end
 
 
-def _check_place(op: BufferOp, addresses: Mapping[ir.Value, int]) -> None:
+def _check_place(op: BufferOp, here: Sequence[Touched], addresses: Mapping[ir.Value, int]) -> None:
     """Raise Invalid where addresses put a result over what it is made of, of another buffer."""
-    buffers = op.buffers
-    for read, write in made_of(op):
-        source, target = buffers[read.operand], buffers[write.operand]
-        a, b = buffer_of(source.type), buffer_of(target.type)
+    for (source, a, read), (target, b, write) in made_of(here):
         if source == target or a.space != b.space:
             continue
         first, end = _span(a, read, addresses[source])
@@ -119,13 +117,13 @@ class Conflicts:
 
     def of(self, number: int) -> Clocks:
         """Return the ops before one that it conflicts with, in ascending order."""
-        met: list[Clocks] = []
+        met = np.zeros(number, np.bool_)
         for touch, place in self._of.get(number, []):
             ops, first, end, writes = self._spaces[touch.space]
             earlier = ops[:place]
             meets = (first[:place] < touch.end) & (end[:place] > touch.first)
-            met.append(earlier[meets & (earlier != number) & (writes[:place] | touch.writes)])
-        return np.unique(np.concatenate(met)) if met else np.zeros(0, np.int64)
+            met[earlier[meets & (earlier != number) & (writes[:place] | touch.writes)]] = True
+        return np.flatnonzero(met)
 
 
 def check_schedule(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> None:

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from ..core.attributes import read_once
 from ..core.errors import Invalid
 from ..core.mlir import announce_dialect, ir
 from ..core.tensor import Shape
@@ -54,6 +55,10 @@ class Buffer:
 
 def buffer_of(type_: ir.Type) -> Buffer:
     """Return the plain type of a buffer; raise Invalid for a type that none has."""
+    return read_once(_read, type_)
+
+
+def _read(type_: ir.Type) -> Buffer:
     if not isinstance(type_, ir.MemRefType):
         raise Invalid(f"operand or result has type {type_}, must be a memref")
     space = type_.memory_space

@@ -32,7 +32,9 @@ def block_sizes(shape: Shape, layout: Layout, need: Need, budget: int) -> tuple[
             if rows:
                 return even(shape[0], rows), columns, channels
     least = need(1, 1, layout.grain)
-    raise Unsupported(f"needs {least} bytes of sram for its smallest tile, has {budget}")
+    raise Unsupported(
+        f"has no tile that fits into {budget} bytes of sram, the smallest takes {least}"
+    )
 
 
 def halves(total: int, grain: int = 1) -> Iterator[int]:

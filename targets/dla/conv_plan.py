@@ -67,8 +67,10 @@ def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> Conv
         default=None,
     )
     if best is None:
+        sums = layout.capacity("accumulator")
         raise Unsupported(
-            f"has no tile that fits into {room} bytes of sram and {weights} of weights"
+            f"has no tile that fits into {room} bytes of sram, {weights} of weights and {sums} of "
+            "the accumulator"
         )
     return best
 

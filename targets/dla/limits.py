@@ -8,7 +8,6 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Invalid
 from ...dialects.core.mlir import ir
 from ...dialects.dla.dialect import TensorOp
-from ...dialects.dla.window_tiles import TABLE_BYTES
 from .core.description import Description
 from .core.fields import Value
 from .layout import Layout
@@ -39,7 +38,6 @@ def tensor_refusal(op: TensorOp, description: Description) -> str | None:
         field_refusal(description, op.packet, _values(op))
         or field_refusal(description, "load", _strides("source", _images(op), layout))
         or field_refusal(description, "store", _strides("destination", op.results, layout))
-        or (_weights_refusal(op, layout) if isinstance(op, dla.Conv) else None)
     )
 
 
@@ -69,18 +67,6 @@ def _strides(name: str, values: Iterable[ir.Value], layout: Layout) -> Iterator[
             pixel = layout.padded(tensor.shape[3])
             yield f"{name}_pixel", pixel
             yield f"{name}_row", pixel * tensor.shape[2]
-
-
-def _weights_refusal(op: dla.Conv, layout: Layout) -> str | None:
-    """Say that not even one grain of filters and of channels fits, or None."""
-    rows, columns = tensor_of(op.w.type).shape[:2]
-    depth = 1 if op.mode == "depthwise" else layout.grain
-    least = layout.aligned(rows * columns * depth * layout.grain)
-    least += layout.aligned(TABLE_BYTES * layout.grain)
-    if least <= (most := layout.capacity("weights")):
-        return None
-    name = layout.description.name
-    return f"{name} has {most} bytes for weights, of a kernel of {rows}x{columns} it needs {least}"
 
 
 def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:

@@ -2,21 +2,18 @@
 
 from ...dialects import dla, tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.errors import Unsupported
 from ...dialects.core.interpret import compute
-from ...dialects.core.location import describe, inner_location
+from ...dialects.core.location import inner_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...dialects.dla.dialect import TensorOp
 from ...dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, buffer_type
 from ...passes.core import Pass
-from . import tile_conv as tile_conv
-from . import tile_vector as tile_vector
-from .attempts import Retry
 from .choose_memory import STAYS, is_constant
+from .fitting import cut
 from .layout import Layout, layout_of
-from .tiler import Images, Tiler, tiling_of
+from .tiler import Images, Tiler
 
 
 class LowerToBuffers(Pass):
@@ -155,20 +152,8 @@ class _Lowering:
             images.sram = tiler.alloc(self.layout.images(shape, SRAM))
         elif images.dram is None:
             images.dram = tiler.alloc(self.layout.images(shape, ACTIVATIONS))
-        self._cut(op, self._left(index, tiler) * self.share // 100, tiler)
-
-    def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
-        """Cut an op into tiles of which two fit, or one where that is all that can be."""
-        weights = self.layout.capacity("weights") * self.share // 100
-        for among, chunks in ((2, 3), (1, 1)):
-            tiler.room, tiler.budget = room, room // among
-            tiler.weight_budget = weights // chunks
-            try:
-                tiling_of(op)(op, tiler)
-                return
-            except Unsupported as reason:
-                refused = f"'{op.op_name}' op of {describe(op.location)} {reason}"
-        raise Retry(refused)
+        left, weights = self._left(index, tiler), self.layout.capacity("weights")
+        cut(op, tiler, left * self.share // 100, weights * self.share // 100)
 
     def _left(self, index: int, tiler: Tiler) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""

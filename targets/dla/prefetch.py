@@ -5,14 +5,10 @@ from collections.abc import Iterator, Sequence
 from ...dialects import dla
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
-from ...dialects.dla.access import Access
-from ...dialects.dla.buffers import BufferOp, touched
-from ...dialects.dla.types import REGIONS, Buffer
+from ...dialects.dla.buffers import BufferOp, Touched, touched
+from ...dialects.dla.types import REGIONS
 from ...passes.core import Pass
 from .layout import Layout, layout_of
-
-Touched = tuple[ir.Value, Buffer, Access]
-"""A buffer that an op touches, its type, and which part of it."""
 
 
 class Prefetch(Pass):

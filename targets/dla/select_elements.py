@@ -45,15 +45,15 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
         a, b = b, a
     if a.shape != shape:
         raise NoMatch(f"{selection.description.name} repeats one of two operands, not both")
-    finish, factor = selection.scaling(op, "eltwise"), selection.factor(op, "eltwise")
+    finish, factor = selection.scaling(op), selection.factor(op, "eltwise")
     first, second = factor["multiplier"], 1
     if operator != "mul":
         first, second = first * a.multiplier, first * b.multiplier
-        selection.limit("eltwise", multiplier=first, other_multiplier=second)
     covered = (*a.ops, *b.ops, made)
     with selection.place(*covered):
         x = elements_of(a.bytes.value, selection.rewriter)
-        new = dla.Eltwise.build(
+        new = selection.build(
+            dla.Eltwise,
             x,
             _other(b, shape, tensor_of(x.type).shape, selection),
             operator=operator,
@@ -71,10 +71,10 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
 def select_copy(op: tri.Requantize, selection: Selection) -> None:
     """Select bringing values to another scale."""
     source = selection.bytes_of(op.x)
-    finish, factor = selection.scaling(op, "copy"), selection.factor(op, "copy")
+    finish, factor = selection.scaling(op), selection.factor(op, "copy")
     with selection.place(*source.ops):
         x = elements_of(source.value, selection.rewriter)
-        new = dla.Copy.build(x, source_zero=source.zero, **factor, **finish)
+        new = selection.build(dla.Copy, x, source_zero=source.zero, **factor, **finish)
         back = elements_from(new.y, tensor_of(op.y.type).shape)
     selection.replace(back, source.ops)
 
@@ -91,11 +91,10 @@ def select_lookup(op: tri.Gather, selection: Selection) -> None:
         if (dtype := tensor_of(value.type).dtype) != BYTE:
             raise NoMatch(f"{selection.description.name} looks up {BYTE} for {BYTE}, not {dtype}")
     entries = selection.constant(op.x, "entries of the table")
-    selection.limit("lookup")
     with selection.place():
         # An index below zero counts from the end of the op's table; the machine's begins with -128.
         table = selection.build_constant(np.roll(entries, 128), "table")
-        new = dla.Lookup.build(elements_of(op.indices, selection.rewriter), table)
+        new = selection.build(dla.Lookup, elements_of(op.indices, selection.rewriter), table)
         back = elements_from(new.y, tensor_of(op.y.type).shape)
     selection.replace(back, ())
 

@@ -34,7 +34,7 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
             image_of(x) if len(part) == 4 else reshape(x, *rows_shape(part))
             for x, part in zip(op.xs, shapes, strict=True)
         ]
-        new = dla.Concat.build(images, axis=axis)
+        new = selection.build(dla.Concat, images, axis=axis)
         back = elements_from(new.y, shape)
     selection.replace(back, ())
 
@@ -55,12 +55,10 @@ def select_resize(op: tri.Resize, selection: Selection) -> None:
     (start_rows, step_rows), (start_columns, step_columns) = (
         _steps(table, size) for table, size in zip(tables, sizes, strict=True)
     )
-    starts = {"start_rows": start_rows, "start_columns": start_columns}
-    selection.limit("resize", **starts, step_rows=step_rows, step_columns=step_columns)
     out = tuple(len(table) for table in tables)
     start, step = (start_rows, start_columns), (step_rows, step_columns)
     with selection.place():
-        new = dla.Resize.build(image_of(op.x), out=out, start=start, step=step)
+        new = selection.build(dla.Resize, image_of(op.x), out=out, start=start, step=step)
         back = tensor_from(new.y, after)
     selection.replace(back, ())
 

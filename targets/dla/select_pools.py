@@ -90,7 +90,7 @@ def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
     """Select the greatest values of windows, brought to another scale."""
     source = selection.bytes_of(op.x)
     pool = selection.rewriter.sole_producer(source.value, tri.MaxPool)
-    scaling, factor = selection.scaling(op, "pool"), selection.factor(op, "pool")
+    scaling, factor = selection.scaling(op), selection.factor(op, "pool")
     finish = {"source_zero": source.zero, **scaling, **factor}
     _select_max(pool, op.y, finish, (pool, *source.ops), selection)
 
@@ -129,7 +129,7 @@ def _average(
     """Build an average: by the packet for it, or by a convolution with ones where that cannot."""
     channels = tensor_of(x.type).shape[-1]
     try:
-        scaling, factor = selection.scaling(op, "pool"), selection.factor(op, "pool")
+        scaling, factor = selection.scaling(op), selection.factor(op, "pool")
         finish = {"source_zero": zero, **scaling, **factor}
         return _pool(selection, x, "average", window, None, finish)
     except NoMatch as reason:
@@ -153,16 +153,14 @@ def _pool(
     sizes = _sizes(x)
     if out is not None:
         window = window.reaching(sizes, (1,) * (2 - len(out)) + out)
-    selection.limit(
-        "pool", **window.fields, mode=mode, divisor=divisor, shift=finish.get("shift", 0)
-    )
+    window.check()
     attributes: dict[str, Any] = {
         "strides": window.strides,
         "dilations": window.dilations,
         "pads": window.pads,
         "divisor": divisor,
     }
-    made = dla.Pool.build(x, mode=mode, kernel=window.kernel, **attributes, **finish)
+    made = selection.build(dla.Pool, x, mode=mode, kernel=window.kernel, **attributes, **finish)
     if not window.counts(sizes, _sizes(made.y)).all():
         raise NoMatch(f"{selection.description.name} pools no window that is outside of an image")
     return made

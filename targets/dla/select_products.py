@@ -41,12 +41,13 @@ def convolve(
     end: tri.Requantize,
 ) -> dla.Conv:
     """Build the convolution of an image that ends in a requantisation; NoMatch beyond limits."""
-    selection.limit("conv", **window.fields, mode=kernel.mode)
+    window.check()
     _limit_sums(kernel, zero)
     if kernel.weights.min() < LOW or kernel.weights.max() > HIGH:
         extent = f"from {kernel.weights.min()} to {kernel.weights.max()}"
         raise NoMatch(f"{selection.description.name} has weights of {BYTE}, not {extent}")
-    return dla.Conv.build(
+    return selection.build(
+        dla.Conv,
         x,
         selection.build_constant(kernel.weights.astype(np.int8), "weights"),
         selection.build_constant(kernel.bias.astype(np.int32), "bias"),
@@ -57,7 +58,7 @@ def convolve(
         source_zero=zero,
         multiplier=end.multiplier,
         shift=end.shift,
-        **selection.scaling(end, "conv"),
+        **selection.scaling(end),
     )
 
 
@@ -71,7 +72,7 @@ def select_conv(op: tri.Requantize, selection: Selection) -> None:
     bias = np.zeros(filters) if conv.b is None else selection.constant(conv.b, "biases")
     kernel = Kernel(_grouped(_image_weights(weights), conv.group), bias)
     window = Window.of(weights.shape[2:], conv.strides, conv.dilations, conv.pads)
-    selection.scaling(op, "conv")
+    selection.scaling(op)
     covered = (*source.ops, conv)
     with selection.place(*covered):
         image = image_of(source.value)
@@ -96,7 +97,7 @@ def select_product(op: tri.Requantize, selection: Selection) -> None:
         raise NoMatch(f"{selection.description.name} multiplies by one matrix, not by several")
     source = selection.bytes_of(product.a)
     biases = _row(bias, matrix.shape[1])
-    selection.scaling(op, "conv")
+    selection.scaling(op)
     covered += [*source.ops, product]
     with selection.place(*covered):
         try:
@@ -119,9 +120,7 @@ def _whole_image(
         raise NoMatch("operand is no flattened image")
     channels, rows, columns = before[1:]
     weights = matrix.reshape(channels, rows, columns, -1).transpose(1, 2, 0, 3)
-    window = Window((rows, columns))
-    selection.limit("conv", **window.fields)
-    kernel = Kernel(weights, bias)
+    kernel, window = Kernel(weights, bias), Window((rows, columns))
     return convolve(selection, image_of(flat.x), source.zero, kernel, window, op)
 
 

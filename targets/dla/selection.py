@@ -13,13 +13,16 @@ from ...dialects.core.interpret import ConstantEvaluator
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array
+from ...dialects.dla.dialect import TensorOp
 from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter, uses
 from .core.description import Description
-from .core.fields import Value
-from .limits import field_refusal
+from .fitting import tiling_refusal
+from .layout import Layout
+from .limits import tensor_refusal
 
 AnyOp = TypeVar("AnyOp", bound=Op)
+AnyTensorOp = TypeVar("AnyTensorOp", bound=TensorOp)
 
 BYTE = "i8"
 LOW, HIGH = -128, 127
@@ -55,17 +58,11 @@ class Selection:
 
     # -- limits -------------------------------------------------------------------------------
 
-    def limit(self, packet: str, **values: Value) -> None:
-        """Refuse values that the fields of a packet do not have."""
-        if refusal := field_refusal(self.description, packet, values.items()):
-            raise NoMatch(refusal)
-
-    def scaling(self, op: tri.Requantize, packet: str) -> dict[str, Any]:
+    def scaling(self, op: tri.Requantize) -> dict[str, Any]:
         """Return what finishes a result, as the ops of `dla` say it; multiplier and shift apart."""
         name, rounding = self.description.name, self.description.rounding
         if any(op.shift) and op.rounding != rounding:
             raise NoMatch(f"{name} rounds {rounding}, not {op.rounding}")
-        self.limit(packet, multiplier=max(op.multiplier), shift=max(op.shift))
         return self.ending(op)
 
     def ending(self, op: tri.Requantize | tri.RequantizeMean) -> dict[str, Any]:
@@ -138,6 +135,23 @@ class Selection:
         return op
 
     # -- changing -----------------------------------------------------------------------------
+
+    def build(self, cls: type[AnyTensorOp], *operands: Any, **attributes: Any) -> AnyTensorOp:
+        """Build an op of the machine.
+
+        Where the machine does not do it, none is left and NoMatch says why: fields of the packet do
+        not hold its numbers, or its tiles do not fit the memories.
+        """
+        made = cls.build(*operands, **attributes)
+        refusal = tensor_refusal(made, self.description) or self._tiling_refusal(made)
+        if refusal is None:
+            return made
+        made.operation.erase()
+        raise NoMatch(refusal)
+
+    def _tiling_refusal(self, op: TensorOp) -> str | None:
+        layout = Layout(self.description)
+        return tiling_refusal(op, self.rewriter.module, layout, self.find_constant)
 
     def build_constant(self, array: Array, what: str) -> ir.Value:
         """Build a constant, named after the op that is selected."""

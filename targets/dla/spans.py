@@ -59,5 +59,5 @@ def span(out: tuple[int, int], stride: int, pad: int, reach: int, size: int) -> 
     first = out[0] * stride - pad
     end = (out[1] - 1) * stride - pad + reach
     if end <= 0 or first >= size:
-        raise Unsupported("has windows with nothing of the image")
+        raise Unsupported("has no tile for windows with nothing of the image")
     return Span(out, (max(first, 0), min(end, size)), max(-first, 0))

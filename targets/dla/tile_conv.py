@@ -161,7 +161,9 @@ class _Tiles:
         total = kernel.sum(axis=tuple(range(kernel.ndim - 1)))
         bias = self.tiler.array(op.bias)[first:end] - op.source_zero * total
         if bias.min() < _I32.min or bias.max() > _I32.max:
-            raise Unsupported(f"biases with zero points folded in reach {bias.min()}:{bias.max()}")
+            raise Unsupported(
+                f"has no table for biases from {bias.min()} to {bias.max()}, zero points included"
+            )
         count, padded = end - first, self.tiler.description.padded(end - first)
         table = np.zeros(TABLE_BYTES * padded, np.int8)
         words = table[: 8 * padded].view(np.int32).reshape(2, padded)

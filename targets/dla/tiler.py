@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dialects import dla, tri
-from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
@@ -101,8 +101,16 @@ class Tiler:
         return Writer(self, self.values[value])
 
     def weights(self, chunks: Sequence[Array], hint: str, keep: int = 1) -> "Weights":
-        """Return what loads chunks of bytes into the memory of weights; `keep` of them stay."""
+        """Return what loads chunks of bytes into the memory of weights; `keep` of them stay.
+
+        Raises Unsupported where not even one of them fits.
+        """
         sizes = [self.layout.aligned(chunk.size) for chunk in chunks]
+        if max(sizes) > self.weight_budget:
+            raise Unsupported(
+                f"has no tile that fits into {self.weight_budget} bytes of weights, "
+                f"a chunk takes {max(sizes)}"
+            )
         starts = [0, *np.cumsum(sizes).tolist()]
         packed = np.zeros(starts[-1], np.int8)
         for chunk, start in zip(chunks, starts, strict=False):

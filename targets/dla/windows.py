@@ -42,17 +42,11 @@ class Window:
         begin, end = pads
         return Window((1, *kernel), (1, *strides), (1, *dilations), (0, begin, 0, end))
 
-    @property
-    def fields(self) -> dict[str, int]:
-        """Return the fields of packets that do not depend on tiles.
-
-        NoMatch for windows that may have nothing of an image, since a tile of them would have none.
-        """
+    def check(self) -> None:
+        """Refuse windows that may have nothing of an image: a tile of them would have none."""
         for pad, span in zip(self.pads, (*self.extents, *self.extents), strict=True):
             if pad >= span:
                 raise NoMatch(f"pads by {pad}, must be less than the kernel spans, {span}")
-        moved = kernel_fields(self.kernel, self.strides, self.dilations)
-        return {**moved, "pad_top": self.pads[0], "pad_left": self.pads[1]}
 
     @property
     def extents(self) -> Shape:

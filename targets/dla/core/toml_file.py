@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import cast
@@ -46,6 +47,7 @@ def read_description(path: Path) -> Description:
     return parse_description(text, path.name)
 
 
+@lru_cache(maxsize=16)
 def parse_description(text: str | bytes, file: str = "description") -> Description:
     """Check the text of a description and make it; raise CompileError with all its faults."""
     try:

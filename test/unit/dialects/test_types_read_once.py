@@ -1,6 +1,7 @@
 """Reading types once: what is remembered, until when, and that faults are not."""
 
 import pytest
+from trivium.dialects import tri
 from trivium.dialects.core import attributes
 from trivium.dialects.core.attributes import tensor_of, types_read_once
 from trivium.dialects.core.errors import Invalid
@@ -77,10 +78,10 @@ def test_nothing_is_kept_after_an_error() -> None:
 def test_a_pipeline_reads_each_type_once(read: list[str]) -> None:
     with new_context():
         module = Module.parse(
-            """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
-              %0 = "tri.exp"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+            f"""func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+              %0 = "{tri.Exp.op_name}"(%x) : (tensor<2xf32>) -> tensor<2xf32>
               return %0 : tensor<2xf32>
-            }"""
+            }}"""
         )
         read.clear()
         Pipeline.parse("canonicalize,fold-constants,eliminate").run(module)

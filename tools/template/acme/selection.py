@@ -30,9 +30,9 @@ def select_leaky_relu(op: tri.Gather, selection: Selection) -> None:
     found = slopes_of(np.roll(entries, 128), selection.description.rounding)
     if found is None:
         raise NoMatch("table is not that of two straight lines")
-    selection.limit(LeakyRelu.packet, **vars(found))
     with selection.place():
-        new = LeakyRelu.build(elements_of(op.indices, selection.rewriter), **vars(found))
+        x = elements_of(op.indices, selection.rewriter)
+        new = selection.build(LeakyRelu, x, **vars(found))
         back = elements_from(new.y, tensor_of(op.y.type).shape)
     selection.replace(back, ())
 

@@ -72,15 +72,18 @@ class TestFussy(Pass):
 
     __test__ = False
     share: int = 100
+    most: int = 50
 
     def run(self, module: Module) -> None:
-        if self.share > 50:
+        if self.share > self.most:
             raise Retry(f"share is {self.share}")
 
 
 class Fussy(Accelerator):
+    most = 50
+
     def road(self) -> Phases:
-        return super().road().add(MEM_ALLOC, lambda parameters: TestFussy(parameters.share))
+        return super().road().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
 
 
 def test_attempts_that_did_not_fit_are_reported(
@@ -98,11 +101,30 @@ def test_attempts_that_did_not_fit_are_reported(
     np.testing.assert_array_equal(computed(fussy, x), computed(package, x))
 
 
-def test_what_fits_in_no_way_is_an_error_with_all_attempts(branches: Path, tmp_path: Path) -> None:
+def test_what_fits_in_no_way_is_an_error_with_all_attempts(
+    branches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
+    monkeypatch.setattr(Fussy, "most", -1)
     with pytest.raises(CompileError) as caught:
-        build(str(branches), described(tmp_path, 64))
+        build(str(branches), "vanilla")
     assert "no schedule fits the memories after 8 attempts" in str(caught.value)
-    assert "attempt 8: " in str(caught.value)
+    assert "attempt 8: MemAlloc: share is 0" in str(caught.value)
+
+
+@pytest.mark.parametrize("size", [32, 64, 128])
+def test_what_memories_are_too_small_for_runs_on_the_cpu(
+    branches: Path, size: int, tmp_path: Path
+) -> None:
+    """The CPU takes what no tile fits for, and can-run says so before, of the same nodes."""
+    small = described(tmp_path, size)
+    tiny = build(str(branches), small)
+    assert {step.kind for step in tiny.manifest.steps} <= {"cpu", "dla"}
+    x = Net().inputs()
+    expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
+    np.testing.assert_array_equal(computed(tiny, x), expected)
+    reasons = [reason for node in can_run(str(branches), target=small) for reason in node.refusals]
+    assert any(f"fits into {size} bytes of sram" in reason for reason in reasons)
 
 
 def test_a_report_shows_what_programs_take_and_move(package: Package) -> None:
@@ -202,9 +224,14 @@ def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> Non
     net.quantized(net.conv("x", 16, 4, 16, pads=[0, 0, 0, 0]), file)
     package = build(str(file), "vanilla")
     assert not package.manifest.dla
-    (step,) = [step for step in package.manifest.steps if step.kind == "host"]
-    assert step.op == "dla.conv"
-    assert step.reason.startswith("vanilla has 65536 bytes for weights, of a kernel of 16x16")
+    assert {step.kind for step in package.manifest.steps} == {"cpu"}
+    (reason,) = {
+        reason for node in can_run(str(file), target="vanilla") for reason in node.refusals
+    }
+    assert reason == (
+        "vanilla has no tile that fits into 262144 bytes of sram, 65536 of weights and 262144 of "
+        "the accumulator"
+    )
     x = net.inputs()
     expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
