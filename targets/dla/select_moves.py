@@ -10,6 +10,7 @@ from ...dialects.tri.interpolation import Axis
 from ...passes.building import reshape
 from ...passes.rewriting import NoMatch
 from .images import elements_from, image_of, rows_shape, tensor_from
+from .layout import Layout
 from .selection import Selection
 
 CHANNELS = 3
@@ -20,14 +21,14 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
     """Select joining images along rows, columns or channels."""
     shape = tensor_of(op.y.type).shape
     axis = _image_axis(normalize_axis(op.axis, len(shape)), shape)
-    atom, name = selection.description.atom, selection.description.name
+    grain, name = Layout(selection.description).grain, selection.description.name
     shapes = [tensor_of(x.type).shape for x in op.xs]
     if axis == CHANNELS:
         for part in shapes[:-1]:
             channels = part[1] if len(part) == 4 else part[-1]
-            if channels % atom:
+            if channels % grain:
                 raise NoMatch(
-                    f"{name} joins parts of whole atoms of {atom} channels, not {channels}"
+                    f"{name} joins parts of multiples of {grain} channels, not of {channels}"
                 )
     with selection.place():
         images = [

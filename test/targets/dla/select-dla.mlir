@@ -255,7 +255,7 @@ func.func @selects_a_join(%a: tensor<1x16x2x3xi8>, %b: tensor<1x5x2x3xi8>) -> te
 }
 
 // CHECK-LABEL: func.func @keeps_a_join_of_parts_of_atoms
-// CHECK:         "tri.concat"({{.*}}dla.refusal = "vanilla joins parts of whole atoms of 16 channels, not 5"
+// CHECK:         "tri.concat"({{.*}}dla.refusal = "vanilla joins parts of multiples of 16 channels, not of 5"
 func.func @keeps_a_join_of_parts_of_atoms(%a: tensor<1x5x2x3xi8>, %b: tensor<1x16x2x3xi8>) -> tensor<1x21x2x3xi8> {
   %0 = "tri.concat"(%a, %b) {axis = 1 : i64} : (tensor<1x5x2x3xi8>, tensor<1x16x2x3xi8>) -> tensor<1x21x2x3xi8>
   return %0 : tensor<1x21x2x3xi8>

@@ -13,9 +13,6 @@ from trivium.targets.dla.vanilla.packets import FILE
 
 VANILLA: dict[str, Any] = tomllib.loads(FILE.read_text())
 
-ALIGNED = {"weights": 64, "accumulator": 64}
-"""What memories are aligned to at most, if not to an atom: images are joined at whole ones."""
-
 SPARE = ("conv", "pool", "eltwise", "lookup", "resize")
 """Packets without which there is an accelerator yet."""
 
@@ -76,28 +73,28 @@ class _Draw:
             "atom": self.power(0, 6),
             "rounding": ("half_away", "half_even", "half_up")[self.integer(0, 2)],
             "multiplier_bits": self.integer(12, 31) if self.chance() else 31,
-            "unit_bytes": self.power(3, 6),
+            "unit_bytes": self.power(4, 6),
             "regions": self.random.permutation(VANILLA["regions"]).tolist(),
         }
-        made["memories"] = self.memories(made["atom"])
+        made["memories"] = self.memories()
         made["engines"] = self.engines()
         made["packets"] = self.packets(made)
         made["header"] = self.header(made)
         return made
 
-    def memories(self, atom: int) -> dict[str, Any]:
+    def memories(self) -> dict[str, Any]:
         sizes = {
             "dram": self.power(26, 36),
-            "sram": self.integer(24, 512) * 1024,
-            "weights": self.integer(24, 256) * 1024,
-            "accumulator": self.integer(32, 512) * 1024,
+            "sram": self.integer(1, 64) * self.power(6, 13),
+            "weights": self.integer(1, 64) * self.power(6, 11),
+            "accumulator": self.integer(1, 64) * self.power(6, 13),
         }
         made: dict[str, Any] = {}
         for name, size in sizes.items():
             least = (size - 1).bit_length()
             made[name] = {
                 "bytes": size,
-                "alignment": min(self.power(0, 6), ALIGNED.get(name, atom)),
+                "alignment": self.power(0, 6),
                 "address_bits": self.integer(least, least + 4),
             }
         return made
@@ -166,6 +163,8 @@ class _Draw:
         kind, _, memory = field["kind"].partition(":")
         if kind == "address":
             return made["memories"][memory]["address_bits"] + self.integer(0, 3)
+        if kind == "uint" and field["bits"] > 3 and self.chance(16):
+            return self.integer(field["bits"] // 2 + 1, field["bits"])
         return min(field["bits"] + self.integer(0, 3) * self.chance(), 64)
 
     def limits(self, limits: dict[str, Any]) -> dict[str, Any]:

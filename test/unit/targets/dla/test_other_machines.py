@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from drawn_descriptions import VANILLA, text_of
 from test_drawn_descriptions import computed, expected, network
+from trivium.compiler.check import can_run
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.core.packet import InstructionSet
@@ -97,6 +98,27 @@ def test_what_a_left_out_packet_computes_runs_elsewhere(packet: str, tmp_path: P
     tables = with_packets(**{packet: None})
     assert packet not in machine(tables).classes
     check_bits("branches" if packet == "resize" else "separable", tables, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("packet", "field"),
+    [("load", "rows"), ("store", "columns"), ("conv", "filters"), ("load_weights", "length")],
+)
+def test_what_makes_tiles_that_packets_cannot_say_runs_elsewhere(
+    packet: str, field: str, tmp_path: Path
+) -> None:
+    """The network has images of 12 x 12, and 16 channels; a field says numbers up to 7."""
+    fields = VANILLA["packets"][packet]["fields"]
+    narrow = [{**f, "bits": 3} if f["name"] == field else f for f in fields]
+    model, image = network("residual")
+    text = text_of(with_packets(**{packet: {"fields": narrow}}))
+    (file := tmp_path / "narrow.toml").write_text(text)
+    said = [each for v in can_run(model, target=f"vanilla:{file}") for each in v.refusals]
+    why = f"vanilla has no tile that its packets can say: field '{field}' is"
+    assert any(why in each for each in said)
+    (wanted,) = expected(model, [image], parse_description(text))
+    (found,) = computed(build(model, f"vanilla:{file}"), [image])
+    np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("packet", ["load", "load_weights", "store", "copy", "end"])
