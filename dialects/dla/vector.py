@@ -227,3 +227,31 @@ class Concat(TensorOp):
     @staticmethod
     def reference(xs: Sequence[Array], *, axis: int) -> Array:
         return np.concatenate(list(xs), axis=axis)
+
+
+class Slice(TensorOp):
+    """Take a window of images: from `start` on (rows, columns, channels), so many of each."""
+
+    x: Operand
+    start: tuple[int, ...]
+    sizes: tuple[int, ...]
+    y: Result
+
+    @staticmethod
+    def infer(x: Tensor, *, start: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
+        shape = need_image("x", x)
+        if len(start) != 3 or len(sizes) != 3:
+            raise Invalid("start and sizes must have 3 entries each: rows, columns, channels")
+        for first, size, whole in zip(start, sizes, shape[1:], strict=True):
+            if first < 0 or size < 1 or first + size > whole:
+                raise Invalid(f"takes {start} to {_ends(start, sizes)} of {shape[1:]}")
+        return Tensor((shape[0], *sizes), "i8")
+
+    @staticmethod
+    def reference(x: Array, *, start: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
+        window = zip(start, _ends(start, sizes), strict=True)
+        return x[:, *(slice(first, end) for first, end in window)]
+
+
+def _ends(start: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(first + size for first, size in zip(start, sizes, strict=True))

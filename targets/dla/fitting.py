@@ -1,6 +1,7 @@
 """Cut an op into tiles that fit the memories, or find out beforehand that none do."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.core.attributes import tensor_of
@@ -42,23 +43,20 @@ def cut(op: Op, tiler: Tiler, room: int, weights: int) -> None:
 
 
 def tiling_refusal(
-    op: TensorOp, module: Module, layout: Layout, constant: Callable[[ir.Value], Array | None]
+    op: TensorOp, module: Module, layout: Layout, find_constant: Callable[[ir.Value], Array | None]
 ) -> str | None:
     """Say why no tiles of an op fit memories that it has for itself, or None where some do.
 
-    `constant` returns the value of an operand that does not depend on inputs, None for others.
+    `find_constant` returns the value of an operand that does not depend on inputs.
     """
     if type(op) not in TILINGS:
         return None
-    trial = _Trial(module, op.operation.block, layout, op.operation)
+    block = op.operation.block
+    trial = _Trial(module, block, layout, op.operation, find_constant=find_constant)
     trial.room = trial.budget = layout.capacity("sram")
     trial.weight_budget = layout.capacity("weights")
     for value in (*op.operation.operands, *op.results):
-        array = constant(value)
-        if array is not None:
-            trial.arrays[value] = array
-        else:
-            trial.values[value] = Images(tensor_of(value.type).shape, dram=trial.stand_in)
+        trial.values[value] = Images(tensor_of(value.type).shape, dram=trial.stand_in)
     try:
         TILINGS[type(op)](op, trial)
     except Unsupported as reason:
@@ -66,13 +64,21 @@ def tiling_refusal(
     return None
 
 
+@dataclass(kw_only=True)
 class _Trial(Tiler):
     """Go through the tiles of an op without writing any."""
+
+    find_constant: Callable[[ir.Value], Array | None]
 
     @property
     def stand_in(self) -> ir.Value:
         """Return what stands for each buffer."""
         return self.outside.results[0]
+
+    def array(self, value: ir.Value) -> Array:
+        array = self.find_constant(value)
+        assert array is not None, "rules ask for the numbers of constants alone"
+        return array
 
     def alloc(self, buffer: Buffer) -> ir.Value:
         return self.stand_in

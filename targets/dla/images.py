@@ -61,3 +61,11 @@ def elements_of(x: ir.Value, rewriter: Rewriter) -> ir.Value:
 def elements_from(image: ir.Value, shape: Shape) -> Op:
     """Build the tensor of a shape that `elements_of` made an image of."""
     return tensor_from(image, shape) if len(shape) == 4 else tri.Reshape.build(image, shape=shape)
+
+
+def is_made_here(x: ir.Value, rewriter: Rewriter) -> bool:
+    """Say whether an op of the accelerator has made what a tensor is an image of."""
+    made = rewriter.find_producer(x)
+    while isinstance(made, (tri.Reshape, tri.Transpose)):
+        made = rewriter.find_producer(made.x)
+    return isinstance(made, TensorOp)

@@ -15,7 +15,7 @@ from ..registry import find_target
 from .core.description import Description
 from .registry import find_instructions
 from .select_elements import OPERATORS, is_lookup, select_copy, select_elements, select_lookup
-from .select_moves import select_concat, select_resize
+from .select_moves import select_concat, select_resize, select_slice
 from .select_pools import (
     select_average,
     select_counted_average,
@@ -66,7 +66,7 @@ def _own_rules(name: str) -> Rules:
 
 
 class _Select(Pattern):
-    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Resize)
+    shared = (*SUMS, tri.MaxPool, tri.Gather, tri.Concat, tri.Slice, tri.Resize)
 
     def __init__(self, description: Description, own: Rules) -> None:
         self.description = description
@@ -105,6 +105,8 @@ def _rule(op: Op, selection: Selection) -> Rule:
             return select_lookup
         case tri.Concat():
             return select_concat
+        case tri.Slice():
+            return select_slice
         case tri.Resize():
             return select_resize
         case tri.RequantizeMean():

@@ -1,4 +1,4 @@
-"""Select what moves values: joins, and images of other sizes."""
+"""Select what moves values: joins, windows, and images of other sizes."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ...dialects.dla.vector import RESIZE_BITS
 from ...dialects.tri.interpolation import Axis
 from ...passes.building import reshape
 from ...passes.rewriting import NoMatch
-from .images import elements_from, image_of, rows_shape, tensor_from
+from .images import elements_from, image_of, is_made_here, rows_shape, tensor_from
 from .layout import Layout
 from .selection import Selection
 
@@ -20,16 +20,13 @@ CHANNELS = 3
 def select_concat(op: tri.Concat, selection: Selection) -> None:
     """Select joining images along rows, columns or channels."""
     shape = tensor_of(op.y.type).shape
-    axis = _image_axis(normalize_axis(op.axis, len(shape)), shape)
-    grain, name = Layout(selection.description).grain, selection.description.name
+    axis = _image_axis("joins", normalize_axis(op.axis, len(shape)), shape)
+    if not axis:
+        raise NoMatch("joins along the batch, must be rows, columns or channels")
     shapes = [tensor_of(x.type).shape for x in op.xs]
     if axis == CHANNELS:
         for part in shapes[:-1]:
-            channels = part[1] if len(part) == 4 else part[-1]
-            if channels % grain:
-                raise NoMatch(
-                    f"{name} joins parts of multiples of {grain} channels, not of {channels}"
-                )
+            _need_grains("joins parts of", part[1] if len(part) == 4 else part[-1], selection)
     with selection.place():
         images = [
             image_of(x) if len(part) == 4 else reshape(x, *rows_shape(part))
@@ -37,6 +34,28 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
         ]
         new = selection.build(dla.Concat, images, axis=axis)
         back = elements_from(new.y, shape)
+    selection.replace(back, ())
+
+
+def select_slice(op: tri.Slice, selection: Selection) -> None:
+    """Select a window of an image that the machine has made; of others it is taken elsewhere."""
+    name, shape = selection.description.name, tensor_of(op.x.type).shape
+    if any(step != 1 for step in op.steps):
+        raise NoMatch(f"{name} takes what lies together, not in steps of {op.steps}")
+    if not is_made_here(op.x, selection.rewriter):
+        raise NoMatch(f"{name} takes windows of what it has made itself")
+    start, sizes = [0, 0, 0], [1, 1, 1]
+    for axis, whole in enumerate(shape):
+        image_axis = _image_axis("takes part of", axis, shape)
+        if image_axis:
+            start[image_axis - 1], sizes[image_axis - 1] = op.starts[axis], op.sizes[axis]
+        elif op.sizes[axis] != whole:
+            raise NoMatch("takes part of the batch, must be of rows, columns or channels")
+    _need_grains("takes channels behind", start[-1], selection)
+    with selection.place():
+        image = image_of(op.x) if len(shape) == 4 else reshape(op.x, *rows_shape(shape))
+        new = selection.build(dla.Slice, image, start=tuple(start), sizes=tuple(sizes))
+        back = elements_from(new.y, tensor_of(op.y.type).shape)
     selection.replace(back, ())
 
 
@@ -64,19 +83,23 @@ def select_resize(op: tri.Resize, selection: Selection) -> None:
     selection.replace(back, ())
 
 
-def _image_axis(axis: int, shape: Shape) -> int:
-    """Return the axis of an image that an axis of a tensor becomes."""
+def _image_axis(verb: str, axis: int, shape: Shape) -> int:
+    """Return the axis of an image that an axis of a tensor becomes; 0 is the batch."""
     if len(shape) == 4:
-        images = (0, 3, 1, 2)
-    elif len(shape) == 3:
-        images = (0, 1, 3)
-    elif len(shape) == 2:
-        images = (1, 3)
-    else:
-        raise NoMatch(f"joins tensors of {len(shape)} axes, must be 2 to 4")
-    if not images[axis]:
-        raise NoMatch("joins along the batch, must be rows, columns or channels")
-    return images[axis]
+        return (0, 3, 1, 2)[axis]
+    if len(shape) == 3:
+        return (0, 1, 3)[axis]
+    if len(shape) == 2:
+        return (1, 3)[axis]
+    raise NoMatch(f"{verb} tensors of {len(shape)} axes, must be 2 to 4")
+
+
+def _need_grains(verb: str, channels: int, selection: Selection) -> None:
+    """Refuse to begin in the middle of what is written at once."""
+    grain = Layout(selection.description).grain
+    if channels % grain:
+        name = selection.description.name
+        raise NoMatch(f"{name} {verb} a multiple of {grain} channels, not {channels}")
 
 
 def _steps(table: Array, size: int) -> tuple[int, int]:

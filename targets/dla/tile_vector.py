@@ -158,6 +158,19 @@ def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
         first += shape[1 + along]
 
 
+@tiles(dla.Slice)
+def tile_slice(op: dla.Slice, tiler: Tiler) -> None:
+    """Write a window of an image to a place of its own, by way of sram."""
+    reader, writer, y = tiler.reader(op.x), tiler.writer(op.y), _shape(op.y)
+    need = _need(tiler, reader.loads, writer.stores)
+    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+        rows, columns, channels = (
+            (first + place, end + place) for (first, end), place in zip(made, op.start, strict=True)
+        )
+        for image in range(y[0]):
+            _move(tiler, reader, writer, image, (rows, columns, channels), made)
+
+
 def _move(
     tiler: Tiler, reader: Reader, writer: Writer, image: int, taken: Ranges, made: Ranges
 ) -> None:

@@ -181,3 +181,31 @@ func.func @no_such_axis(%a: tensor<1x5x4x3xi8>, %b: tensor<1x5x4x3xi8>) {
   %y = "dla.concat"(%a, %b) {axis = 4} : (tensor<1x5x4x3xi8>, tensor<1x5x4x3xi8>) -> tensor<1x5x4x3xi8>
   return
 }
+
+// Rows, columns, channels: all images are taken.
+func.func @takes_a_batch(%x: tensor<2x5x4x3xi8>) {
+  // expected-error @below {{'dla.slice' op start and sizes must have 3 entries each: rows, columns, channels}}
+  %y = "dla.slice"(%x) {start = array<i64: 0, 0, 0, 0>, sizes = array<i64: 2, 5, 4, 3>} : (tensor<2x5x4x3xi8>) -> tensor<2x5x4x3xi8>
+  return
+}
+
+// There are 5 rows.
+func.func @takes_too_much(%x: tensor<2x5x4x3xi8>) {
+  // expected-error @below {{'dla.slice' op takes (4, 0, 0) to (6, 4, 3) of (5, 4, 3)}}
+  %y = "dla.slice"(%x) {start = array<i64: 4, 0, 0>, sizes = array<i64: 2, 4, 3>} : (tensor<2x5x4x3xi8>) -> tensor<2x2x4x3xi8>
+  return
+}
+
+// Rows do not count from behind.
+func.func @takes_from_before(%x: tensor<2x5x4x3xi8>) {
+  // expected-error @below {{'dla.slice' op takes (-1, 0, 0) to (0, 4, 3) of (5, 4, 3)}}
+  %y = "dla.slice"(%x) {start = array<i64: -1, 0, 0>, sizes = array<i64: 1, 4, 3>} : (tensor<2x5x4x3xi8>) -> tensor<2x1x4x3xi8>
+  return
+}
+
+// Images are never empty.
+func.func @takes_nothing(%x: tensor<2x5x4x3xi8>) {
+  // expected-error @below {{'dla.slice' op takes (0, 0, 0) to (5, 0, 3) of (5, 4, 3)}}
+  %y = "dla.slice"(%x) {start = array<i64: 0, 0, 0>, sizes = array<i64: 5, 0, 3>} : (tensor<2x5x4x3xi8>) -> tensor<2x5x0x3xi8>
+  return
+}

@@ -44,3 +44,10 @@ func.func @joins(%a: tensor<1x5x4x3xi8>, %b: tensor<1x5x4x2xi8>) -> tensor<1x5x4
   %y = "dla.concat"(%a, %b) : (tensor<1x5x4x3xi8>, tensor<1x5x4x2xi8>) -> tensor<1x5x4x5xi8>
   return %y : tensor<1x5x4x5xi8>
 }
+
+// CHECK-LABEL: func.func @takes_a_window
+// CHECK:         "dla.slice"(%{{.*}}) {sizes = array<i64: 2, 4, 1>, start = array<i64: 3, 0, 2>} : (tensor<2x5x4x3xi8>) -> tensor<2x2x4x1xi8>
+func.func @takes_a_window(%x: tensor<2x5x4x3xi8>) -> tensor<2x2x4x1xi8> {
+  %y = "dla.slice"(%x) {start = array<i64: 3, 0, 2>, sizes = array<i64: 2, 4, 1>} : (tensor<2x5x4x3xi8>) -> tensor<2x2x4x1xi8>
+  return %y : tensor<2x2x4x1xi8>
+}

@@ -255,10 +255,34 @@ func.func @selects_a_join(%a: tensor<1x16x2x3xi8>, %b: tensor<1x5x2x3xi8>) -> te
 }
 
 // CHECK-LABEL: func.func @keeps_a_join_of_parts_of_atoms
-// CHECK:         "tri.concat"({{.*}}dla.refusal = "vanilla joins parts of multiples of 16 channels, not of 5"
+// CHECK:         "tri.concat"({{.*}}dla.refusal = "vanilla joins parts of a multiple of 16 channels, not 5"
 func.func @keeps_a_join_of_parts_of_atoms(%a: tensor<1x5x2x3xi8>, %b: tensor<1x16x2x3xi8>) -> tensor<1x21x2x3xi8> {
   %0 = "tri.concat"(%a, %b) {axis = 1 : i64} : (tensor<1x5x2x3xi8>, tensor<1x16x2x3xi8>) -> tensor<1x21x2x3xi8>
   return %0 : tensor<1x21x2x3xi8>
+}
+
+// What an op of the accelerator has made, as another image.
+// CHECK-LABEL: func.func @selects_a_window
+// CHECK:         "dla.slice"({{.*}}) {sizes = array<i64: 2, 3, 8>, start = array<i64: 0, 0, 16>}
+// CHECK-NOT:     tri.slice
+func.func @selects_a_window(%a: tensor<1x16x2x3xi8>, %b: tensor<1x16x2x3xi8>) -> tensor<1x8x2x3xi8> {
+  %0 = "tri.concat"(%a, %b) {axis = 1 : i64} : (tensor<1x16x2x3xi8>, tensor<1x16x2x3xi8>) -> tensor<1x32x2x3xi8>
+  %1 = "tri.slice"(%0) {starts = array<i64: 0, 16, 0, 0>, sizes = array<i64: 1, 8, 2, 3>, steps = array<i64: 1, 1, 1, 1>} : (tensor<1x32x2x3xi8>) -> tensor<1x8x2x3xi8>
+  return %1 : tensor<1x8x2x3xi8>
+}
+
+// CHECK-LABEL: func.func @keeps_windows
+// CHECK-DAG:     "tri.slice"({{.*}}dla.refusal = "vanilla takes channels behind a multiple of 16 channels, not 8"
+// CHECK-DAG:     "tri.slice"({{.*}}dla.refusal = "vanilla takes what lies together, not in steps of (1, 1, 1, 2)"
+// CHECK-DAG:     "tri.slice"({{.*}}dla.refusal = "takes part of the batch, must be of rows, columns or channels"
+// CHECK-DAG:     "tri.slice"({{.*}}dla.refusal = "vanilla takes windows of what it has made itself"
+func.func @keeps_windows(%a: tensor<2x16x2x3xi8>) -> (tensor<2x8x2x3xi8>, tensor<2x32x2x2xi8>, tensor<1x32x2x3xi8>, tensor<2x8x2x3xi8>) {
+  %0 = "tri.concat"(%a, %a) {axis = 1 : i64} : (tensor<2x16x2x3xi8>, tensor<2x16x2x3xi8>) -> tensor<2x32x2x3xi8>
+  %1 = "tri.slice"(%0) {starts = array<i64: 0, 8, 0, 0>, sizes = array<i64: 2, 8, 2, 3>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x32x2x3xi8>) -> tensor<2x8x2x3xi8>
+  %2 = "tri.slice"(%0) {starts = array<i64: 0, 0, 0, 0>, sizes = array<i64: 2, 32, 2, 2>, steps = array<i64: 1, 1, 1, 2>} : (tensor<2x32x2x3xi8>) -> tensor<2x32x2x2xi8>
+  %3 = "tri.slice"(%0) {starts = array<i64: 1, 0, 0, 0>, sizes = array<i64: 1, 32, 2, 3>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x32x2x3xi8>) -> tensor<1x32x2x3xi8>
+  %4 = "tri.slice"(%a) {starts = array<i64: 0, 0, 0, 0>, sizes = array<i64: 2, 8, 2, 3>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x16x2x3xi8>) -> tensor<2x8x2x3xi8>
+  return %1, %2, %3, %4 : tensor<2x8x2x3xi8>, tensor<2x32x2x2xi8>, tensor<1x32x2x3xi8>, tensor<2x8x2x3xi8>
 }
 
 // CHECK-LABEL: func.func @selects_a_resize

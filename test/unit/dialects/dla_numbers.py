@@ -135,6 +135,15 @@ def copy(x: Array, attributes: Attributes) -> Array:
     return y
 
 
+def window(x: Array, attributes: Attributes) -> Array:
+    """Copy a window of an image element by element."""
+    (rows, columns, channels), sizes = attributes["start"], attributes["sizes"]
+    y = np.empty((len(x), *sizes), np.int8)
+    for image, row, column, channel in np.ndindex(y.shape):
+        y[image, row, column, channel] = x[image, rows + row, columns + column, channels + channel]
+    return y
+
+
 def concat(xs: list[Array], attributes: Attributes) -> Array:
     axis = attributes["axis"] % 4
     planes = [np.moveaxis(x, axis, 0) for x in xs]

@@ -123,6 +123,13 @@ def concat(pick: Pick) -> Example:
     return Example((xs,), {"axis": axis})
 
 
+def part(pick: Pick) -> Example:
+    shape = [pick.between(1, 6) for _ in range(3)]
+    start = tuple(pick.between(0, size - 1) for size in shape)
+    sizes = tuple(pick.between(1, size - first) for size, first in zip(shape, start, strict=True))
+    return Example((image(pick, pick.between(1, 2), *shape),), {"start": start, "sizes": sizes})
+
+
 DLA: dict[type[Op], Maker] = {
     dla.Conv: conv,
     dla.Pool: pool,
@@ -131,4 +138,5 @@ DLA: dict[type[Op], Maker] = {
     dla.Resize: resize,
     dla.Copy: copy,
     dla.Concat: concat,
+    dla.Slice: part,
 }

@@ -29,6 +29,7 @@ MEANT: dict[type[Op], Callable[..., np.ndarray]] = {
     dla.Resize: dla_numbers.resize,
     dla.Copy: dla_numbers.copy,
     dla.Concat: dla_numbers.concat,
+    dla.Slice: dla_numbers.window,
 }
 
 

@@ -172,4 +172,13 @@ def concat(net: Network, x: ir.Value) -> ir.Value:
     return dla.Concat.build([x, lookup(net, x)], axis=axis).y
 
 
-DRAWN: tuple[Draw, ...] = (conv, conv, conv, pool, eltwise, lookup, resize, copy, concat)
+def window(net: Network, x: ir.Value) -> ir.Value:
+    shape = shape_of(x)[1:]
+    start = [int(net.random.integers(size)) for size in shape]
+    start[2] -= start[2] % 16  # whole atoms
+    rests = [size - first for size, first in zip(shape, start, strict=True)]
+    sizes = [int(net.random.integers(1, rest + 1)) for rest in rests]
+    return dla.Slice.build(x, start=tuple(start), sizes=tuple(sizes)).y
+
+
+DRAWN: tuple[Draw, ...] = (conv, conv, conv, pool, eltwise, lookup, resize, copy, concat, window)

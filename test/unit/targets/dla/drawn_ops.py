@@ -213,6 +213,25 @@ def scale(d: Drawn) -> str:
 
 
 @draws
+def window(d: Drawn) -> str:
+    """Take a window of what a table has made: of what others made an accelerator takes none."""
+    rank = d.integer(2, 4)
+    shape = list(d.shape(rank))
+    channel = 1 if rank == 4 else rank - 1
+    shape[channel] = d.integer(1, 40)
+    starts, ends = [0], [shape[0]]
+    for axis in range(1, rank):
+        first = d.integer(0, shape[axis] - 1)
+        starts.append(first - first % 16 if axis == channel else first)
+        ends.append(d.integer(starts[axis] + 1, shape[axis]))
+    numbers = [d.graph.weight(np.array(each, np.int64)) for each in (starts, ends)]
+    scale = d.graph.scale(0.01, d.zero())
+    quantized = d.graph.op("QuantizeLinear", [d.graph.op("Sigmoid", [d.input(shape)]), *scale])
+    made = d.graph.op("DequantizeLinear", [quantized, *scale])
+    return d.graph.op("Slice", [made, *numbers])
+
+
+@draws
 def concat(d: Drawn) -> str:
     rank = d.integer(2, 4)
     shape, axis = list(d.shape(rank)), d.integer(1, rank - 1)

@@ -210,7 +210,7 @@ def test_parts_of_a_join_end_where_packets_can_write(tmp_path: Path) -> None:
         wide = described(tmp_path, changed)
         graph = graph_of()
         (said,) = refused(join(graph), graph, description=wide)
-        assert said == "vanilla joins parts of multiples of 32 channels, not of 16"
+        assert said == "vanilla joins parts of a multiple of 32 channels, not 16"
 
 
 def test_averages_that_the_pool_cannot_scale_are_convolutions(tmp_path: Path) -> None:

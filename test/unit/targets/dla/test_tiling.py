@@ -113,5 +113,5 @@ def test_staying_moves_less(seed: int) -> None:
 
 def test_not_even_the_smallest_tile_fits() -> None:
     module = network(3, (1, 9, 11, 3), 2)
-    with pytest.raises(Retry, match="of sram"):
+    with pytest.raises(Retry, match="has no tile that fits into 0 bytes"):
         LowerToBuffers(tile_share=0).run(module)
