@@ -74,9 +74,12 @@ class _Lower(Pattern):
         site = site_of(op, self.rounding, self.bits, rewriter)
         made = rewriter.find_producer(site.source)
         rule = RULES.get(type(made)) if made is not None else None
-        if rule is None:
+        if made is None or rule is None:
             name = made.op_name if made else "an input"
             raise NoMatch(f"has no rule for {name} on integers")
+        for value in (*made.operation.operands, *op.results):
+            if not tensor_of(value.type).size:
+                raise NoMatch("has a tensor without elements")
         with rewriter.before(op, *site.ops):
             stored = rule(made, site)
             cast = tri.StorageCast.build(stored, to=op.to)

@@ -87,6 +87,8 @@ class _Body:
         self.outputs = {inner: out.slice(border.pads[: len(shape)], shape, [1] * len(shape))}
 
     def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
+        if not any(tensor_of(value.type).size for value in anchor.results):
+            return
         sinks = [self._sink(value, epilogue) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
         lowering = lowering_of(anchor)

@@ -146,7 +146,7 @@ def tile_bytes(
 
 def _cycles(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
     """Estimate how long the engines take: the longest one, and a part of what dram moves."""
-    costs = {name: engine.costs for name, engine in layout.description.engines.items()}
+    costs = {name: layout.description.costs(name) for name in ("load", "load_weights", "store")}
     tiles = shape.images * -(-shape.out[0] // plan.rows) * -(-shape.out[1] // plan.columns)
     groups, depth = len(parts(shape.filters, plan.filters)), _depth(shape, plan.channels)
     size = chunk_bytes(shape, layout, plan.filters, plan.channels)
@@ -154,7 +154,7 @@ def _cycles(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
     chunks = groups * depth
     once = plan.filters_outside or plan.keep == chunks
     again = shape.depthwise or (plan.filters_outside and tiles > 1)
-    weights = _moved(costs["load"], chunks if once else chunks * tiles, size)
+    weights = _moved(costs["load_weights"], chunks if once else chunks * tiles, size)
     images = _moved(costs["load"], tiles * (groups if again else 1) * shape.loads, source)
     store = _moved(costs["store"], tiles * groups * shape.stores, result)
     mac = _mac_cycles(plan, shape, layout, tiles * chunks)
@@ -168,7 +168,7 @@ def _moved(costs: Mapping[str, int], packets: int, size: int) -> int:
 
 
 def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, packets: int) -> int:
-    cost = layout.description.engines["mac"].costs
+    cost = layout.description.costs("conv")
     channels = 1 if shape.depthwise else -(-plan.channels // cost["rows"])
     steps = channels * -(-plan.filters // cost["columns"]) * shape.taps
     return packets * (cost["overhead"] + steps * plan.rows * plan.columns)

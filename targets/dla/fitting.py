@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.errors import Unsupported
+from ...dialects.core.errors import Invalid, Unsupported
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
@@ -18,6 +18,7 @@ from . import tile_conv as tile_conv
 from . import tile_vector as tile_vector
 from .attempts import Retry
 from .layout import Layout
+from .limits import check_field
 from .tiler import TILINGS, Images, Tiler, tiling_of
 
 SHARES = ((2, 3), (1, 1))
@@ -83,7 +84,12 @@ class _Trial(Tiler):
         return self.stand_in
 
     def put(self, cls: type[BufferOp], *buffers: ir.Value, **attributes: Any) -> None:
-        pass
+        try:
+            for name, value in attributes.items():
+                if isinstance(value, (int, str)):
+                    check_field(self.description, cls.packet, name, value)
+        except Invalid as fault:
+            raise Unsupported(f"has no tile that its packets can say: {fault}") from None
 
     def constant(self, array: Array, hint: str) -> ir.Value:
         return self.stand_in

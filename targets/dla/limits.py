@@ -23,22 +23,22 @@ _PAIRS = {
 """The fields that hold the first two numbers of an attribute."""
 
 
+MOVES = "copy"
+"""The packet for what is moved about in sram, of ops that have none of their own."""
+
+
 def tensor_refusal(op: TensorOp, description: Description) -> str | None:
     """Say why an accelerator does not take an op, however it is tiled, or None when it does."""
     name = description.name
     if op.dialect.target not in ("", name):
         return f"{name} has no op {op.op_name}, which is of '{op.dialect.target}' alone"
     if not op.packet:
-        return None
+        return _stride_refusal(op, description)
     rounding = op.attributes.get("rounding", description.rounding)
     if rounding != description.rounding:
         return f"{name} rounds {description.rounding}, not {rounding}"
-    layout = Layout(description)
-    return (
-        field_refusal(description, op.packet, _values(op))
-        or field_refusal(description, "load", _strides("source", _images(op), layout))
-        or field_refusal(description, "store", _strides("destination", op.results, layout))
-    )
+    refusal = field_refusal(description, op.packet, _values(op))
+    return refusal or _stride_refusal(op, description)
 
 
 def field_refusal(
@@ -49,10 +49,30 @@ def field_refusal(
         return f"{description.name} has no packet '{packet}'"
     try:
         for field, value in values:
-            _check(description, packet, field, value)
+            check_field(description, packet, field, value)
     except Invalid as refused:
         return f"{description.name}: {refused}"
     return None
+
+
+def _stride_refusal(op: TensorOp, description: Description) -> str | None:
+    """Say which packet cannot hold how far rows or pixels of an op's images are apart, or None.
+
+    In sram that is no more than in dram, nor than sram has bytes.
+    """
+    layout, results = Layout(description), list(op.results)
+    images, inside = _images(op), layout.capacity("sram")
+    held = [
+        ("load", _strides("source", images, layout)),
+        ("load", _strides("destination", images, layout, inside)),
+        ("store", _strides("source", results, layout, inside)),
+        ("store", _strides("destination", results, layout)),
+        (op.packet or MOVES, _strides("source", images, layout, inside)),
+        (op.packet or MOVES, _strides("other", images, layout, inside)),
+        (op.packet or MOVES, _strides("destination", results, layout, inside)),
+    ]
+    found = (field_refusal(description, packet, values) for packet, values in held)
+    return next((refusal for refusal in found if refusal is not None), None)
 
 
 def _images(op: TensorOp) -> list[ir.Value]:
@@ -60,13 +80,16 @@ def _images(op: TensorOp) -> list[ir.Value]:
     return [op.x] if isinstance(op, dla.Conv) else list(op.operation.operands)
 
 
-def _strides(name: str, values: Iterable[ir.Value], layout: Layout) -> Iterator[tuple[str, Value]]:
-    """Yield how far the rows and the pixels of images are apart in dram."""
+def _strides(
+    name: str, values: Iterable[ir.Value], layout: Layout, most: int | None = None
+) -> Iterator[tuple[str, Value]]:
+    """Yield how far the rows and the pixels of images are apart, at most."""
     for tensor in (tensor_of(value.type) for value in values):
         if tensor.dtype == "i8" and tensor.rank == 4:
             pixel = layout.padded(tensor.shape[3])
-            yield f"{name}_pixel", pixel
-            yield f"{name}_row", pixel * tensor.shape[2]
+            row = pixel * tensor.shape[2]
+            yield f"{name}_pixel", pixel if most is None else min(pixel, most)
+            yield f"{name}_row", row if most is None else min(row, most)
 
 
 def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
@@ -81,7 +104,7 @@ def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
             yield from ((name, each) for each in listed)
 
 
-def _check(description: Description, packet: str, name: str, value: Value) -> None:
+def check_field(description: Description, packet: str, name: str, value: Value) -> None:
     """Raise Invalid for a value beyond the limits of a field, or beyond its bits."""
     description.check(packet, {name: value})
     for field in description.packets[packet].fields:

@@ -186,7 +186,8 @@ def _move(
     else:
         source = reader.window(image, taken)
         buffers = (source.buffer, target.buffer)
-        tiler.put(dla.CopyTile, *buffers, **_places(source, target), **counts)
+        fields = {"rounding": tiler.description.rounding, **counts}
+        tiler.put(dla.CopyTile, *buffers, **_places(source, target), **fields)
     writer.finish(target, image, made)
 
 

@@ -40,11 +40,11 @@ def run(flags: argparse.Namespace) -> None:
         return
     file = Path(flags.file)
     data = arguments.read_bytes(file)
-    target = container.target_name(data, file.name)
     if flags.description is None:
-        instructions = find_instructions(target)
+        instructions = container.find_for(data, file.name, find_instructions)
     else:
-        instructions = InstructionSet(read_description(flags.description), find_classes(target))
+        classes = container.find_for(data, file.name, find_classes)
+        instructions = InstructionSet(read_description(flags.description), classes)
     print(_text(instructions, data, file.name, flags.whole), end="")
 
 
@@ -59,7 +59,7 @@ def _of_package(path: str, whole: bool) -> Iterator[tuple[str, str]]:
     description = parse_description(bytes(package.entries[DESCRIPTION]), DESCRIPTION)
     for name in dict.fromkeys(step.entry for step in steps):
         data = bytes(package.entries[name])
-        instructions = InstructionSet(description, find_classes(container.target_name(data, name)))
+        instructions = InstructionSet(description, container.find_for(data, name, find_classes))
         yield name, _text(instructions, data, name, whole)
 
 

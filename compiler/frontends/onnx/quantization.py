@@ -87,12 +87,12 @@ def known_type(
 ) -> QuantizedType | None:
     """Return the quantised type of constant scales, one for all or one for each index of an axis.
 
-    Returns None where scales or zero points are computed, not of f32, or no positive numbers, or do
-    not fit `x`.
+    Returns None where scales or zero points are computed, not of f32, none at all, or no positive
+    numbers, or do not fit `x`.
     """
     scales = node.evaluate(scale) if tensor(scale).dtype == "f32" else None
     zeros = np.zeros(1, np.int64) if zero_point is None else node.evaluate(zero_point)
-    if scales is None or zeros is None or storage not in STORAGE.values():
+    if scales is None or zeros is None or not scales.size or storage not in STORAGE.values():
         return None
     if not (np.isfinite(scales).all() and (scales > 0).all()):
         return None

@@ -20,19 +20,22 @@ hash tells. There is one file for a container: what `save` would write otherwise
 import json
 import struct
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .description import Description
-from .document import as_list, as_number, as_text
+from .document import as_list, as_number, as_text, on_one_line
 from .packet import InstructionSet, Placed
 from .ports import Port, from_table, ports_fault, to_table
+
+Found = TypeVar("Found")
 
 MAGIC, VERSION = b"TDLA", 2
 _HEADER = struct.Struct("<4sHH16sIIII24s")
 _CRC = 36
+_NAME = 40
 _UNIT = 16
 
 
@@ -136,10 +139,22 @@ def _padded(section: bytes) -> bytes:
     return section + bytes(-len(section) % _UNIT)
 
 
-def target_name(data: bytes, file: str) -> str:
-    """Return the name of the target that a file is for, before it is known to be whole."""
+def find_for(data: bytes, file: str, find: Callable[[str], Found]) -> Found:
+    """Return what is found by the name of the target that a file is for.
+
+    The file need not be whole; where there is no such target, CompileError has the offset.
+    """
     _require_head(data, file)
-    return data[40:64].rstrip(b"\0").decode("utf-8", "replace")
+    try:
+        return find(_target_name(data))
+    except CompileError as error:
+        if error.diagnostics[0].where:
+            raise
+        _refuse(file, _NAME, error.diagnostics[0].message)
+
+
+def _target_name(data: bytes) -> str:
+    return data[_NAME : _HEADER.size].rstrip(b"\0").decode("utf-8", "replace")
 
 
 def load(instructions: InstructionSet, data: bytes, file: str = "container") -> Container:
@@ -152,8 +167,8 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     if digest != description.digest:
         message = f"made for another description: {digest.hex()}"
         _refuse(file, 8, f"{message}, {description.name} is {description.digest.hex()}")
-    if target_name(data, file) != description.name:
-        _refuse(file, 40, f"for '{target_name(data, file)}', not for {description.name}")
+    if _target_name(data) != description.name:
+        _refuse(file, _NAME, f"for '{_target_name(data)}', not for {description.name}")
     offset = _HEADER.size
     sections: list[bytes] = []
     for field, size in zip((24, 28, 32), (manifest_size, constants, code), strict=True):
@@ -180,6 +195,9 @@ def _check_code(instructions: InstructionSet, file: str, made: Container, start:
         needed = _relocations(instructions, stream)
     except CompileError as error:
         _refuse(file, start, f"the code that starts here: {error.diagnostics[0].message}")
+    for entry in needed:
+        if entry.region not in made.regions:
+            _refuse(file, start + entry.offset, f"region '{entry.region}' is used, it has no size")
     if made.relocations != needed:
         _refuse(file, _HEADER.size, "relocations are not those of the code")
     if len(made.nodes) not in (0, len(stream)):
@@ -240,4 +258,4 @@ def _read(table: Any, sections: Sequence[bytes]) -> Container:
 
 
 def _refuse(file: str, offset: int, message: str) -> NoReturn:
-    raise CompileError([Diagnostic(f"{file}, offset {offset:#x}", message)])
+    raise CompileError([Diagnostic(f"{file}, offset {offset:#x}", on_one_line(message))])

@@ -58,18 +58,17 @@ class Limit:
 
 @dataclass(frozen=True)
 class PacketFormat:
-    """Describe one kind of packet: its number, its engine, and its fields after the header."""
+    """Describe one kind of packet: its number, its engine, and its fields after the header.
+
+    `units` is how many it takes, with its header.
+    """
 
     name: str
     opcode: int
     engine: str
+    units: int
     fields: tuple[Field, ...]
     limits: tuple[Limit, ...] = ()
-
-    @property
-    def units(self) -> int:
-        """Return how many units the packet takes, with its header."""
-        return 1 + max((field.unit for field in self.fields), default=0)
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,10 @@ class Description:
         """Return how many bytes the channels of a pixel take: whole atoms."""
         return -(-channels // self.atom) * self.atom
 
+    def costs(self, packet: str) -> Mapping[str, int]:
+        """Return what packets of a name cost: the numbers of the engine that runs them."""
+        return self.engines[self.packets[packet].engine].costs
+
     def memory(self, space: str) -> Memory:
         """Return the memory that holds a space; the spaces of dram are its regions."""
         return self.memories["dram" if space.startswith("dram.") else space]
@@ -126,7 +129,8 @@ class Description:
     @cached_property
     def digest(self) -> bytes:
         """Return 16 bytes that differ when anything but the summary does."""
-        facts = {**asdict(self), "summary": ""}
+        # Packets number engines in their order, which sorted keys do not say.
+        facts = {**asdict(self), "summary": "", "order": list(self.engines)}
         del facts["source"]
         text = json.dumps(facts, sort_keys=True, default=dict)
         return hashlib.sha256(text.encode()).digest()[:16]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from ....dialects.core.errors import CompileError, Invalid
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from . import container
 from .container import Container
 from .linter import Finding, lint
@@ -49,9 +49,13 @@ class Device:
         CompileError for a faulty description, and with `file` and the offset for a container that
         is corrupt, newer than this, or of another description.
         """
-        classes = find_classes(container.target_name(data, file))
+        classes = container.find_for(data, file, find_classes)
         instructions = InstructionSet(parse_description(description), classes)
-        return Device(instructions, container.load(instructions, data, file), seed)
+        loaded = container.load(instructions, data, file)
+        try:
+            return Device(instructions, loaded, seed)
+        except CompileError as error:
+            raise CompileError([Diagnostic(file, error.diagnostics[0].message)]) from None
 
     def run(self, inputs: Sequence[Values]) -> list[Values]:
         """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.

@@ -18,9 +18,13 @@ class Packet:
     """Base of all packets: a frozen dataclass with the fields that the description lists.
 
     `waits` says for engines how many of their packets must be complete before this one starts.
+    Engines of the kind `runs_on` have the costs that `cycles` asks for. A description may leave out
+    a packet that is not `needed`: then what it computes is refused.
     """
 
     name: ClassVar[str]
+    runs_on: ClassVar[str] = ""
+    needed: ClassVar[bool] = False
     in_place: ClassVar[bool] = False
     ends: ClassVar[bool] = False
     waits: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -60,21 +64,35 @@ class InstructionSet:
 
     def __init__(self, description: Description, classes: Sequence[type[Packet]]) -> None:
         self.description = description
-        self.classes = {cls.name: cls for cls in classes}
+        listed = (cls for cls in classes if cls.needed or cls.name in description.packets)
+        self.classes = {cls.name: cls for cls in listed}
         self.by_opcode = {form.opcode: form for form in description.packets.values()}
         self.engines = tuple(description.engines)
         self._check_classes()
 
     def _check_classes(self) -> None:
-        for name in self.classes.keys() | self.description.packets.keys():
+        for name in sorted(self.classes.keys() | self.description.packets.keys()):
             if name not in self.description.packets:
                 raise CompileError(f"the description lacks the packet '{name}'")
             if name not in self.classes:
                 raise CompileError(f"packet '{name}' has no class that executes it")
-            listed = {field.name for field in self.description.packets[name].fields}
-            for missing in sorted(set(self.classes[name].own_fields()) ^ listed):
-                side = "its class" if missing in listed else "the description"
-                raise CompileError(f"field '{missing}' of packet '{name}' is not in {side}")
+            self._check_class(self.classes[name], self.description.packets[name])
+
+    def _check_class(self, cls: type[Packet], form: PacketFormat) -> None:
+        listed = {field.name: field for field in form.fields}
+        types = {field.name: field.type for field in fields(cls)}
+        for missing in sorted(set(cls.own_fields()) ^ listed.keys()):
+            side = "its class" if missing in listed else "the description"
+            raise CompileError(f"field '{missing}' of packet '{form.name}' is not in {side}")
+        for name, entry in listed.items():
+            held = "cases" if types[name] in (str, "str") else "numbers"
+            if bool(entry.cases) != (held == "cases"):
+                message = f"field '{name}' of packet '{form.name}' is of kind '{entry.kind}'"
+                raise CompileError(f"{message}, its class has {held} there")
+        kind = self.description.engines[form.engine].kind
+        if cls.runs_on not in ("", kind):
+            message = f"packet '{form.name}' is run by '{form.engine}', an engine of kind '{kind}'"
+            raise CompileError(f"{message}, must be of kind '{cls.runs_on}'")
 
     def form(self, packet: Packet) -> PacketFormat:
         """Return the format of a packet."""

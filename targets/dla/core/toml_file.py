@@ -1,7 +1,7 @@
 """Read a description from a TOML file; list all of its faults, each with its line."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
@@ -33,6 +33,7 @@ _MEMORY: Mapping[str, type] = {"bytes": int, "alignment": int, "address_bits": i
 _ENGINE: Mapping[str, type] = {"kind": str, "memories": list}
 _COSTS: Mapping[str, type] = dict.fromkeys(chain(*ENGINE_KINDS.values()), int)
 _NEEDED = ("dram", "sram", "weights", "accumulator")
+_REGIONS = ("constants", "inputs", "outputs", "activations")
 _LONGEST = 24
 """How many bytes of a name a container has room for."""
 
@@ -77,11 +78,11 @@ class _Reader:
         top = self.tables.good(table, {**_FACTS, **_PARTS}, ())
         self._facts(top)
         unit = self._unit(top.get("unit_bytes"))
-        regions = self.tables.names(("regions",), top["regions"]) if "regions" in top else ()
+        regions = self._regions(top.get("regions"))
         memories = self._memories(top.get("memories"))
         engines = self._engines(top.get("engines"), memories)
         header = self._header(top.get("header"), unit, engines)
-        known = Known(unit, header, memories, engines)
+        known = Known(unit, header, memories, engines, len(regions))
         packets = PacketReader(self.tables, known).packets(top.get("packets", {}))
         if self.tables.faults:
             return None
@@ -107,6 +108,15 @@ class _Reader:
     def _unit(self, unit: int | None) -> int | None:
         self.tables.power(("unit_bytes",), unit)
         return self.tables.number(("unit_bytes",), unit, 8, 4096)
+
+    def _regions(self, listed: Sequence[object] | None) -> tuple[str, ...]:
+        if listed is None:
+            return ()
+        names = self.tables.names(("regions",), listed)
+        for name in _REGIONS:
+            if name not in names:
+                self.tables.fault(("regions",), f"'regions' lacks '{name}'")
+        return names
 
     def _memories(self, tables: Table | None) -> Mapping[str, Memory | None] | None:
         if tables is None:

@@ -21,6 +21,7 @@ class Known:
     header: Mapping[str, int]
     memories: Mapping[str, Memory | None] | None
     engines: Mapping[str, Engine | None] | None
+    regions: int
 
 
 class PacketReader:
@@ -72,7 +73,13 @@ class PacketReader:
             fields.append(field)
         names = [_name(table) for table in listed] if "fields" in entries else None
         limits = self._limits(name, entries.get("limits", {}), names)
-        return PacketFormat(name, opcode, engine or "", tuple(fields), limits)
+        units = 1 + max((self._last_unit(field) for field in fields), default=0)
+        return PacketFormat(name, opcode, engine or "", units, tuple(fields), limits)
+
+    def _last_unit(self, field: Field) -> int:
+        """Return the last unit that a field has bits in; a wide one ends in another one."""
+        bits = (self.known.unit_bytes or field.bits) * 8
+        return field.unit + (field.bit + field.bits - 1) // bits
 
     def _apart(self, where: Path, field: Field, other: Field) -> None:
         place = (*where, field.name)
@@ -116,6 +123,8 @@ class PacketReader:
             self._address(where, field, engine)
         elif field.family == "enum":
             self._cases(where, field)
+        elif field.kind == "region":
+            self._room(where, field, self.known.regions, "regions")
         elif field.kind not in NUMBERS:
             known = (*NUMBERS, "address:<memory>", "enum:<case>,<case>")
             self.tables.choice(where, field.kind, known, f"kind of field '{field.name}'")
@@ -125,8 +134,11 @@ class PacketReader:
         if len(set(cases)) != len(cases) or not all(case.isidentifier() for case in cases):
             message = f"cases of field '{field.name}' must be names, each different"
             self.tables.fault(where, message)
-        if len(cases) > 1 << field.bits:
-            message = f"{len(cases)} cases of field '{field.name}' do not fit in {field.bits} bits"
+        self._room(where, field, len(cases), "cases")
+
+    def _room(self, where: Path, field: Field, count: int, what: str) -> None:
+        if count > 1 << field.bits:
+            message = f"{count} {what} of field '{field.name}' do not fit in {field.bits} bits"
             self.tables.fault(where, message)
 
     def _address(self, where: Path, field: Field, engine: Engine | None) -> None:

@@ -35,6 +35,7 @@ class Conv(WindowPacket):
     """
 
     name = "conv"
+    runs_on = "mac"
 
     filters: int
     mode: str
@@ -63,7 +64,7 @@ class Conv(WindowPacket):
         return (self.destination_extent(description), sums) if self.finish else (sums,)
 
     def cycles(self, description: Description) -> int:
-        costs = description.engines["mac"].costs
+        costs = description.costs(self.name)
         depth = 1 if self.mode == "depthwise" else -(-self.channels // costs["rows"])
         steps = depth * -(-self.filters // costs["columns"]) * self.window.taps
         return costs["overhead"] + steps * self.out_rows * self.out_columns

@@ -10,9 +10,9 @@ from ..core.machine import Machine
 from ..core.packet import Packet
 
 
-def dma_cycles(description: Description, engine: str, count: int) -> int:
-    """Return how long an engine copies bytes."""
-    costs = description.engines[engine].costs
+def dma_cycles(description: Description, packet: str, count: int) -> int:
+    """Return how long the engine of a packet copies bytes."""
+    costs = description.costs(packet)
     return costs["latency"] + -(-count // costs["bytes_per_cycle"])
 
 
@@ -27,6 +27,8 @@ class Load(Packet):
     """Copy a window of a tensor from dram; rows and columns outside of it get `fill`."""
 
     name = "load"
+    runs_on = "dma"
+    needed = True
 
     region: int
     source: int
@@ -55,7 +57,7 @@ class Load(Packet):
         return (Extent("sram", self.destination, self.channels, counts, strides),)
 
     def cycles(self, description: Description) -> int:
-        return dma_cycles(description, "load", self.writes(description)[0].bytes)
+        return dma_cycles(description, self.name, self.writes(description)[0].bytes)
 
     def execute(self, machine: Machine) -> None:
         (target,) = self.writes(machine.description)
@@ -72,6 +74,8 @@ class LoadWeights(Packet):
     """Copy bytes from dram to the memory of weights and tables."""
 
     name = "load_weights"
+    runs_on = "dma"
+    needed = True
 
     region: int
     source: int
@@ -85,7 +89,7 @@ class LoadWeights(Packet):
         return (Extent("weights", self.destination, self.length),)
 
     def cycles(self, description: Description) -> int:
-        return dma_cycles(description, "load", self.length)
+        return dma_cycles(description, self.name, self.length)
 
     def execute(self, machine: Machine) -> None:
         values = machine.read(self.reads(machine.description)[0])
@@ -97,6 +101,8 @@ class Store(Packet):
     """Copy a window of a tensor to dram."""
 
     name = "store"
+    runs_on = "dma"
+    needed = True
 
     region: int
     destination: int
@@ -120,7 +126,7 @@ class Store(Packet):
         return (Extent(space, self.destination, self.channels, counts, strides),)
 
     def cycles(self, description: Description) -> int:
-        return dma_cycles(description, "store", self.reads(description)[0].bytes)
+        return dma_cycles(description, self.name, self.reads(description)[0].bytes)
 
     def execute(self, machine: Machine) -> None:
         values = machine.read(self.reads(machine.description)[0])
@@ -132,4 +138,5 @@ class End(Packet):
     """End the stream."""
 
     name = "end"
+    needed = True
     ends = True

@@ -15,6 +15,8 @@ from .images import ImagePacket, WindowPacket
 class VectorPacket(ImagePacket):
     """Base of packets that read one image and spend as long as there are bytes to write."""
 
+    runs_on = "vec"
+
     def reads(self, description: Description) -> tuple[Extent, ...]:
         return (self.source_extent,)
 
@@ -22,7 +24,7 @@ class VectorPacket(ImagePacket):
         return (self.destination_extent(description),)
 
     def cycles(self, description: Description) -> int:
-        costs = description.engines[description.packets[self.name].engine].costs
+        costs = description.costs(self.name)
         elements = self.destination_extent(description).bytes * self.steps
         return costs["overhead"] + -(-elements // costs["lanes"])
 
@@ -140,6 +142,7 @@ class Copy(VectorPacket):
     """Copy a window, and rescale it: y = clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
 
     name = "copy"
+    needed = True
     in_place = True
 
     source_zero: int

@@ -104,6 +104,26 @@ def test_code_that_is_none_is_refused_with_both_offsets() -> None:
     )
 
 
+def test_a_region_that_packets_use_must_have_a_size() -> None:
+    """Else the text of the container, which says sizes, would lack one."""
+    made = CONVS.container()
+    regions = {name: size for name, size in made.regions.items() if name != "outputs"}
+    data = container.save(VANILLA.description, replace(made, regions=regions, outputs=()))
+    start = len(data) - len(made.code)
+    assert f"offset {start + 208:#x}: error: region 'outputs' is used, it has no size" in (
+        refusal(data)
+    )
+
+
+def test_a_refusal_is_one_line_whatever_a_file_says() -> None:
+    def change(table: dict[str, Any]) -> None:
+        table["outputs"][0]["region"] = "out\n\x1b[31m\u202e"
+
+    said = refusal(with_manifest(change))
+    assert "lies in region 'out\\n\\x1b[31m\\u202e', which has no room for it" in said
+    assert said.isprintable()
+
+
 @given(st.integers(0, 10_000), st.integers(1, 255))
 def test_no_changed_byte_is_overlooked(place: int, change: int) -> None:
     data = bytearray(CONVS.file())

@@ -118,7 +118,7 @@ def test_other_arrays_are_refused(inputs: Sequence[np.ndarray], message: str) ->
         (
             DESCRIPTION_BYTES,
             CONVS.file()[:40] + b"other\0\0" + CONVS.file()[47:],
-            "no accelerator is called 'other', there are: vanilla",
+            "a.tdla, offset 0x28: error: no accelerator is called 'other', there are: vanilla",
         ),
     ],
 )
@@ -146,7 +146,7 @@ except CompileError as error:
     data = container.save(VANILLA.description, made)
     done = subprocess.run([sys.executable, "-c", script, FILE], input=data, capture_output=True)
     assert done.returncode == 0, done.stderr
-    assert b"this computer has no memory for regions" in done.stdout
+    assert b"container: error: this computer has no memory for regions" in done.stdout
 
 
 def test_a_device_needs_no_mlir(tmp_path: Path) -> None:

@@ -36,7 +36,8 @@ def test_what_is_printed_assembles(tmp_path: Path, capsys: pytest.CaptureFixture
     [
         (b"nothing", "offset 0x0: error: starts with b'noth'"),
         (b"TDLA\x02\0", "offset 0x6: error: the header is cut short"),
-        (b"TDLA\x02\0" + bytes(34) + b"other" + bytes(19), "no accelerator is called 'other'"),
+        (b"TDLA\x02\0" + bytes(34) + b"\n\xfftd\x1b" + bytes(19), "no accelerator is called '\\n"),
+        (b"TDLA\x02\0" + bytes(34) + b"other" + bytes(19), "a.dla, offset 0x28: error: no acc"),
     ],
 )
 def test_other_files_are_refused(
@@ -45,7 +46,9 @@ def test_other_files_are_refused(
     file = tmp_path / "a.dla"
     file.write_bytes(data)
     assert main(["disasm", str(file)]) == 1
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.removesuffix("\n").isprintable()
 
 
 def test_a_missing_file_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

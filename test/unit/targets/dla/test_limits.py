@@ -80,6 +80,32 @@ def test_strides_of_images_fit_their_fields(text: str, sentence: str | None) -> 
     assert refusal(text) == sentence
 
 
+def join(channels: int) -> str:
+    x, y = f"tensor<1x1x1x{channels}xi8>", f"tensor<1x1x1x{2 * channels}xi8>"
+    return f"""func.func @f(%x: {x}) -> {y} {{
+      %0 = "dla.concat"(%x, %x) {{axis = 3}} : ({x}, {x}) -> {y}
+      return %0 : {y}
+    }}"""
+
+
+def test_joined_images_are_no_wider_than_packets_can_say() -> None:
+    assert refusal(join(32752)) is None
+    found = refusal(join(32768))
+    assert found == "vanilla: field 'source_pixel' is 65536, must be from 0 to 65535"
+
+
+@pytest.mark.parametrize(
+    ("packet", "field"),
+    [("load", "destination_pixel"), ("store", "source_pixel"), ("pool", "destination_pixel")],
+)
+def test_images_in_sram_are_no_wider_than_packets_can_say(packet: str, field: str) -> None:
+    form = VANILLA.packets[packet]
+    fields = tuple(replace(f, bits=4) if f.name == field else f for f in form.fields)
+    packets = {**VANILLA.packets, packet: replace(form, fields=fields)}
+    found = refusal(pool("shift = 1"), replace(VANILLA, packets=packets))
+    assert found == f"vanilla: field '{field}' is 16, must be from 0 to 15"
+
+
 def test_multipliers_have_as_many_bits_as_the_description_says() -> None:
     few = replace(VANILLA, multiplier_bits=16)
     assert refusal(conv(multiplier=(1 << 16) - 1), few) is None

@@ -198,17 +198,19 @@ def test_halves_go_where_the_description_says(tmp_path: Path) -> None:
     assert said == "vanilla rounds half_even, not half_away"
 
 
-def test_parts_of_a_join_are_whole_atoms(tmp_path: Path) -> None:
+def test_parts_of_a_join_end_where_packets_can_write(tmp_path: Path) -> None:
     def join(graph: Graph) -> str:
         parts = [graph.input((1, 16, 2, 3), 0.1, 3), graph.input((1, 5, 2, 3), 0.1, 3)]
         return graph.op("Concat", parts, axis=1)
 
     graph = graph_of()
     assert refused(join(graph), graph) == []
-    wide = described(tmp_path, ("atom = 16", "atom = 32"))
-    graph = graph_of()
-    (said,) = refused(join(graph), graph, description=wide)
-    assert said == "vanilla joins parts of a multiple of 32 channels, not 16"
+    dram = "dram = { bytes = 0x10_0000_0000, alignment = "
+    for changed in (("atom = 16", "atom = 32"), (f"{dram}16", f"{dram}32")):
+        wide = described(tmp_path, changed)
+        graph = graph_of()
+        (said,) = refused(join(graph), graph, description=wide)
+        assert said == "vanilla joins parts of a multiple of 32 channels, not 16"
 
 
 def test_averages_that_the_pool_cannot_scale_are_convolutions(tmp_path: Path) -> None:

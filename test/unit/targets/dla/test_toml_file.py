@@ -53,6 +53,8 @@ FAULTS = [
     ('bits = 36, kind = "address:dram"', 'bits = 99999999999, kind = "enum:a"', "must have 1 to"),
     ('"length", unit = 1, bit = 64, bits = 24', '"length", unit = 1, bit = 64', "lacks 'bits'"),
     ('bits = 24, kind = "address:weights" }', 'bits = 24, wide = 1, kind = "uint" }', "true or"),
+    ('"inputs", "outputs"', '"inputs", "output"', "'regions' lacks 'outputs'"),
+    ('"region", unit = 1, bit = 0, bits = 4', '"region", unit = 1, bit = 0, bits = 1', "4 regions"),
     ("[packets.load_weights]", '[packets."load weights"]', "'load weights' must be a word of"),
     ('"fill"', '"fill;"', "'fill;' must be a word of letters, digits and _"),
     ('name = "vanilla"', 'name = "vanilla_of_a_very_long_name"', "must have 1 to 24 bytes"),
