@@ -8,15 +8,15 @@ from ...dialects.core.location import describe, inner_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
-from ...dialects.dla.dialect import TensorOp
 from ...dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, buffer_type
 from ...passes.core import Pass
 from . import tile_conv as tile_conv
 from . import tile_vector as tile_vector
 from .attempts import Retry
-from .choose_memory import STAYS, is_constant
+from .choose_memory import STAYS
 from .layout import Layout, layout_of
-from .tiler import Images, Tiler, tiling_of
+from .members import is_constant, members_of, outputs_of
+from .tiler import Images, Tiler, Window, cut, tiling_of
 
 
 class LowerToBuffers(Pass):
@@ -57,9 +57,8 @@ class _Lowering:
         self.layout = layout
         self.target = target
         self.share = share
-        self.members = [op for op in ops(group.block) if isinstance(op, TensorOp)]
-        end = list(group.block.operations)[-1].operation
-        self.outputs: list[ir.Value] = list(end.operands)
+        self.members = members_of(group)
+        self.outputs = outputs_of(group)
         self.staying = self._staying()
         self.last: dict[ir.Value, int] = {}
         for index, op in enumerate(self.members):
@@ -131,23 +130,22 @@ class _Lowering:
         numbers = list(self.group.operation.attributes[STAYS])
         return {self.group.block.arguments[number] for number in numbers}
 
-    def _bring(self, tiler: Tiler, images: Images) -> None:
+    def _bring(self, tiler: Tiler, value: ir.Value) -> None:
         """Load an input that stays as a whole."""
-        assert images.dram is not None
+        reader = tiler.reader(value)
+        images = reader.images
         images.sram = tiler.alloc(self.layout.images(images.shape, SRAM))
         rows, columns, channels = images.shape[1:]
-        counts = {"rows": rows, "columns": columns, "channels": channels}
         for image in range(images.shape[0]):
-            start = (image, 0, 0, 0)
-            places = {"source_at": start, "destination_at": start}
-            tiler.put(dla.Load, images.dram, images.sram, **places, **counts)
+            place = Window(images.sram, (image, 0, 0, 0))
+            reader.bring(image, ((0, rows), (0, columns), (0, channels)), place)
 
     def _write(self, op: Op, index: int, tiler: Tiler) -> None:
         """Write the tiles of one op."""
         tiler.location = inner_location(op.location)
         for value in self.staying.intersection(op.operation.operands):
             if tiler.values[value].sram is None:
-                self._bring(tiler, tiler.values[value])
+                self._bring(tiler, value)
         result = op.results[0]
         shape = tensor_of(result.type).shape
         images = tiler.values.setdefault(result, Images(shape))
@@ -158,17 +156,11 @@ class _Lowering:
         self._cut(op, self._left(index, tiler) * self.share // 100, tiler)
 
     def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
-        """Cut an op into tiles of which two fit, or one where that is all that can be."""
         weights = self.layout.capacity("weights") * self.share // 100
-        for among, chunks in ((2, 3), (1, 1)):
-            tiler.room, tiler.budget = room, room // among
-            tiler.weight_budget = weights // chunks
-            try:
-                tiling_of(op)(op, tiler)
-                return
-            except Unsupported as reason:
-                refused = f"'{op.op_name}' op of {describe(op.location)} {reason}"
-        raise Retry(refused)
+        try:
+            cut(tiling_of(op), op, tiler, room, weights)
+        except Unsupported as reason:
+            raise Retry(f"'{op.op_name}' op of {describe(op.location)} {reason}") from None
 
     def _left(self, index: int, tiler: Tiler) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""

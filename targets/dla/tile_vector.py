@@ -13,7 +13,7 @@ from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from .blocks import Need, blocks
 from .spans import most_taken, span
-from .tiler import Ranges, Reader, Tiler, Window, Writer, tiles
+from .tiler import Ranges, Reader, Tiler, Window, Writer, sizes_of, tiles
 from .windows import extent, kernel_fields
 
 
@@ -72,7 +72,7 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
                 b.buffer,
                 **_places(a, target),
                 other_at=b.at,
-                **_sizes(made),
+                **sizes_of(made),
                 **op.attributes,
             )
             writer.finish(target, image, made)
@@ -102,7 +102,7 @@ def tile_by_value(
         for image in range(y[0]):
             source, target = reader.window(image, made), writer.window(image, made)
             buffers = (source.buffer, target.buffer, *tables)
-            tiler.put(cls, *buffers, **_places(source, target), **_sizes(made), **fields)
+            tiler.put(cls, *buffers, **_places(source, target), **sizes_of(made), **fields)
             writer.finish(target, image, made)
 
 
@@ -134,7 +134,7 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
         for image in range(y[0]):
             window = (rows, columns, made[2])
             source, target = reader.window(image, window), writer.window(image, made)
-            sizes = _sizes(window)
+            sizes = sizes_of(window)
             buffers = (source.buffer, target.buffer)
             tiler.put(dla.ResizeTile, *buffers, **_places(source, target), **sizes, **fields)
             writer.finish(target, image, made)
@@ -165,15 +165,13 @@ def _move(
     if writer.stores:
         writer.finish(reader.window(image, taken), image, made)
         return
-    target, counts = writer.window(image, made), _sizes(taken)
+    target = writer.window(image, made)
     if reader.loads:
-        start = (image, *(first for first, _ in taken))
-        places = {"source_at": start, "destination_at": target.at}
-        tiler.put(dla.Load, reader.dram, target.buffer, **places, **counts)
+        reader.bring(image, taken, target)
     else:
         source = reader.window(image, taken)
-        buffers = (source.buffer, target.buffer)
-        tiler.put(dla.CopyTile, *buffers, **_places(source, target), **counts)
+        places = _places(source, target)
+        tiler.put(dla.CopyTile, source.buffer, target.buffer, **places, **sizes_of(taken))
     writer.finish(target, image, made)
 
 
@@ -203,8 +201,3 @@ def _shape(value: ir.Value) -> Shape:
 
 def _places(source: Window, target: Window) -> dict[str, Shape]:
     return {"source_at": source.at, "destination_at": target.at}
-
-
-def _sizes(ranges: Ranges) -> dict[str, int]:
-    names = ("rows", "columns", "channels")
-    return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ...dialects import dla, tri
-from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
@@ -117,17 +117,12 @@ class Reader:
     tiler: Tiler
     images: Images
     last: tuple[object, Window] | None = None
+    held: "_Held | None" = None
 
     @property
     def loads(self) -> bool:
         """Say whether windows have to be loaded."""
         return self.images.sram is None
-
-    @property
-    def dram(self) -> ir.Value:
-        """Return the buffer in dram that windows are loaded from."""
-        assert self.images.dram is not None
-        return self.images.dram
 
     def window(self, image: int, ranges: Ranges) -> Window:
         """Return a window, after loading it if it is not there."""
@@ -139,12 +134,47 @@ class Reader:
             return self.last[1]
         sizes = [end - first for first, end in ranges]
         tile = self.tiler.alloc(self.tiler.layout.images((1, *sizes), SRAM))
-        names = ("rows", "columns", "channels")
-        counts = dict(zip(names, sizes, strict=True))
-        self.tiler.put(dla.Load, self.dram, tile, source_at=start, **counts)
         window = Window(tile, (0, 0, 0, 0))
+        self.bring(image, ranges, window)
         self.last = ((image, ranges), window)
         return window
+
+    def bring(self, image: int, ranges: Ranges, target: Window) -> None:
+        """Load a window from dram to a place in sram."""
+        assert self.images.dram is not None
+        counts = sizes_of(ranges)
+        start = (image, *(first for first, _ in ranges))
+        places = {"source_at": start, "destination_at": target.at}
+        self.tiler.put(dla.Load, self.images.dram, target.buffer, **places, **counts)
+
+    def band(self, image: int, ranges: Ranges) -> Window:
+        """Return a window of images that stay while the op runs; each row is loaded once.
+
+        What stays has the columns and channels of the window. Rows of an image come in order.
+        """
+        if not self.loads:
+            return self.window(image, ranges)
+        rows, columns, channels = ranges
+        if self.held is None or self.held.of != (columns, channels):
+            count, height = self.images.shape[:2]
+            sizes = (count, height, columns[1] - columns[0], channels[1] - channels[0])
+            buffer = self.tiler.alloc(self.tiler.layout.images(sizes, SRAM))
+            self.held = _Held((columns, channels), buffer)
+        first = self.held.ends.get(image, 0)
+        if rows[1] > first:
+            place = Window(self.held.buffer, (image, first, 0, 0))
+            self.bring(image, ((first, rows[1]), columns, channels), place)
+            self.held.ends[image] = rows[1]
+        return Window(self.held.buffer, (image, rows[0], 0, 0))
+
+
+@dataclass
+class _Held:
+    """A buffer for some columns and channels of all rows, and how many it has of each image."""
+
+    of: tuple[tuple[int, int], tuple[int, int]]
+    buffer: ir.Value
+    ends: dict[int, int] = field(default_factory=dict[int, int])
 
 
 @dataclass
@@ -172,10 +202,9 @@ class Writer:
         """Store a window that was written, if the value is to be in dram."""
         if self.images.dram is None:
             return
-        sizes = [end - first for first, end in ranges]
-        counts = dict(zip(("rows", "columns", "channels"), sizes, strict=True))
         start = (image, *(first for first, _ in ranges))
         places = {"source_at": window.at, "destination_at": start}
+        counts = sizes_of(ranges)
         self.tiler.put(dla.Store, window.buffer, self.images.dram, **places, **counts)
 
 
@@ -205,6 +234,7 @@ class Weights:
 
 Rule = Callable[[Any, Tiler], None]
 Function = TypeVar("Function", bound=Rule)
+Made = TypeVar("Made")
 
 TILINGS: dict[type[Op], Rule] = {}
 """How each op of the tensor form is cut into tiles; an accelerator adds those of its own ops."""
@@ -229,6 +259,28 @@ def tiling_of(op: Op) -> Rule:
         return TILINGS[type(op)]
     message = f"'{op.op_name}' op has no rule for its tiles: add a function under @tiles"
     raise CompileError([Diagnostic(describe(op.location), message, (f"in phase {TENSOR_SCHED}",))])
+
+
+def cut(rule: Callable[[Any, Tiler], Made], op: Op, tiler: Tiler, room: int, weights: int) -> Made:
+    """Let a rule cut an op into tiles of which two fit, or one where that is all that can be.
+
+    There are `room` bytes of sram, and of the memory of weights as many as `weights`. Raises
+    Unsupported where not even the smallest tile fits.
+    """
+    for among, chunks in ((2, 3), (1, 1)):
+        tiler.room, tiler.budget = room, room // among
+        tiler.weight_budget = weights // chunks
+        try:
+            return rule(op, tiler)
+        except Unsupported as error:
+            refused = error
+    raise refused
+
+
+def sizes_of(ranges: Ranges) -> dict[str, int]:
+    """Return how many rows, columns and channels a window has, by these names."""
+    names = ("rows", "columns", "channels")
+    return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}
 
 
 def parts(total: int, step: int) -> list[tuple[int, int]]:

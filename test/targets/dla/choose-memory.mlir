@@ -49,3 +49,45 @@ func.func @too_large(%x: tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8> {
   }) {target = "vanilla"} : (tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8>
   return %y : tensor<1x48x48x32xi8>
 }
+
+// -----
+
+// While both sides of the sum stayed, the convolution would have no room for its image, and would
+// load 2 MiB of weights four times: its result goes out.
+// CHECK-LABEL: func.func @leaves_room
+// CHECK:         "dla.copy"
+// CHECK:         "dla.conv"
+// CHECK-NOT:     dla.stays
+// CHECK:         "dla.eltwise"
+func.func @leaves_room(%x: tensor<1x7x7x2048xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x2048xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x2048xi8>} : () -> tensor<1x1x1024x2048xi8>
+  %b = "tri.constant"() {value = dense<0> : tensor<2048xi32>} : () -> tensor<2048xi32>
+  %z = "tri.group"(%x, %y, %w, %b) ({
+  ^bb0(%a: tensor<1x7x7x2048xi8>, %i: tensor<1x14x14x1024xi8>, %k: tensor<1x1x1024x2048xi8>, %c: tensor<2048xi32>):
+    %0 = "dla.copy"(%a) : (tensor<1x7x7x2048xi8>) -> tensor<1x7x7x2048xi8>
+    %1 = "dla.conv"(%i, %k, %c) {strides = array<i64: 2, 2>, multiplier = array<i64: 1>, shift = array<i64: 4>} : (tensor<1x14x14x1024xi8>, tensor<1x1x1024x2048xi8>, tensor<2048xi32>) -> tensor<1x7x7x2048xi8>
+    %2 = "dla.eltwise"(%0, %1) {operator = "max"} : (tensor<1x7x7x2048xi8>, tensor<1x7x7x2048xi8>) -> tensor<1x7x7x2048xi8>
+    "tri.yield"(%2) : (tensor<1x7x7x2048xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x7x7x2048xi8>, tensor<1x14x14x1024xi8>, tensor<1x1x1024x2048xi8>, tensor<2048xi32>) -> tensor<1x7x7x2048xi8>
+  return %z : tensor<1x7x7x2048xi8>
+}
+
+// -----
+
+// There is room for both sides where there are few channels: weights are loaded once anyway.
+// CHECK-LABEL: func.func @has_room
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.conv"{{.*}}dla.stays
+// CHECK:         "dla.eltwise"
+func.func @has_room(%x: tensor<1x7x7x64xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x64xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x64xi8>} : () -> tensor<1x1x1024x64xi8>
+  %b = "tri.constant"() {value = dense<0> : tensor<64xi32>} : () -> tensor<64xi32>
+  %z = "tri.group"(%x, %y, %w, %b) ({
+  ^bb0(%a: tensor<1x7x7x64xi8>, %i: tensor<1x14x14x1024xi8>, %k: tensor<1x1x1024x64xi8>, %c: tensor<64xi32>):
+    %0 = "dla.copy"(%a) : (tensor<1x7x7x64xi8>) -> tensor<1x7x7x64xi8>
+    %1 = "dla.conv"(%i, %k, %c) {strides = array<i64: 2, 2>, multiplier = array<i64: 1>, shift = array<i64: 4>} : (tensor<1x14x14x1024xi8>, tensor<1x1x1024x64xi8>, tensor<64xi32>) -> tensor<1x7x7x64xi8>
+    %2 = "dla.eltwise"(%0, %1) {operator = "max"} : (tensor<1x7x7x64xi8>, tensor<1x7x7x64xi8>) -> tensor<1x7x7x64xi8>
+    "tri.yield"(%2) : (tensor<1x7x7x64xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x7x7x64xi8>, tensor<1x14x14x1024xi8>, tensor<1x1x1024x64xi8>, tensor<64xi32>) -> tensor<1x7x7x64xi8>
+  return %z : tensor<1x7x7x64xi8>
+}

@@ -1,0 +1,26 @@
+"""Cycles that engines take, by the description: what choices between schedules go by."""
+
+from collections.abc import Mapping
+
+from ...dialects.dla.buffers import BufferOp
+from .layout import Layout
+
+
+def moving(layout: Layout, cls: type[BufferOp], packets: int, size: int) -> int:
+    """Return for how many cycles packets of a class move so many bytes together."""
+    costs = engine_costs(layout, cls)
+    return packets * costs["latency"] + size // costs["bytes_per_cycle"]
+
+
+def engine_costs(layout: Layout, cls: type[BufferOp]) -> Mapping[str, int]:
+    """Return what the engine that runs packets of a class takes for them."""
+    packet = layout.description.packets[cls.packet]
+    return layout.description.engines[packet.engine].costs
+
+
+def with_traffic(cycles: int, moved: int) -> int:
+    """Return what is to be as small as can be: cycles, and those that dram is busy, times 3/2.
+
+    Less than that lets small gains in time cost much traffic, more of it costs time.
+    """
+    return cycles + 3 * moved // 2

@@ -1,0 +1,117 @@
+"""Estimate what ops take while some of their images stay in sram: what choosing those goes by."""
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from math import inf, prod
+from typing import Any
+
+import numpy as np
+
+from ...dialects import dla, tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.errors import Unsupported
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import Module
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import Array
+from ...dialects.dla.buffers import BufferOp
+from ...dialects.dla.types import SRAM, Buffer
+from . import tile_vector as tile_vector
+from .conv_plan import cycles_of, plan_conv
+from .cycles import moving, with_traffic
+from .layout import Layout
+from .members import is_image, outputs_of
+from .tile_conv import shape_of
+from .tiler import Images, Tiler, cut, tiling_of
+
+
+class StayCosts:
+    """Say how many cycles ops of a group take, with those for what dram moves counted once more.
+
+    Convolutions take what their cheapest plans do; what other ops move is found out by cutting
+    them into tiles that nobody writes.
+    """
+
+    def __init__(
+        self, module: Module, group: tri.Group, members: Sequence[Op], layout: Layout
+    ) -> None:
+        self.module = module
+        self.group = group
+        self.members = members
+        self.layout = layout
+        self.outputs = set(outputs_of(group))
+        self.known: dict[object, float] = {}
+
+    def of(self, number: int, stay: AbstractSet[ir.Value], room: int) -> float:
+        """Return what an op takes with so many bytes of sram for its tiles; inf if none fit."""
+        op = self.members[number]
+        key = (number, room, *(value in stay for value in (*op.operation.operands, *op.results)))
+        if key not in self.known:
+            self.known[key] = self._of(op, stay, room)
+        return self.known[key]
+
+    def bring(self, size: int) -> float:
+        """Return what it takes to load an image of so many bytes as a whole."""
+        cycles = moving(self.layout, dla.Load, 1, size)
+        return with_traffic(cycles, cycles)
+
+    def _of(self, op: Op, stay: AbstractSet[ir.Value], room: int) -> float:
+        tiler = _Tally(self.module, self.group.block, self.layout, self.group.operation)
+        for value in (*op.operation.operands, *op.results):
+            if is_image(value):
+                tiler.values[value] = self._place(value, value in stay)
+        try:
+            if isinstance(op, dla.Conv):
+                return cut(self._conv, op, tiler, room, self.layout.capacity("weights"))
+            cut(tiling_of(op), op, tiler, room, self.layout.capacity("weights"))
+        except Unsupported:
+            return inf
+        cycles = [moving(self.layout, cls, *moved) for cls, moved in tiler.moved.items()]
+        return with_traffic(max(cycles, default=0), sum(cycles))
+
+    def _place(self, value: ir.Value, stays: bool) -> Images:
+        """Say where a value is; that it is anywhere at all is all that counts here."""
+        spilled = not stays or value in self.outputs
+        shape = tensor_of(value.type).shape
+        return Images(shape, value if stays else None, value if spilled else None)
+
+    def _conv(self, op: dla.Conv, tiler: Tiler) -> float:
+        """Return what the cheapest plan takes, and what it takes to store a result that stays."""
+        shape, _, writer = shape_of(op, tiler)
+        key = (shape, tiler.room, tiler.weight_budget)
+        if key not in self.known:
+            plan = plan_conv(shape, self.layout, tiler.room, tiler.weight_budget)
+            self.known[key] = cycles_of(plan, shape, self.layout)
+        if writer.stores or writer.images.dram is None:
+            return self.known[key]
+        result = self.layout.images(writer.images.shape, SRAM)
+        return self.known[key] + moving(self.layout, dla.Store, 1, result.size_bytes)
+
+
+@dataclass
+class _Tally(Tiler):
+    """Count what ops would load and store: how many packets, of how many bytes, of each class."""
+
+    moved: dict[type[BufferOp], tuple[int, int]] = field(
+        default_factory=dict[type[BufferOp], tuple[int, int]]
+    )
+
+    def array(self, value: ir.Value) -> Array:
+        return np.zeros(tensor_of(value.type).shape, np.int8)
+
+    def alloc(self, buffer: Buffer) -> ir.Value:
+        return self.block.arguments[0]
+
+    def constant(self, array: Array, hint: str) -> ir.Value:
+        return self.block.arguments[0]
+
+    def put(self, cls: type[BufferOp], *buffers: ir.Value, **attributes: Any) -> None:
+        if issubclass(cls, dla.LoadWeights):
+            self._move(dla.Load, attributes["length"])
+        if issubclass(cls, (dla.Load, dla.Store)):
+            self._move(cls, prod(attributes[name] for name in ("rows", "columns", "channels")))
+
+    def _move(self, cls: type[BufferOp], size: int) -> None:
+        packets, total = self.moved.get(cls, (0, 0))
+        self.moved[cls] = (packets + 1, total + size)
