@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from ...dialects.core.errors import Unsupported
 from ...dialects.core.tensor import Shape
 from .layout import Layout
-from .tiler import Ranges, even, parts
+from .places import Ranges
+from .tiler import even, parts
 
 Need = Callable[[int, int, int], int]
 """How many bytes of sram a tile of so many rows, columns and channels takes, with what it reads."""

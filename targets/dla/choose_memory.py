@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -11,9 +11,10 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...passes.core import Pass
+from .joins import COPIES, Joins
 from .layout import Layout, layout_of
 from .members import is_constant, is_image, members_of, outputs_of
-from .stay_costs import StayCosts
+from .stay_costs import Choice, StayCosts
 
 STAYS = "dla.stays"
 """The attribute of an op whose result stays in sram, and of a group: which inputs do."""
@@ -46,16 +47,23 @@ class ChooseMemory(Pass):
                     _choose(module, op, layout, self.share)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Value:
-    """Describe a value: its bytes, from which op to which it lives, and how often it is moved."""
+    """Describe a value: its bytes, from which op to which it lives, and how often it is moved.
+
+    `family` has all that stays with it: itself and its parts, unless it `copies` these. Which ops
+    run from `since` on depends on it.
+    """
 
     value: ir.Value
+    family: frozenset[ir.Value]
     size: int
     first: int
     last: int
     moves: int
     given: bool
+    copies: bool
+    since: int
 
     def meets(self, other: "_Value") -> bool:
         return self.first <= other.last and other.first <= self.last
@@ -63,38 +71,51 @@ class _Value:
 
 def _choose(module: Module, group: tri.Group, layout: Layout, share: int) -> None:
     members = members_of(group)
-    values = [value for value in _values(group, members, layout) if value.moves > 0]
+    joins = Joins.of(members, outputs_of(group), layout)
+    values = [value for value in _values(group, members, joins, layout) if value.moves > 0]
     values.sort(key=lambda value: (_price(value), value.first))
     costs = StayCosts(module, group, members, layout)
-    chosen = _Search(members, values, layout, share, costs).best()
-    stay = {value.value for value in chosen}
+    chosen = _Search(members, values, joins, layout, share, costs).best()
+    stay, copies = _staying(chosen), _copies(chosen)
     for op in members:
         if op.results[0] in stay:
             op.operation.attributes[STAYS] = ir.UnitAttr.get()
+        if op.results[0] in copies:
+            op.operation.attributes[COPIES] = ir.UnitAttr.get()
     inputs = [index for index, value in enumerate(group.block.arguments) if value in stay]
     if inputs:
         group.operation.attributes[STAYS] = ir.DenseI64ArrayAttr.get(inputs)
 
 
-def _values(group: tri.Group, members: Sequence[Op], layout: Layout) -> list[_Value]:
-    """List the images of a group, but for those that are constant outside."""
+def _values(
+    group: tri.Group, members: Sequence[Op], joins: Joins, layout: Layout
+) -> Iterator[_Value]:
+    """Yield the images of a group, but for those that are constant outside."""
+    made: dict[ir.Value, int] = {op.results[0]: n for n, op in enumerate(members)}
     outputs = outputs_of(group)
-    places: dict[ir.Value, int] = {op.results[0]: n for n, op in enumerate(members)}
-    found: list[_Value] = []
+    uses: dict[ir.Value, list[int]] = {}
+    for number, op in enumerate(members):
+        for value in dict.fromkeys(op.operation.operands):
+            uses.setdefault(value, []).append(number)
     inputs = [v for v in group.block.arguments if is_image(v) and not is_constant(group, v)]
-    for value in [*inputs, *places]:
-        uses = [n for n, op in enumerate(members) if value in list(op.operation.operands)]
-        shape = layout.images(tensor_of(value.type).shape, "sram")
-        made = value in places
-        # Each use saves a load; what is made saves its store, unless it goes out anyway, and an
-        # input has to be loaded once.
-        moves = len(uses) + (made and value not in outputs) - (not made)
-        first = places.get(value, uses[0] if uses else 0)
-        last = max([first, *uses])
-        found.append(
-            _Value(value, shape.size_bytes, first, last, moves if uses else 0, given=not made)
-        )
-    return found
+    for value in [*inputs, *made]:
+        whole = joins.family(value)
+        for family in (whole, [value]) if len(whole) > 1 else (whole,):
+            used = [n for each in family for n in uses.get(each, [])]
+            if not used:
+                continue
+            # Each use saves a load, but for those that join a part which is there already. What
+            # is made saves its store, unless it goes out anyway; an input has to be loaded once.
+            moves = sum(not joins.in_place(members[n], v) for v in family for n in uses.get(v, []))
+            moves += value in made and value not in outputs
+            moves -= value not in made
+            first, last = min(made.get(each, used[0]) for each in family), max(used)
+            since = min(made.get(each, first) for each in whole)
+            copies = len(family) < len(whole)
+            size = layout.images(tensor_of(value.type).shape, "sram").size_bytes
+            given = value not in made
+            stays = frozenset(family)
+            yield _Value(value, stays, size, first, last, moves, given, copies, since)
 
 
 def _price(value: _Value) -> float:
@@ -112,6 +133,7 @@ class _Search:
 
     members: Sequence[Op]
     values: Sequence[_Value]
+    joins: Joins
     layout: Layout
     share: int
     costs: StayCosts
@@ -127,8 +149,9 @@ class _Search:
     def _filled(self) -> list[_Value]:
         chosen: list[_Value] = []
         for value in self.values:
-            if self._fits([*chosen, value], value):
-                chosen.append(value)
+            more = _with(chosen, value)
+            if len(more) > len(chosen) and self._fits(more, value):
+                chosen = more
         return chosen
 
     def _improved(self, chosen: list[_Value]) -> list[_Value]:
@@ -145,27 +168,38 @@ class _Search:
         yield chosen
         if value in chosen:
             yield [other for other in chosen if other != value]
-        elif self._fits(more := [*chosen, value], value):
+            return
+        if value.copies:
+            yield from self._with_parts(chosen, value)
+        if self._fits(more := _with(chosen, value), value):
             yield more
         else:
-            for gone in (other for other in chosen if other.meets(value)):
+            for gone in (other for other in more if other != value and other.meets(value)):
                 rest = [other for other in more if other != gone]
                 if self._fits(rest, value):
                     yield rest
+
+    def _with_parts(self, chosen: list[_Value], value: _Value) -> Iterator[list[_Value]]:
+        """Yield what is chosen with a value and all that it copies."""
+        direct = [part for part, place in self.joins.parts.items() if place.whole == value.value]
+        added = [other for other in self.values if other.value in direct and not other.copies]
+        more = reduce(_with, added, _with(chosen, value))
+        if all(self._fits(more, each) for each in (value, *added)):
+            yield more
 
     def _growth(self, chosen: list[_Value], other: list[_Value]) -> float:
         """Return how much more ops take with another choice."""
         changed = [v for v in (*chosen, *other) if (v in chosen) != (v in other)]
         if not changed:
             return 0
-        span = min(v.first for v in changed), max(v.last for v in changed)
+        span = min(v.since for v in changed), max(v.last for v in changed)
         return self._cost(other, *span) - self._cost(chosen, *span)
 
     def _cost(self, chosen: Sequence[_Value], first: int, last: int) -> float:
         """Return what ops take from one to another."""
-        stay = {value.value for value in chosen}
+        choice = Choice(_staying(chosen), self.joins.without(_copies(chosen)))
         brought = [v.size for v in chosen if v.given and first <= v.first <= last]
-        ops = (self.costs.of(n, stay, self._left(chosen, n)) for n in range(first, last + 1))
+        ops = (self.costs.of(n, choice, self._left(chosen, n)) for n in range(first, last + 1))
         return sum(ops) + sum(map(self.costs.bring, brought))
 
     def _left(self, chosen: Sequence[_Value], number: int) -> int:
@@ -174,7 +208,7 @@ class _Search:
 
     def _fits(self, chosen: Sequence[_Value], added: _Value) -> bool:
         """Say whether there is room for what is chosen, for as long as the one that was added."""
-        stay = {value.value for value in chosen}
+        stay = _staying(chosen)
         capacity = self.layout.capacity("sram")
         for number in range(added.first, added.last + 1):
             still = _still(self.members[number], stay)
@@ -182,6 +216,20 @@ class _Search:
             if self._left(chosen, number) < kept:
                 return False
         return True
+
+
+def _staying(chosen: Sequence[_Value]) -> set[ir.Value]:
+    return {each for value in chosen for each in value.family}
+
+
+def _copies(chosen: Sequence[_Value]) -> set[ir.Value]:
+    return {value.value for value in chosen if value.copies}
+
+
+def _with(chosen: Sequence[_Value], value: _Value) -> list[_Value]:
+    """Return a choice with one more value, and without what is a part of it or has it as one."""
+    apart = (other for other in chosen if other.family.isdisjoint(value.family))
+    return [*apart, value]
 
 
 def _still(op: Op, stay: AbstractSet[ir.Value]) -> bool:

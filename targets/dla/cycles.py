@@ -12,6 +12,15 @@ def moving(layout: Layout, cls: type[BufferOp], packets: int, size: int) -> int:
     return packets * costs["latency"] + size // costs["bytes_per_cycle"]
 
 
+def streaming(layout: Layout, cls: type[BufferOp], size: int) -> int:
+    """Return for how many cycles a packet goes through so many values once, 0 if that is unknown.
+
+    Engines that have lanes do so.
+    """
+    costs = engine_costs(layout, cls)
+    return costs["overhead"] + size // costs["lanes"] if "lanes" in costs else 0
+
+
 def engine_costs(layout: Layout, cls: type[BufferOp]) -> Mapping[str, int]:
     """Return what the engine that runs packets of a class takes for them."""
     packet = layout.description.packets[cls.packet]

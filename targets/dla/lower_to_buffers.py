@@ -14,9 +14,11 @@ from . import tile_conv as tile_conv
 from . import tile_vector as tile_vector
 from .attempts import Retry
 from .choose_memory import STAYS
+from .joins import Joins
 from .layout import Layout, layout_of
 from .members import is_constant, members_of, outputs_of
-from .tiler import Images, Tiler, Window, cut, tiling_of
+from .places import Images, Window
+from .tiler import Tiler, cut, tiling_of
 
 
 class LowerToBuffers(Pass):
@@ -60,8 +62,11 @@ class _Lowering:
         self.members = members_of(group)
         self.outputs = outputs_of(group)
         self.staying = self._staying()
+        self.joins = Joins.of(self.members, self.outputs, layout)
+        self.kept: list[tuple[int, int]] = []
         self.last: dict[ir.Value, int] = {}
         for index, op in enumerate(self.members):
+            self.last[op.results[0]] = index
             self.last.update(dict.fromkeys(op.operation.operands, index))
 
     def run(self, number: int) -> None:
@@ -101,20 +106,18 @@ class _Lowering:
     def _inputs(self, block: ir.Block) -> dict[ir.Value, Images]:
         """Make an argument of the program for each input that is no constant."""
         arguments = [v for v in self.group.block.arguments if not is_constant(self.group, v)]
-        return {value: Images(*self._argument(value, INPUTS, block)) for value in arguments}
+        return {value: self._argument(value, INPUTS, block) for value in arguments}
 
     def _outputs(self, block: ir.Block) -> dict[ir.Value, Images]:
         made: dict[ir.Value, Images] = {}
         for value in dict.fromkeys(self.outputs):
-            made[value] = Images(*self._argument(value, OUTPUTS, block))
+            made[value] = self._argument(value, OUTPUTS, block)
         return made
 
-    def _argument(
-        self, value: ir.Value, space: str, block: ir.Block
-    ) -> tuple[tuple[int, ...], None, ir.Value]:
+    def _argument(self, value: ir.Value, space: str, block: ir.Block) -> Images:
         shape = tensor_of(value.type).shape
         type_ = buffer_type(self.layout.images(shape, space))
-        return shape, None, block.add_argument(type_, self.group.location)
+        return Images(shape, dram=Window(block.add_argument(type_, self.group.location)))
 
     def _constants(self, tiler: Tiler) -> None:
         pairs = zip(self.group.block.arguments, self.group.operation.operands, strict=True)
@@ -134,11 +137,36 @@ class _Lowering:
         """Load an input that stays as a whole."""
         reader = tiler.reader(value)
         images = reader.images
-        images.sram = tiler.alloc(self.layout.images(images.shape, SRAM))
+        images.sram = self._keep(value, tiler)
         rows, columns, channels = images.shape[1:]
         for image in range(images.shape[0]):
-            place = Window(images.sram, (image, 0, 0, 0))
-            reader.bring(image, ((0, rows), (0, columns), (0, channels)), place)
+            ranges = ((0, rows), (0, columns), (0, channels))
+            reader.bring(image, ranges, images.sram.moved((image, 0, 0, 0)))
+
+    def _keep(self, value: ir.Value, tiler: Tiler) -> Window:
+        """Make a buffer in sram for a value that stays, until it and its parts are last used."""
+        buffer = self.layout.images(tensor_of(value.type).shape, SRAM)
+        last = max(self.last[each] for each in self.joins.family(value))
+        self.kept.append((last, buffer.size_bytes))
+        return Window(tiler.alloc(buffer))
+
+    def _place(self, value: ir.Value, tiler: Tiler) -> Images:
+        """Return where a result is to be: a part where the whole is, all else in its own place."""
+        shape = tensor_of(value.type).shape
+        images = tiler.values.setdefault(value, Images(shape))
+        if images.sram is not None or (images.dram is not None and value not in self.outputs):
+            return images
+        if value in self.joins.parts:
+            part = self.joins.parts[value]
+            images.within, images.at = self._place(part.whole, tiler), part.at
+            whole = images.within
+            images.sram = whole.sram.moved(part.at) if whole.sram else None
+            images.dram = whole.dram.moved(part.at) if whole.dram else None
+        if images.sram is None and STAYS in value.owner.attributes:
+            images.sram = self._keep(value, tiler)
+        if images.sram is None and images.dram is None:
+            images.dram = Window(tiler.alloc(self.layout.images(shape, ACTIVATIONS)))
+        return images
 
     def _write(self, op: Op, index: int, tiler: Tiler) -> None:
         """Write the tiles of one op."""
@@ -146,14 +174,8 @@ class _Lowering:
         for value in self.staying.intersection(op.operation.operands):
             if tiler.values[value].sram is None:
                 self._bring(tiler, value)
-        result = op.results[0]
-        shape = tensor_of(result.type).shape
-        images = tiler.values.setdefault(result, Images(shape))
-        if STAYS in op.operation.attributes:
-            images.sram = tiler.alloc(self.layout.images(shape, SRAM))
-        elif images.dram is None:
-            images.dram = tiler.alloc(self.layout.images(shape, ACTIVATIONS))
-        self._cut(op, self._left(index, tiler) * self.share // 100, tiler)
+        self._place(op.results[0], tiler)
+        self._cut(op, self._left(index) * self.share // 100, tiler)
 
     def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
         weights = self.layout.capacity("weights") * self.share // 100
@@ -162,10 +184,7 @@ class _Lowering:
         except Unsupported as reason:
             raise Retry(f"'{op.op_name}' op of {describe(op.location)} {reason}") from None
 
-    def _left(self, index: int, tiler: Tiler) -> int:
+    def _left(self, index: int) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""
-        taken = 0
-        for value, images in tiler.values.items():
-            alive = images.sram is not None and self.last.get(value, index) >= index
-            taken += self.layout.images(images.shape, SRAM).size_bytes * alive
+        taken = sum(size for last, size in self.kept if last >= index)
         return max(self.layout.capacity("sram") - taken, 0)

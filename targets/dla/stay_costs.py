@@ -1,6 +1,6 @@
 """Estimate what ops take while some of their images stay in sram: what choosing those goes by."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import inf, prod
@@ -19,11 +19,21 @@ from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.types import SRAM, Buffer
 from . import tile_vector as tile_vector
 from .conv_plan import cycles_of, plan_conv
-from .cycles import moving, with_traffic
+from .cycles import moving, streaming, with_traffic
+from .joins import Joins, placed
 from .layout import Layout
 from .members import is_image, outputs_of
+from .places import Images, Window
 from .tile_conv import shape_of
-from .tiler import Images, Tiler, cut, tiling_of
+from .tiler import Tiler, cut, tiling_of
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Say what stays, and what is then made at its place in something else."""
+
+    stay: AbstractSet[ir.Value]
+    joins: Joins
 
 
 class StayCosts:
@@ -34,7 +44,11 @@ class StayCosts:
     """
 
     def __init__(
-        self, module: Module, group: tri.Group, members: Sequence[Op], layout: Layout
+        self,
+        module: Module,
+        group: tri.Group,
+        members: Sequence[Op],
+        layout: Layout,
     ) -> None:
         self.module = module
         self.group = group
@@ -43,12 +57,14 @@ class StayCosts:
         self.outputs = set(outputs_of(group))
         self.known: dict[object, float] = {}
 
-    def of(self, number: int, stay: AbstractSet[ir.Value], room: int) -> float:
+    def of(self, number: int, choice: "Choice", room: int) -> float:
         """Return what an op takes with so many bytes of sram for its tiles; inf if none fit."""
         op = self.members[number]
-        key = (number, room, *(value in stay for value in (*op.operation.operands, *op.results)))
+        images = [value for value in (*op.operation.operands, *op.results) if is_image(value)]
+        places = {value: self._place(op, value, choice) for value in images}
+        key = (number, room, *places.values())
         if key not in self.known:
-            self.known[key] = self._of(op, stay, room)
+            self.known[key] = self._of(op, places, room)
         return self.known[key]
 
     def bring(self, size: int) -> float:
@@ -56,11 +72,27 @@ class StayCosts:
         cycles = moving(self.layout, dla.Load, 1, size)
         return with_traffic(cycles, cycles)
 
-    def _of(self, op: Op, stay: AbstractSet[ir.Value], room: int) -> float:
+    def _place(self, op: Op, value: ir.Value, choice: "Choice") -> "_Place":
+        joined = choice.joins.in_place(op, value)
+        return _Place(value in choice.stay, self._spilled(value, choice), joined)
+
+    def _spilled(self, value: ir.Value, choice: "Choice") -> bool:
+        """Say whether a value is in dram."""
+        if value not in choice.stay or value in self.outputs:
+            return True
+        whole = choice.joins.whole_of(value)
+        return whole is not None and self._spilled(whole, choice)
+
+    def _of(self, op: Op, places: Mapping[ir.Value, "_Place"], room: int) -> float:
         tiler = _Tally(self.module, self.group.block, self.layout, self.group.operation)
-        for value in (*op.operation.operands, *op.results):
-            if is_image(value):
-                tiler.values[value] = self._place(value, value in stay)
+        for value, place in places.items():
+            # That a value is anywhere at all is what counts here.
+            sram, dram = (Window(value) if there else None for there in (place.stays, place.dram))
+            tiler.values[value] = Images(tensor_of(value.type).shape, sram, dram)
+        for value, at in placed(op) if isinstance(op, dla.Concat) else ():
+            images = tiler.values[value]
+            if places[value].joined and images.within is None:
+                images.within, images.at = tiler.values[op.results[0]], at
         try:
             if isinstance(op, dla.Conv):
                 return cut(self._conv, op, tiler, room, self.layout.capacity("weights"))
@@ -68,13 +100,7 @@ class StayCosts:
         except Unsupported:
             return inf
         cycles = [moving(self.layout, cls, *moved) for cls, moved in tiler.moved.items()]
-        return with_traffic(max(cycles, default=0), sum(cycles))
-
-    def _place(self, value: ir.Value, stays: bool) -> Images:
-        """Say where a value is; that it is anywhere at all is all that counts here."""
-        spilled = not stays or value in self.outputs
-        shape = tensor_of(value.type).shape
-        return Images(shape, value if stays else None, value if spilled else None)
+        return with_traffic(max(*cycles, tiler.computed, 0), sum(cycles))
 
     def _conv(self, op: dla.Conv, tiler: Tiler) -> float:
         """Return what the cheapest plan takes, and what it takes to store a result that stays."""
@@ -89,13 +115,26 @@ class StayCosts:
         return self.known[key] + moving(self.layout, dla.Store, 1, result.size_bytes)
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Say whether a value stays, whether it is in dram, and whether it is at its place already."""
+
+    stays: bool
+    dram: bool
+    joined: bool
+
+
 @dataclass
 class _Tally(Tiler):
-    """Count what ops would load and store: how many packets, of how many bytes, of each class."""
+    """Count what ops would load and store: how many packets, of how many bytes, of each class.
+
+    `computed` is for how many cycles they would compute.
+    """
 
     moved: dict[type[BufferOp], tuple[int, int]] = field(
         default_factory=dict[type[BufferOp], tuple[int, int]]
     )
+    computed: int = 0
 
     def array(self, value: ir.Value) -> Array:
         return np.zeros(tensor_of(value.type).shape, np.int8)
@@ -107,10 +146,13 @@ class _Tally(Tiler):
         return self.block.arguments[0]
 
     def put(self, cls: type[BufferOp], *buffers: ir.Value, **attributes: Any) -> None:
+        size = prod(attributes.get(name, 1) for name in ("rows", "columns", "channels", "length"))
         if issubclass(cls, dla.LoadWeights):
-            self._move(dla.Load, attributes["length"])
-        if issubclass(cls, (dla.Load, dla.Store)):
-            self._move(cls, prod(attributes[name] for name in ("rows", "columns", "channels")))
+            self._move(dla.Load, size)
+        elif issubclass(cls, (dla.Load, dla.Store)):
+            self._move(cls, size)
+        else:
+            self.computed += streaming(self.layout, cls, size)
 
     def _move(self, cls: type[BufferOp], size: int) -> None:
         packets, total = self.moved.get(cls, (0, 0))

@@ -12,8 +12,10 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from .blocks import Need, blocks
+from .joins import placed
+from .places import Ranges, Window, sizes_of
 from .spans import most_taken, span
-from .tiler import Ranges, Reader, Tiler, Window, Writer, sizes_of, tiles
+from .tiler import Reader, Tiler, Writer, tiles
 from .windows import extent, kernel_fields
 
 
@@ -142,20 +144,20 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
 
 @tiles(dla.Concat)
 def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
-    """Write the parts of a concatenation to their places, by way of sram."""
-    writer, y = tiler.writer(op.y), _shape(op.y)
-    along, first = op.axis % 4 - 1, 0
-    for value in op.xs:
+    """Write the parts of a concatenation that are not at their places, by way of sram."""
+    writer = tiler.writer(op.y)
+    for value, at in placed(op):
         reader, shape = tiler.reader(value), _shape(value)
+        if reader.images.within is writer.images and reader.images.at == at:
+            continue
         need = _need(tiler, reader.loads, writer.stores)
         for taken in blocks(shape[1:], tiler.layout, need, tiler.budget):
-            start, end = taken[along]
-            moved = [*taken]
-            moved[along] = (start + first, end + first)
-            made: Ranges = (moved[0], moved[1], moved[2])
-            for image in range(y[0]):
-                _move(tiler, reader, writer, image, taken, made)
-        first += shape[1 + along]
+            rows, columns, channels = (
+                (start + first, end + first)
+                for (start, end), first in zip(taken, at[1:], strict=True)
+            )
+            for image in range(shape[0]):
+                _move(tiler, reader, writer, image, taken, (rows, columns, channels))
 
 
 def _move(

@@ -1,7 +1,8 @@
 """Write the ops of a program: buffers, windows of images, and the loads and stores they need.
 
-A value of the tensor form is in sram as a whole, or in dram; a rule for an op asks for windows of
-its operands and results, and does not know which. A window that is asked for again is still there.
+A value of the tensor form is in sram as a whole, or in dram, and may be a part of another one
+there; a rule for an op asks for windows of its operands and results, and does not know which. A
+window that is asked for again is still there.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,32 +17,13 @@ from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import Array, Shape
+from ...dialects.core.tensor import Array
 from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.types import CONSTANTS, SRAM, WEIGHTS, Buffer, buffer_type
 from .core.description import Description
 from .layout import Layout
 from .phases import TENSOR_SCHED
-
-Ranges = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""From where to where a window goes: rows, columns, channels."""
-
-
-@dataclass
-class Images:
-    """Say where a value of the tensor form is: in sram, in dram, or in both."""
-
-    shape: Shape
-    sram: ir.Value | None = None
-    dram: ir.Value | None = None
-
-
-@dataclass(frozen=True)
-class Window:
-    """Name a buffer and where in it a window starts."""
-
-    buffer: ir.Value
-    at: Shape
+from .places import Images, Ranges, Window, sizes_of, start_of
 
 
 @dataclass
@@ -93,7 +75,7 @@ class Tiler:
         if value not in self.values:
             array = self.layout.packed_images(self.array(value))
             dram = self.constant(array, "image")
-            self.values[value] = Images(self.array(value).shape, dram=dram)
+            self.values[value] = Images(self.array(value).shape, dram=Window(dram))
         return Reader(self, self.values[value])
 
     def writer(self, value: ir.Value) -> "Writer":
@@ -126,15 +108,13 @@ class Reader:
 
     def window(self, image: int, ranges: Ranges) -> Window:
         """Return a window, after loading it if it is not there."""
-        rows, columns, channels = ranges
-        start = (image, rows[0], columns[0], channels[0])
         if self.images.sram is not None:
-            return Window(self.images.sram, start)
+            return self.images.sram.moved(start_of(image, ranges))
         if self.last is not None and self.last[0] == (image, ranges):
             return self.last[1]
         sizes = [end - first for first, end in ranges]
         tile = self.tiler.alloc(self.tiler.layout.images((1, *sizes), SRAM))
-        window = Window(tile, (0, 0, 0, 0))
+        window = Window(tile)
         self.bring(image, ranges, window)
         self.last = ((image, ranges), window)
         return window
@@ -143,9 +123,9 @@ class Reader:
         """Load a window from dram to a place in sram."""
         assert self.images.dram is not None
         counts = sizes_of(ranges)
-        start = (image, *(first for first, _ in ranges))
-        places = {"source_at": start, "destination_at": target.at}
-        self.tiler.put(dla.Load, self.images.dram, target.buffer, **places, **counts)
+        source = self.images.dram.moved(start_of(image, ranges))
+        places = {"source_at": source.at, "destination_at": target.at}
+        self.tiler.put(dla.Load, source.buffer, target.buffer, **places, **counts)
 
     def band(self, image: int, ranges: Ranges) -> Window:
         """Return a window of images that stay while the op runs; each row is loaded once.
@@ -191,21 +171,19 @@ class Writer:
 
     def window(self, image: int, ranges: Ranges) -> Window:
         """Return where to write a window."""
-        rows, columns, channels = ranges
         if self.images.sram is not None:
-            return Window(self.images.sram, (image, rows[0], columns[0], channels[0]))
+            return self.images.sram.moved(start_of(image, ranges))
         sizes = [end - first for first, end in ranges]
         tile = self.tiler.alloc(self.tiler.layout.images((1, *sizes), SRAM))
-        return Window(tile, (0, 0, 0, 0))
+        return Window(tile)
 
     def finish(self, window: Window, image: int, ranges: Ranges) -> None:
         """Store a window that was written, if the value is to be in dram."""
         if self.images.dram is None:
             return
-        start = (image, *(first for first, _ in ranges))
-        places = {"source_at": window.at, "destination_at": start}
-        counts = sizes_of(ranges)
-        self.tiler.put(dla.Store, window.buffer, self.images.dram, **places, **counts)
+        target = self.images.dram.moved(start_of(image, ranges))
+        places = {"source_at": window.at, "destination_at": target.at}
+        self.tiler.put(dla.Store, window.buffer, target.buffer, **places, **sizes_of(ranges))
 
 
 @dataclass
@@ -275,12 +253,6 @@ def cut(rule: Callable[[Any, Tiler], Made], op: Op, tiler: Tiler, room: int, wei
         except Unsupported as error:
             refused = error
     raise refused
-
-
-def sizes_of(ranges: Ranges) -> dict[str, int]:
-    """Return how many rows, columns and channels a window has, by these names."""
-    names = ("rows", "columns", "channels")
-    return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}
 
 
 def parts(total: int, step: int) -> list[tuple[int, int]]:
