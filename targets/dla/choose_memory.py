@@ -11,6 +11,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...passes.core import Pass
+from .in_place import replaced
 from .joins import COPIES, Joins
 from .layout import Layout, layout_of
 from .members import is_constant, is_image, members_of, outputs_of
@@ -52,7 +53,7 @@ class _Value:
     """Describe a value: its bytes, from which op to which it lives, and how often it is moved.
 
     `family` has all that stays with it: itself and its parts, unless it `copies` these. Which ops
-    run from `since` on depends on it.
+    run from `since` on depends on it. Where it `replaces` what stays, it takes no more room.
     """
 
     value: ir.Value
@@ -64,6 +65,7 @@ class _Value:
     given: bool
     copies: bool
     since: int
+    replaces: frozenset[ir.Value]
 
     def meets(self, other: "_Value") -> bool:
         return self.first <= other.last and other.first <= self.last
@@ -92,7 +94,7 @@ def _values(
 ) -> Iterator[_Value]:
     """Yield the images of a group, but for those that are constant outside."""
     made: dict[ir.Value, int] = {op.results[0]: n for n, op in enumerate(members)}
-    outputs = outputs_of(group)
+    outputs, operands = outputs_of(group), replaced(members, joins)
     uses: dict[ir.Value, list[int]] = {}
     for number, op in enumerate(members):
         for value in dict.fromkeys(op.operation.operands):
@@ -114,8 +116,8 @@ def _values(
             copies = len(family) < len(whole)
             size = layout.images(tensor_of(value.type).shape, "sram").size_bytes
             given = value not in made
-            stays = frozenset(family)
-            yield _Value(value, stays, size, first, last, moves, given, copies, since)
+            stays, over = frozenset(family), frozenset(operands.get(value, ()))
+            yield _Value(value, stays, size, first, last, moves, given, copies, since, over)
 
 
 def _price(value: _Value) -> float:
@@ -203,7 +205,10 @@ class _Search:
         return sum(ops) + sum(map(self.costs.bring, brought))
 
     def _left(self, chosen: Sequence[_Value], number: int) -> int:
-        taken = sum(value.size for value in chosen if value.first <= number <= value.last)
+        """Return how many bytes are left while an op runs; what is replaced counts once."""
+        alive = [value for value in chosen if value.first <= number <= value.last]
+        there = {value.value for value in alive}
+        taken = sum(v.size for v in alive if v.first < number or v.replaces.isdisjoint(there))
         return self.layout.capacity("sram") - taken
 
     def _fits(self, chosen: Sequence[_Value], added: _Value) -> bool:

@@ -14,6 +14,7 @@ from . import tile_conv as tile_conv
 from . import tile_vector as tile_vector
 from .attempts import Retry
 from .choose_memory import STAYS
+from .in_place import replaced
 from .joins import Joins
 from .layout import Layout, layout_of
 from .members import is_constant, members_of, outputs_of
@@ -63,7 +64,8 @@ class _Lowering:
         self.outputs = outputs_of(group)
         self.staying = self._staying()
         self.joins = Joins.of(self.members, self.outputs, layout)
-        self.kept: list[tuple[int, int]] = []
+        self.replaced = replaced(self.members, self.joins)
+        self.kept: dict[ir.Value, tuple[int, int]] = {}
         self.last: dict[ir.Value, int] = {}
         for index, op in enumerate(self.members):
             self.last[op.results[0]] = index
@@ -144,11 +146,17 @@ class _Lowering:
             reader.bring(image, ranges, images.sram.moved((image, 0, 0, 0)))
 
     def _keep(self, value: ir.Value, tiler: Tiler) -> Window:
-        """Make a buffer in sram for a value that stays, until it and its parts are last used."""
+        """Return the place in sram of a value that stays, until it and its parts are last used.
+
+        That is the place of what it replaces, if that stays as well, or a buffer of its own.
+        """
         buffer = self.layout.images(tensor_of(value.type).shape, SRAM)
+        over = [each for each in self.replaced.get(value, ()) if each in tiler.values]
+        found = (tiler.values[each].sram for each in over)
+        place = next(filter(None, found), None) or Window(tiler.alloc(buffer))
         last = max(self.last[each] for each in self.joins.family(value))
-        self.kept.append((last, buffer.size_bytes))
-        return Window(tiler.alloc(buffer))
+        self.kept[place.buffer] = last, buffer.size_bytes
+        return place
 
     def _place(self, value: ir.Value, tiler: Tiler) -> Images:
         """Return where a result is to be: a part where the whole is, all else in its own place."""
@@ -186,5 +194,5 @@ class _Lowering:
 
     def _left(self, index: int) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""
-        taken = sum(size for last, size in self.kept if last >= index)
+        taken = sum(size for last, size in self.kept.values() if last >= index)
         return max(self.layout.capacity("sram") - taken, 0)

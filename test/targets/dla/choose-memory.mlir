@@ -137,3 +137,38 @@ func.func @joined_later(%x: tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8> {
   }) {target = "vanilla"} : (tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8>
   return %y : tensor<1x57x64x32xi8>
 }
+
+// -----
+
+// Both values stay, though each has 160 KiB of 256: the second one is made in place of the first.
+// CHECK-LABEL: func.func @in_place
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.pool"
+func.func @in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x32x40x128xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %1 = "dla.copy"(%0) {multiplier = 3, shift = 2} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+    "tri.yield"(%2) : (tensor<1x16x20x128xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+  return %y : tensor<1x16x20x128xi8>
+}
+
+// -----
+
+// Only one of the two does when a pool, which needs its neighbours, is between them.
+// CHECK-LABEL: func.func @not_in_place
+// CHECK-COUNT-1: dla.stays
+// CHECK-NOT:     dla.stays
+func.func @not_in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x32x40x128xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %1 = "dla.pool"(%0) {mode = "max", kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+    "tri.yield"(%2) : (tensor<1x16x20x128xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+  return %y : tensor<1x16x20x128xi8>
+}
