@@ -7,9 +7,12 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.dla.access import Access
 from ...dialects.dla.buffers import BufferOp, touched
-from ...dialects.dla.types import REGIONS, Buffer, buffer_of
+from ...dialects.dla.types import REGIONS, WEIGHTS, Buffer, buffer_of
 from ...passes.core import Pass
 from .layout import Layout, layout_of
+
+FILLED = {WEIGHTS: 90}
+"""How many percent of a memory loads may fill at most: chunks of many sizes leave holes in it."""
 
 Touched = tuple[ir.Value, Buffer, Access]
 """A buffer that an op touches, its type, and which part of it."""
@@ -20,7 +23,8 @@ class Prefetch(Pass):
 
     A load goes up past `depth` computations, as far as what it loads is there already, and what is
     then there at once takes at most `room` percent of a memory: so a tile is loaded while the one
-    before it is computed, into another buffer. A store goes down past one. No room, no change.
+    before it is computed, into another buffer. Weights leave a tenth of theirs free. A store goes
+    down past one. No room, no change.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
@@ -112,7 +116,8 @@ class _Order:
         return more
 
     def _fits(self, space: str, size: int) -> bool:
-        return size <= self.layout.capacity(space) * self.room // 100
+        most = self.layout.capacity(space) * FILLED.get(space, 100) // 100
+        return size <= most * self.room // 100
 
     def _place(self, load: BufferOp) -> int:
         """Return where a load may go: past computations, but not past what it depends on."""
