@@ -179,10 +179,10 @@ def tile_bytes(
 
 
 def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
-    """Estimate how long the engines take, with what dram moves counted once more.
+    """Estimate how long the engines take, and dram for what is moved (see `with_traffic`).
 
-    That is as long as the longest one takes, and before that what comes first, and after it what is
-    stored last. What is not loaded ahead is waited for.
+    Engines take as long as the longest one does, and before that what comes first, and after it
+    what is stored last. What is not loaded ahead is waited for.
     """
     rows, columns = parts(shape.out[0], plan.rows), parts(shape.out[1], plan.columns)
     tiles = shape.images * len(rows) * len(columns)

@@ -37,18 +37,14 @@ class Choice:
 
 
 class StayCosts:
-    """Say how many cycles ops of a group take, with those for what dram moves counted once more.
+    """Say how many cycles ops of a group take, and dram for what they move (see `with_traffic`).
 
     Convolutions take what their cheapest plans do; what other ops move is found out by cutting
     them into tiles that nobody writes.
     """
 
     def __init__(
-        self,
-        module: Module,
-        group: tri.Group,
-        members: Sequence[Op],
-        layout: Layout,
+        self, module: Module, group: tri.Group, members: Sequence[Op], layout: Layout
     ) -> None:
         self.module = module
         self.group = group
@@ -57,7 +53,7 @@ class StayCosts:
         self.outputs = set(outputs_of(group))
         self.known: dict[object, float] = {}
 
-    def of(self, number: int, choice: "Choice", room: int) -> float:
+    def of(self, number: int, choice: Choice, room: int) -> float:
         """Return what an op takes with so many bytes of sram for its tiles; inf if none fit."""
         op = self.members[number]
         images = [value for value in (*op.operation.operands, *op.results) if is_image(value)]
@@ -72,11 +68,11 @@ class StayCosts:
         cycles = moving(self.layout, dla.Load, 1, size)
         return with_traffic(cycles, cycles)
 
-    def _place(self, op: Op, value: ir.Value, choice: "Choice") -> "_Place":
+    def _place(self, op: Op, value: ir.Value, choice: Choice) -> "_Place":
         joined = choice.joins.in_place(op, value)
         return _Place(value in choice.stay, self._spilled(value, choice), joined)
 
-    def _spilled(self, value: ir.Value, choice: "Choice") -> bool:
+    def _spilled(self, value: ir.Value, choice: Choice) -> bool:
         """Say whether a value is in dram."""
         if value not in choice.stay or value in self.outputs:
             return True
