@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from ...dialects.core.errors import Unsupported
 from ...dialects.core.tensor import Shape
 from .layout import Layout
-from .tiler import Ranges, even, parts
+from .places import Ranges
+from .tiler import even, parts
 
 Need = Callable[[int, int, int], int]
 """How many bytes of sram a tile of so many rows, columns and channels takes, with what it reads."""
@@ -28,7 +29,7 @@ def block_sizes(shape: Shape, layout: Layout, need: Need, budget: int) -> tuple[
     """Return how many rows, columns and channels a tile has."""
     for columns in halves(shape[1]):
         for channels in halves(shape[2], layout.grain):
-            rows = _most(lambda r, c=columns, k=channels: need(r, c, k) <= budget, shape[0])
+            rows = largest(lambda r, c=columns, k=channels: need(r, c, k) <= budget, shape[0])
             if rows:
                 return even(shape[0], rows), columns, channels
     least = need(1, 1, layout.grain)
@@ -49,7 +50,7 @@ def halves(total: int, grain: int = 1) -> Iterator[int]:
         size = even(total, max(total // count, grain), grain)
 
 
-def _most(fits: Callable[[int], bool], total: int) -> int:
+def largest(fits: Callable[[int], bool], total: int) -> int:
     """Return the largest number up to a total that fits, 0 if none does; need grows with it."""
     low, high = 0, total
     while low < high:

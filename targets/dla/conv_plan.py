@@ -1,15 +1,21 @@
 """Choose the tiles of a convolution by what they cost, in cycles of the description."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
+from ...dialects import dla
 from ...dialects.core.errors import Unsupported
 from ...dialects.dla.window_tiles import TABLE_BYTES
-from .blocks import halves
+from .blocks import halves, largest
+from .cycles import engine_costs, moving, with_traffic
 from .layout import Layout
 from .spans import most_taken
 from .tiler import even, parts
 from .windows import extent
+
+Parts = Sequence[tuple[int, int]]
+"""Where the parts of a range start and end."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +49,9 @@ class ConvPlan:
     """Say how a convolution is cut: a tile of the result, and channels summed at once.
 
     With `filters_outside` weights are loaded once and images again for each part of the filters,
-    otherwise the other way round. `keep` is how many chunks of weights stay. Where there is room
-    for it, the window of the next tile is loaded `ahead`.
+    unless `whole` says that these stay while the op runs; otherwise the other way round. `keep` is
+    how many chunks of weights stay. Where there is room for it, the window of the next tile is
+    loaded `ahead`.
     """
 
     rows: int
@@ -54,6 +61,7 @@ class ConvPlan:
     filters_outside: bool
     keep: int
     ahead: bool
+    whole: bool = False
 
 
 def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> ConvPlan:
@@ -63,7 +71,12 @@ def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> Conv
     """
     best = min(
         _plans(shape, layout, room, weights),
-        key=lambda plan: (_cycles(plan, shape, layout), -plan.rows, -plan.filters, -plan.channels),
+        key=lambda plan: (
+            cycles_of(plan, shape, layout),
+            -plan.rows,
+            -plan.filters,
+            -plan.channels,
+        ),
         default=None,
     )
     if best is None:
@@ -77,18 +90,27 @@ def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> Conv
 
 def _plans(shape: ConvShape, layout: Layout, room: int, weights: int) -> Iterator[ConvPlan]:
     for filters in halves(shape.filters, layout.grain):
-        depths = [1] if shape.depthwise else list(halves(shape.channels, layout.grain))
-        for channels in depths:
-            if (size := chunk_bytes(shape, layout, filters, channels)) > weights:
-                continue
-            around = _depth(shape, channels)
-            chunks = len(parts(shape.filters, filters)) * around
-            for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, room)):
-                # Weights go around inside; they are loaded once if there is room for all.
-                stay = chunks if chunks * size <= weights else 1
-                yield ConvPlan(rows, columns, filters, channels, False, stay, ahead)
-                if around * size <= weights:
-                    yield ConvPlan(rows, columns, filters, channels, True, around, ahead)
+        channels = _most_channels(shape, layout, filters, weights)
+        if not channels:
+            continue
+        size, around = chunk_bytes(shape, layout, filters, channels), _depth(shape, channels)
+        chunks = len(parts(shape.filters, filters)) * around
+        # Weights go around inside; they are loaded once if there is room for all.
+        stay = chunks if chunks * size <= weights else 1
+        turns = around * size <= weights
+        for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, room)):
+            yield ConvPlan(rows, columns, filters, channels, False, stay, ahead)
+            if turns:
+                yield ConvPlan(rows, columns, filters, channels, True, around, ahead)
+        for rows in _held(shape, layout, filters, room) if turns else ():
+            yield ConvPlan(rows, shape.out[1], filters, channels, True, around, True, True)
+
+
+def _most_channels(shape: ConvShape, layout: Layout, filters: int, weights: int) -> int:
+    """Return of how many channels a chunk of weights may be, 0 if not even of the fewest."""
+    depths = [1] if shape.depthwise else halves(shape.channels, layout.grain)
+    fitting = (n for n in depths if chunk_bytes(shape, layout, filters, n) <= weights)
+    return next(fitting, 0)
 
 
 def _tiles(
@@ -101,12 +123,40 @@ def _tiles(
     for columns in halves(shape.out[1]):
         found = False
         for ahead in (True, False):
-            rows = _rows(shape, layout, columns, filters, room, ahead)
-            for count in (rows, even(shape.out[0], max(rows // 2, 1))) if rows else ():
-                yield count, columns, ahead
+
+            def fits(rows: int, columns: int = columns, ahead: bool = ahead) -> bool:
+                source, result = tile_bytes(shape, layout, rows, columns, filters)
+                return source * (1 + ahead) + result * 2 <= room
+
+            for rows in _rows(shape, layout, columns, filters, fits):
+                yield rows, columns, ahead
                 found = True
         if found:
             return
+
+
+def _held(shape: ConvShape, layout: Layout, filters: int, room: int) -> Iterator[int]:
+    """Yield how many rows tiles may have beside images that stay while the op runs."""
+    width = filters if shape.depthwise else shape.channels
+    whole = shape.images * prod(shape.size) * layout.padded(width)
+    if not shape.loads or whole > room:
+        return
+
+    def fits(rows: int) -> bool:
+        _, result = tile_bytes(shape, layout, rows, shape.out[1], filters)
+        return whole + result * 2 <= room
+
+    yield from _rows(shape, layout, shape.out[1], filters, fits)
+
+
+def _rows(
+    shape: ConvShape, layout: Layout, columns: int, filters: int, fits: Callable[[int], bool]
+) -> Iterator[int]:
+    """Yield how many rows tiles may have that fit, of about the same size: as many, or fewer."""
+    sums = layout.capacity("accumulator") // (4 * columns * layout.description.padded(filters))
+    most = largest(fits, min(sums, shape.out[0]))
+    for share in (1, 2, 4) if most else ():
+        yield even(shape.out[0], max(most // share, 1))
 
 
 def chunk_bytes(shape: ConvShape, layout: Layout, filters: int, channels: int) -> int:
@@ -120,20 +170,6 @@ def _depth(shape: ConvShape, channels: int) -> int:
     return 1 if shape.depthwise else len(parts(shape.channels, channels))
 
 
-def _rows(
-    shape: ConvShape, layout: Layout, columns: int, filters: int, room: int, ahead: bool
-) -> int:
-    """Return the most rows of a tile that fit, of about the same size; 0 if not even one does."""
-    sums = layout.capacity("accumulator") // (4 * columns * layout.description.padded(filters))
-    most = 0
-    for rows in range(1, min(sums, shape.out[0]) + 1):
-        source, result = tile_bytes(shape, layout, rows, columns, filters)
-        if source * (1 + ahead) + result * 2 > room:
-            break
-        most = rows
-    return even(shape.out[0], most) if most else 0
-
-
 def tile_bytes(
     shape: ConvShape, layout: Layout, rows: int, columns: int, filters: int
 ) -> tuple[int, int]:
@@ -144,31 +180,80 @@ def tile_bytes(
     return source, rows * columns * layout.padded(filters) if shape.stores else 0
 
 
-def _cycles(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
-    """Estimate how long the engines take: the longest one, and a part of what dram moves."""
-    costs = {name: layout.description.costs(name) for name in ("load", "load_weights", "store")}
-    tiles = shape.images * -(-shape.out[0] // plan.rows) * -(-shape.out[1] // plan.columns)
-    groups, depth = len(parts(shape.filters, plan.filters)), _depth(shape, plan.channels)
-    size = chunk_bytes(shape, layout, plan.filters, plan.channels)
-    source, result = tile_bytes(shape, layout, plan.rows, plan.columns, plan.filters)
-    chunks = groups * depth
-    once = plan.filters_outside or plan.keep == chunks
-    again = shape.depthwise or (plan.filters_outside and tiles > 1)
-    weights = _moved(costs["load_weights"], chunks if once else chunks * tiles, size)
-    images = _moved(costs["load"], tiles * (groups if again else 1) * shape.loads, source)
-    store = _moved(costs["store"], tiles * groups * shape.stores, result)
+def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
+    """Estimate how long the engines take, and dram for what is moved (see `with_traffic`).
+
+    Engines take as long as the longest one does, and before that what comes first, and after it
+    what is stored last. What is not loaded ahead is waited for.
+    """
+    rows, columns = parts(shape.out[0], plan.rows), parts(shape.out[1], plan.columns)
+    tiles = shape.images * len(rows) * len(columns)
+    filters = parts(shape.filters, plan.filters)
+    chunks = len(filters) * _depth(shape, plan.channels)
+    images = _image_cycles(plan, shape, layout, rows, columns)
+    weights, first = _weight_cycles(plan, shape, layout, tiles)
+    window, result = tile_bytes(shape, layout, plan.rows, plan.columns, plan.filters)
+    store = last = 0
+    if shape.loads:
+        first += moving(layout, dla.Load, 1, window)
+    if shape.stores:
+        made = shape.images * prod(shape.out) * _width(filters, layout)
+        store = moving(layout, dla.Store, tiles * len(filters), made)
+        last = moving(layout, dla.Store, 1, result)
     mac = _mac_cycles(plan, shape, layout, tiles * chunks)
     longest = max(images * plan.ahead + weights, store, mac)
-    return longest + images * (not plan.ahead) + (images + weights + store) // 4
+    cycles = first + longest + images * (not plan.ahead) + last
+    return with_traffic(cycles, images + weights + store)
 
 
-def _moved(costs: Mapping[str, int], packets: int, size: int) -> int:
-    """Return for how many cycles an engine moves packets of a size."""
-    return packets * (costs["latency"] + size // costs["bytes_per_cycle"])
+def _image_cycles(
+    plan: ConvPlan, shape: ConvShape, layout: Layout, rows: Parts, columns: Parts
+) -> int:
+    """Return for how many cycles windows are loaded."""
+    if not shape.loads:
+        return 0
+    filters = parts(shape.filters, plan.filters)
+    around = shape.depthwise or (plan.filters_outside and not plan.whole)
+    count = shape.images * len(rows) * len(columns)
+    times = len(filters) if around and count > 1 else 1
+    taken = [
+        sum(shape.taken(end - first, end - first)[axis] for first, end in cuts)
+        for axis, cuts in enumerate((rows, columns))
+    ]
+    pixels = shape.images * prod(shape.size if plan.whole else taken)
+    if shape.depthwise:
+        size = pixels * _width(filters, layout)
+    else:
+        size = pixels * times * layout.padded(shape.channels)
+    return moving(layout, dla.Load, count * times, size)
+
+
+def _weight_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, tiles: int) -> tuple[int, int]:
+    """Return for how many cycles weights are loaded, and for how many the first of their chunks."""
+    filters = parts(shape.filters, plan.filters)
+    chunks = len(filters) * _depth(shape, plan.channels)
+    times = 1
+    if plan.keep < chunks:
+        times = 1 if plan.filters_outside else tiles
+    depth = 1 if shape.depthwise else shape.channels
+    size = _width(filters, layout) * (shape.taps * depth + TABLE_BYTES)
+    chunk = moving(layout, dla.LoadWeights, 1, size // chunks)
+    return moving(layout, dla.LoadWeights, chunks * times, size * times), chunk
 
 
 def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, packets: int) -> int:
-    cost = layout.description.costs("conv")
-    channels = 1 if shape.depthwise else -(-plan.channels // cost["rows"])
-    steps = channels * -(-plan.filters // cost["columns"]) * shape.taps
-    return packets * (cost["overhead"] + steps * plan.rows * plan.columns)
+    costs = engine_costs(layout, dla.ConvTile)
+    filters = _steps(shape.filters, plan.filters, costs["columns"])
+    channels = 1 if shape.depthwise else _steps(shape.channels, plan.channels, costs["rows"])
+    steps = filters * channels * shape.taps * shape.images * prod(shape.out)
+    return packets * costs["overhead"] + steps
+
+
+def _steps(total: int, step: int, lanes: int) -> int:
+    """Return how many steps of an engine all parts of a range take."""
+    return sum(-(-(end - first) // lanes) for first, end in parts(total, step))
+
+
+def _width(filters: Parts, layout: Layout) -> int:
+    """Return how many bytes all filters of a pixel take, in tiles."""
+    return sum(layout.padded(end - first) for first, end in filters)

@@ -2,18 +2,24 @@
 
 from ...dialects import dla, tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.errors import Unsupported
 from ...dialects.core.interpret import compute
-from ...dialects.core.location import inner_location
+from ...dialects.core.location import describe, inner_location
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
-from ...dialects.dla.dialect import TensorOp
 from ...dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, buffer_type
 from ...passes.core import Pass
-from .choose_memory import STAYS, is_constant
-from .fitting import cut
+from . import tile_conv as tile_conv
+from . import tile_vector as tile_vector
+from .attempts import Retry
+from .choose_memory import STAYS
+from .in_place import replaced
+from .joins import Joins
 from .layout import Layout, layout_of
-from .tiler import Images, Tiler
+from .members import is_constant, members_of, outputs_of
+from .places import Images, Window
+from .tiler import Tiler, cut, tiling_of
 
 
 class LowerToBuffers(Pass):
@@ -54,12 +60,15 @@ class _Lowering:
         self.layout = layout
         self.target = target
         self.share = share
-        self.members = [op for op in ops(group.block) if isinstance(op, TensorOp)]
-        end = list(group.block.operations)[-1].operation
-        self.outputs: list[ir.Value] = list(end.operands)
+        self.members = members_of(group)
+        self.outputs = outputs_of(group)
         self.staying = self._staying()
+        self.joins = Joins.of(self.members, self.outputs, layout)
+        self.replaced = replaced(self.members, self.joins)
+        self.kept: dict[ir.Value, tuple[int, int]] = {}
         self.last: dict[ir.Value, int] = {}
         for index, op in enumerate(self.members):
+            self.last[op.results[0]] = index
             self.last.update(dict.fromkeys(op.operation.operands, index))
 
     def run(self, number: int) -> None:
@@ -99,20 +108,18 @@ class _Lowering:
     def _inputs(self, block: ir.Block) -> dict[ir.Value, Images]:
         """Make an argument of the program for each input that is no constant."""
         arguments = [v for v in self.group.block.arguments if not is_constant(self.group, v)]
-        return {value: Images(*self._argument(value, INPUTS, block)) for value in arguments}
+        return {value: self._argument(value, INPUTS, block) for value in arguments}
 
     def _outputs(self, block: ir.Block) -> dict[ir.Value, Images]:
         made: dict[ir.Value, Images] = {}
         for value in dict.fromkeys(self.outputs):
-            made[value] = Images(*self._argument(value, OUTPUTS, block))
+            made[value] = self._argument(value, OUTPUTS, block)
         return made
 
-    def _argument(
-        self, value: ir.Value, space: str, block: ir.Block
-    ) -> tuple[tuple[int, ...], None, ir.Value]:
+    def _argument(self, value: ir.Value, space: str, block: ir.Block) -> Images:
         shape = tensor_of(value.type).shape
         type_ = buffer_type(self.layout.images(shape, space))
-        return shape, None, block.add_argument(type_, self.group.location)
+        return Images(shape, dram=Window(block.add_argument(type_, self.group.location)))
 
     def _constants(self, tiler: Tiler) -> None:
         pairs = zip(self.group.block.arguments, self.group.operation.operands, strict=True)
@@ -128,37 +135,64 @@ class _Lowering:
         numbers = list(self.group.operation.attributes[STAYS])
         return {self.group.block.arguments[number] for number in numbers}
 
-    def _bring(self, tiler: Tiler, images: Images) -> None:
+    def _bring(self, tiler: Tiler, value: ir.Value) -> None:
         """Load an input that stays as a whole."""
-        assert images.dram is not None
-        images.sram = tiler.alloc(self.layout.images(images.shape, SRAM))
+        reader = tiler.reader(value)
+        images = reader.images
+        images.sram = self._keep(value, tiler)
         rows, columns, channels = images.shape[1:]
-        counts = {"rows": rows, "columns": columns, "channels": channels}
         for image in range(images.shape[0]):
-            start = (image, 0, 0, 0)
-            places = {"source_at": start, "destination_at": start}
-            tiler.put(dla.Load, images.dram, images.sram, **places, **counts)
+            ranges = ((0, rows), (0, columns), (0, channels))
+            reader.bring(image, ranges, images.sram.moved((image, 0, 0, 0)))
+
+    def _keep(self, value: ir.Value, tiler: Tiler) -> Window:
+        """Return the place in sram of a value that stays, until it and its parts are last used.
+
+        That is the place of what it replaces, if that stays as well, or a buffer of its own.
+        """
+        buffer = self.layout.images(tensor_of(value.type).shape, SRAM)
+        over = [each for each in self.replaced.get(value, ()) if each in tiler.values]
+        found = (tiler.values[each].sram for each in over)
+        place = next(filter(None, found), None) or Window(tiler.alloc(buffer))
+        last = max(self.last[each] for each in self.joins.family(value))
+        self.kept[place.buffer] = last, buffer.size_bytes
+        return place
+
+    def _place(self, value: ir.Value, tiler: Tiler) -> Images:
+        """Return where a result is to be: a part where the whole is, all else in its own place."""
+        shape = tensor_of(value.type).shape
+        images = tiler.values.setdefault(value, Images(shape))
+        if images.sram is not None or (images.dram is not None and value not in self.outputs):
+            return images
+        if value in self.joins.parts:
+            part = self.joins.parts[value]
+            images.within, images.at = self._place(part.whole, tiler), part.at
+            whole = images.within
+            images.sram = whole.sram.moved(part.at) if whole.sram else None
+            images.dram = whole.dram.moved(part.at) if whole.dram else None
+        if images.sram is None and STAYS in value.owner.attributes:
+            images.sram = self._keep(value, tiler)
+        if images.sram is None and images.dram is None:
+            images.dram = Window(tiler.alloc(self.layout.images(shape, ACTIVATIONS)))
+        return images
 
     def _write(self, op: Op, index: int, tiler: Tiler) -> None:
         """Write the tiles of one op."""
         tiler.location = inner_location(op.location)
         for value in self.staying.intersection(op.operation.operands):
             if tiler.values[value].sram is None:
-                self._bring(tiler, tiler.values[value])
-        result = op.results[0]
-        shape = tensor_of(result.type).shape
-        images = tiler.values.setdefault(result, Images(shape))
-        if STAYS in op.operation.attributes:
-            images.sram = tiler.alloc(self.layout.images(shape, SRAM))
-        elif images.dram is None:
-            images.dram = tiler.alloc(self.layout.images(shape, ACTIVATIONS))
-        left, weights = self._left(index, tiler), self.layout.capacity("weights")
-        cut(op, tiler, left * self.share // 100, weights * self.share // 100)
+                self._bring(tiler, value)
+        self._place(op.results[0], tiler)
+        self._cut(op, self._left(index) * self.share // 100, tiler)
 
-    def _left(self, index: int, tiler: Tiler) -> int:
+    def _cut(self, op: Op, room: int, tiler: Tiler) -> None:
+        weights = self.layout.capacity("weights") * self.share // 100
+        try:
+            cut(tiling_of(op), op, tiler, room, weights)
+        except Unsupported as reason:
+            raise Retry(f"'{op.op_name}' op of {describe(op.location)} {reason}") from None
+
+    def _left(self, index: int) -> int:
         """Return how many bytes of sram are not taken by values that stay during an op."""
-        taken = 0
-        for value, images in tiler.values.items():
-            alive = images.sram is not None and self.last.get(value, index) >= index
-            taken += self.layout.images(images.shape, SRAM).size_bytes * alive
+        taken = sum(size for last, size in self.kept.values() if last >= index)
         return max(self.layout.capacity("sram") - taken, 0)

@@ -1,14 +1,17 @@
 """Let loads run ahead and stores lag behind, so that all engines are busy at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...dialects import dla
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
-from ...dialects.dla.buffers import BufferOp, Touched, touched
-from ...dialects.dla.types import REGIONS
+from ...dialects.dla.buffers import BufferOp, touched
+from ...dialects.dla.types import REGIONS, WEIGHTS, buffer_of
 from ...passes.core import Pass
 from .layout import Layout, layout_of
+
+FILLED = {WEIGHTS: 90}
+"""How many percent of a memory loads may fill at most: chunks of many sizes leave holes in it."""
 
 
 class Prefetch(Pass):
@@ -16,7 +19,8 @@ class Prefetch(Pass):
 
     A load goes up past `depth` computations, as far as what it loads is there already, and what is
     then there at once takes at most `room` percent of a memory: so a tile is loaded while the one
-    before it is computed, into another buffer. A store goes down past one. No room, no change.
+    before it is computed, into another buffer. Weights leave a tenth of theirs free. A store goes
+    down past one. No room, no change.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
@@ -61,7 +65,8 @@ class _Order:
         self.sizes: dict[ir.Value, tuple[str, int]] = {}
         self.touches = {id(op): touched(op) for op in self.ops}
         for op in self.ops:
-            for value, buffer, _ in self._held(op):
+            for value in _held(op):
+                buffer = buffer_of(value.type)
                 self.uses[value] = self.uses.get(value, 0) + 1
                 self.sizes[value] = (buffer.space, buffer.size_bytes)
         self.made: list[BufferOp] = []
@@ -100,14 +105,15 @@ class _Order:
 
     def _more(self, op: BufferOp) -> dict[str, int]:
         more: dict[str, int] = {}
-        for value in dict.fromkeys(value for value, _, _ in self._held(op)):
+        for value in _held(op):
             if value not in self.alive:
                 space, size = self.sizes[value]
                 more[space] = more.get(space, 0) + size
         return more
 
     def _fits(self, space: str, size: int) -> bool:
-        return size <= self.layout.capacity(space) * self.room // 100
+        most = self.layout.capacity(space) * FILLED.get(space, 100) // 100
+        return size <= most * self.room // 100
 
     def _place(self, load: BufferOp) -> int:
         """Return where a load may go: past computations, but not past what it depends on."""
@@ -136,16 +142,12 @@ class _Order:
             self.live[space] = self.live.get(space, 0) + size
             for used in self.usage[place:]:
                 used[space] = used.get(space, 0) + size
-        for value, _, _ in self._held(op):
+        for value in _held(op):
             self.alive.add(value)
             self.uses[value] -= 1
             if not self.uses[value]:
                 space, size = self.sizes[value]
                 self.live[space] -= size
-
-    def _held(self, op: BufferOp) -> Iterator[Touched]:
-        """Yield what an op touches in the memories inside."""
-        return (entry for entry in self.touches[id(op)] if entry[1].space not in REGIONS)
 
     def _conflict(self, first: BufferOp, second: BufferOp) -> bool:
         """Say whether two ops touch a buffer that one of them writes."""
@@ -154,3 +156,13 @@ class _Order:
                 if value == other and (access.writes or second_access.writes):
                     return True
         return False
+
+
+def _held(op: BufferOp) -> list[ir.Value]:
+    """List the buffers in the memories inside that must be there while an op runs.
+
+    One that it names counts even if it touches nothing of it, as sums that are not finished do not
+    touch the result.
+    """
+    values = dict.fromkeys(op.buffers.values())
+    return [value for value in values if buffer_of(value.type).space not in REGIONS]

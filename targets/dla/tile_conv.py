@@ -85,7 +85,8 @@ class _Tiles:
         layout = self.tiler.layout
         made = (row.out, column.out, filters)
         whole = filters if self.shape.depthwise else (0, self.shape.channels)
-        source = self.reader.window(image, (row.taken, column.taken, whole))
+        bring = self.reader.band if self.plan.whole else self.reader.window
+        source = bring(image, (row.taken, column.taken, whole))
         target = self.writer.window(image, made)
         count = filters[1] - filters[0]
         padded = layout.description.padded(count)

@@ -12,8 +12,10 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Shape
 from .blocks import Need, blocks
+from .joins import placed
+from .places import Ranges, Window, sizes_of
 from .spans import most_taken, span
-from .tiler import Ranges, Reader, Tiler, Window, Writer, tiles
+from .tiler import Reader, Tiler, Writer, tiles
 from .windows import extent, kernel_fields
 
 
@@ -72,7 +74,7 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
                 b.buffer,
                 **_places(a, target),
                 other_at=b.at,
-                **_sizes(made),
+                **sizes_of(made),
                 **op.attributes,
             )
             writer.finish(target, image, made)
@@ -102,7 +104,7 @@ def tile_by_value(
         for image in range(y[0]):
             source, target = reader.window(image, made), writer.window(image, made)
             buffers = (source.buffer, target.buffer, *tables)
-            tiler.put(cls, *buffers, **_places(source, target), **_sizes(made), **fields)
+            tiler.put(cls, *buffers, **_places(source, target), **sizes_of(made), **fields)
             writer.finish(target, image, made)
 
 
@@ -134,7 +136,7 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
         for image in range(y[0]):
             window = (rows, columns, made[2])
             source, target = reader.window(image, window), writer.window(image, made)
-            sizes = _sizes(window)
+            sizes = sizes_of(window)
             buffers = (source.buffer, target.buffer)
             tiler.put(dla.ResizeTile, *buffers, **_places(source, target), **sizes, **fields)
             writer.finish(target, image, made)
@@ -142,20 +144,20 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
 
 @tiles(dla.Concat)
 def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
-    """Write the parts of a concatenation to their places, by way of sram."""
-    writer, y = tiler.writer(op.y), _shape(op.y)
-    along, first = op.axis % 4 - 1, 0
-    for value in op.xs:
+    """Write the parts of a concatenation that are not at their places, by way of sram."""
+    writer = tiler.writer(op.y)
+    for value, at in placed(op):
         reader, shape = tiler.reader(value), _shape(value)
+        if reader.images.within is writer.images and reader.images.at == at:
+            continue
         need = _need(tiler, reader.loads, writer.stores)
         for taken in blocks(shape[1:], tiler.layout, need, tiler.budget):
-            start, end = taken[along]
-            moved = [*taken]
-            moved[along] = (start + first, end + first)
-            made: Ranges = (moved[0], moved[1], moved[2])
-            for image in range(y[0]):
-                _move(tiler, reader, writer, image, taken, made)
-        first += shape[1 + along]
+            rows, columns, channels = (
+                (start + first, end + first)
+                for (start, end), first in zip(taken, at[1:], strict=True)
+            )
+            for image in range(shape[0]):
+                _move(tiler, reader, writer, image, taken, (rows, columns, channels))
 
 
 @tiles(dla.Slice)
@@ -178,16 +180,14 @@ def _move(
     if writer.stores:
         writer.finish(reader.window(image, taken), image, made)
         return
-    target, counts = writer.window(image, made), _sizes(taken)
+    target = writer.window(image, made)
     if reader.loads:
-        start = (image, *(first for first, _ in taken))
-        places = {"source_at": start, "destination_at": target.at}
-        tiler.put(dla.Load, reader.dram, target.buffer, **places, **counts)
+        reader.bring(image, taken, target)
     else:
         source = reader.window(image, taken)
-        buffers = (source.buffer, target.buffer)
-        fields = {"rounding": tiler.description.rounding, **counts}
-        tiler.put(dla.CopyTile, *buffers, **_places(source, target), **fields)
+        fields = {"rounding": tiler.description.rounding, **sizes_of(taken)}
+        places = _places(source, target)
+        tiler.put(dla.CopyTile, source.buffer, target.buffer, **places, **fields)
     writer.finish(target, image, made)
 
 
@@ -217,8 +217,3 @@ def _shape(value: ir.Value) -> Shape:
 
 def _places(source: Window, target: Window) -> dict[str, Shape]:
     return {"source_at": source.at, "destination_at": target.at}
-
-
-def _sizes(ranges: Ranges) -> dict[str, int]:
-    names = ("rows", "columns", "channels")
-    return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}

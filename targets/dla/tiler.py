@@ -1,7 +1,8 @@
 """Write the ops of a program: buffers, windows of images, and the loads and stores they need.
 
-A value of the tensor form is in sram as a whole, or in dram; a rule for an op asks for windows of
-its operands and results, and does not know which. A window that is asked for again is still there.
+A value of the tensor form is in sram as a whole, or in dram, and may be a part of another one
+there; a rule for an op asks for windows of its operands and results, and does not know which. A
+window that is asked for again is still there.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,32 +17,13 @@ from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import Array, Shape
+from ...dialects.core.tensor import Array
 from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.types import CONSTANTS, SRAM, WEIGHTS, Buffer, buffer_type
 from .core.description import Description
 from .layout import Layout
 from .phases import TENSOR_SCHED
-
-Ranges = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""From where to where a window goes: rows, columns, channels."""
-
-
-@dataclass
-class Images:
-    """Say where a value of the tensor form is: in sram, in dram, or in both."""
-
-    shape: Shape
-    sram: ir.Value | None = None
-    dram: ir.Value | None = None
-
-
-@dataclass(frozen=True)
-class Window:
-    """Name a buffer and where in it a window starts."""
-
-    buffer: ir.Value
-    at: Shape
+from .places import Images, Ranges, Window, sizes_of, start_of
 
 
 @dataclass
@@ -93,7 +75,7 @@ class Tiler:
         if value not in self.values:
             array = self.layout.packed_images(self.array(value))
             dram = self.constant(array, "image")
-            self.values[value] = Images(self.array(value).shape, dram=dram)
+            self.values[value] = Images(self.array(value).shape, dram=Window(dram))
         return Reader(self, self.values[value])
 
     def writer(self, value: ir.Value) -> "Writer":
@@ -125,34 +107,62 @@ class Reader:
     tiler: Tiler
     images: Images
     last: tuple[object, Window] | None = None
+    held: "_Held | None" = None
 
     @property
     def loads(self) -> bool:
         """Say whether windows have to be loaded."""
         return self.images.sram is None
 
-    @property
-    def dram(self) -> ir.Value:
-        """Return the buffer in dram that windows are loaded from."""
-        assert self.images.dram is not None
-        return self.images.dram
-
     def window(self, image: int, ranges: Ranges) -> Window:
         """Return a window, after loading it if it is not there."""
-        rows, columns, channels = ranges
-        start = (image, rows[0], columns[0], channels[0])
         if self.images.sram is not None:
-            return Window(self.images.sram, start)
+            return self.images.sram.moved(start_of(image, ranges))
         if self.last is not None and self.last[0] == (image, ranges):
             return self.last[1]
         sizes = [end - first for first, end in ranges]
         tile = self.tiler.alloc(self.tiler.layout.images((1, *sizes), SRAM))
-        names = ("rows", "columns", "channels")
-        counts = dict(zip(names, sizes, strict=True))
-        self.tiler.put(dla.Load, self.dram, tile, source_at=start, **counts)
-        window = Window(tile, (0, 0, 0, 0))
+        window = Window(tile)
+        self.bring(image, ranges, window)
         self.last = ((image, ranges), window)
         return window
+
+    def bring(self, image: int, ranges: Ranges, target: Window) -> None:
+        """Load a window from dram to a place in sram."""
+        assert self.images.dram is not None
+        counts = sizes_of(ranges)
+        source = self.images.dram.moved(start_of(image, ranges))
+        places = {"source_at": source.at, "destination_at": target.at}
+        self.tiler.put(dla.Load, source.buffer, target.buffer, **places, **counts)
+
+    def band(self, image: int, ranges: Ranges) -> Window:
+        """Return a window of images that stay while the op runs; each row is loaded once.
+
+        What stays has the columns and channels of the window. Rows of an image come in order.
+        """
+        if not self.loads:
+            return self.window(image, ranges)
+        rows, columns, channels = ranges
+        if self.held is None or self.held.of != (columns, channels):
+            count, height = self.images.shape[:2]
+            sizes = (count, height, columns[1] - columns[0], channels[1] - channels[0])
+            buffer = self.tiler.alloc(self.tiler.layout.images(sizes, SRAM))
+            self.held = _Held((columns, channels), buffer)
+        first = self.held.ends.get(image, 0)
+        if rows[1] > first:
+            place = Window(self.held.buffer, (image, first, 0, 0))
+            self.bring(image, ((first, rows[1]), columns, channels), place)
+            self.held.ends[image] = rows[1]
+        return Window(self.held.buffer, (image, rows[0], 0, 0))
+
+
+@dataclass
+class _Held:
+    """A buffer for some columns and channels of all rows, and how many it has of each image."""
+
+    of: tuple[tuple[int, int], tuple[int, int]]
+    buffer: ir.Value
+    ends: dict[int, int] = field(default_factory=dict[int, int])
 
 
 @dataclass
@@ -169,22 +179,19 @@ class Writer:
 
     def window(self, image: int, ranges: Ranges) -> Window:
         """Return where to write a window."""
-        rows, columns, channels = ranges
         if self.images.sram is not None:
-            return Window(self.images.sram, (image, rows[0], columns[0], channels[0]))
+            return self.images.sram.moved(start_of(image, ranges))
         sizes = [end - first for first, end in ranges]
         tile = self.tiler.alloc(self.tiler.layout.images((1, *sizes), SRAM))
-        return Window(tile, (0, 0, 0, 0))
+        return Window(tile)
 
     def finish(self, window: Window, image: int, ranges: Ranges) -> None:
         """Store a window that was written, if the value is to be in dram."""
         if self.images.dram is None:
             return
-        sizes = [end - first for first, end in ranges]
-        counts = dict(zip(("rows", "columns", "channels"), sizes, strict=True))
-        start = (image, *(first for first, _ in ranges))
-        places = {"source_at": window.at, "destination_at": start}
-        self.tiler.put(dla.Store, window.buffer, self.images.dram, **places, **counts)
+        target = self.images.dram.moved(start_of(image, ranges))
+        places = {"source_at": window.at, "destination_at": target.at}
+        self.tiler.put(dla.Store, window.buffer, target.buffer, **places, **sizes_of(ranges))
 
 
 @dataclass
@@ -213,6 +220,7 @@ class Weights:
 
 Rule = Callable[[Any, Tiler], None]
 Function = TypeVar("Function", bound=Rule)
+Made = TypeVar("Made")
 
 TILINGS: dict[type[Op], Rule] = {}
 """How each op of the tensor form is cut into tiles; an accelerator adds those of its own ops."""
@@ -237,6 +245,22 @@ def tiling_of(op: Op) -> Rule:
         return TILINGS[type(op)]
     message = f"'{op.op_name}' op has no rule for its tiles: add a function under @tiles"
     raise CompileError([Diagnostic(describe(op.location), message, (f"in phase {TENSOR_SCHED}",))])
+
+
+def cut(rule: Callable[[Any, Tiler], Made], op: Op, tiler: Tiler, room: int, weights: int) -> Made:
+    """Let a rule cut an op into tiles of which two fit, or one where that is all that can be.
+
+    There are `room` bytes of sram, and of the memory of weights as many as `weights`. Raises
+    Unsupported where not even the smallest tile fits.
+    """
+    for among, chunks in ((2, 3), (1, 1)):
+        tiler.room, tiler.budget = room, room // among
+        tiler.weight_budget = weights // chunks
+        try:
+            return rule(op, tiler)
+        except Unsupported as error:
+            refused = error
+    raise refused
 
 
 def parts(total: int, step: int) -> list[tuple[int, int]]:

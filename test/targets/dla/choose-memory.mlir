@@ -49,3 +49,126 @@ func.func @too_large(%x: tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8> {
   }) {target = "vanilla"} : (tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8>
   return %y : tensor<1x48x48x32xi8>
 }
+
+// -----
+
+// While both sides of the sum stayed, the convolution would have no room for its image, and would
+// load 2 MiB of weights four times: its result goes out.
+// CHECK-LABEL: func.func @leaves_room
+// CHECK:         "dla.copy"
+// CHECK:         "dla.conv"
+// CHECK-NOT:     dla.stays
+// CHECK:         "dla.eltwise"
+func.func @leaves_room(%x: tensor<1x7x7x2048xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x2048xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x2048xi8>} : () -> tensor<1x1x1024x2048xi8>
+  %b = "tri.constant"() {value = dense<0> : tensor<2048xi32>} : () -> tensor<2048xi32>
+  %z = "tri.group"(%x, %y, %w, %b) ({
+  ^bb0(%a: tensor<1x7x7x2048xi8>, %i: tensor<1x14x14x1024xi8>, %k: tensor<1x1x1024x2048xi8>, %c: tensor<2048xi32>):
+    %0 = "dla.copy"(%a) : (tensor<1x7x7x2048xi8>) -> tensor<1x7x7x2048xi8>
+    %1 = "dla.conv"(%i, %k, %c) {strides = array<i64: 2, 2>, multiplier = array<i64: 1>, shift = array<i64: 4>} : (tensor<1x14x14x1024xi8>, tensor<1x1x1024x2048xi8>, tensor<2048xi32>) -> tensor<1x7x7x2048xi8>
+    %2 = "dla.eltwise"(%0, %1) {operator = "max"} : (tensor<1x7x7x2048xi8>, tensor<1x7x7x2048xi8>) -> tensor<1x7x7x2048xi8>
+    "tri.yield"(%2) : (tensor<1x7x7x2048xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x7x7x2048xi8>, tensor<1x14x14x1024xi8>, tensor<1x1x1024x2048xi8>, tensor<2048xi32>) -> tensor<1x7x7x2048xi8>
+  return %z : tensor<1x7x7x2048xi8>
+}
+
+// -----
+
+// There is room for both sides where there are few channels: weights are loaded once anyway.
+// CHECK-LABEL: func.func @has_room
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.conv"{{.*}}dla.stays
+// CHECK:         "dla.eltwise"
+func.func @has_room(%x: tensor<1x7x7x64xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x64xi8> {
+  %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x64xi8>} : () -> tensor<1x1x1024x64xi8>
+  %b = "tri.constant"() {value = dense<0> : tensor<64xi32>} : () -> tensor<64xi32>
+  %z = "tri.group"(%x, %y, %w, %b) ({
+  ^bb0(%a: tensor<1x7x7x64xi8>, %i: tensor<1x14x14x1024xi8>, %k: tensor<1x1x1024x64xi8>, %c: tensor<64xi32>):
+    %0 = "dla.copy"(%a) : (tensor<1x7x7x64xi8>) -> tensor<1x7x7x64xi8>
+    %1 = "dla.conv"(%i, %k, %c) {strides = array<i64: 2, 2>, multiplier = array<i64: 1>, shift = array<i64: 4>} : (tensor<1x14x14x1024xi8>, tensor<1x1x1024x64xi8>, tensor<64xi32>) -> tensor<1x7x7x64xi8>
+    %2 = "dla.eltwise"(%0, %1) {operator = "max"} : (tensor<1x7x7x64xi8>, tensor<1x7x7x64xi8>) -> tensor<1x7x7x64xi8>
+    "tri.yield"(%2) : (tensor<1x7x7x64xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x7x7x64xi8>, tensor<1x14x14x1024xi8>, tensor<1x1x1024x64xi8>, tensor<64xi32>) -> tensor<1x7x7x64xi8>
+  return %z : tensor<1x7x7x64xi8>
+}
+
+// -----
+
+// What is made at its place in a joined image takes no room of its own: both parts and the whole
+// stay, 160 KiB of 256.
+// CHECK-LABEL: func.func @joined
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.concat"
+// CHECK-NOT:     dla.copies
+// CHECK-SAME:    dla.stays
+func.func @joined(%x: tensor<1x32x40x64xi8>) -> tensor<1x16x20x128xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x32x40x64xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x32x40x64xi8>) -> tensor<1x32x40x64xi8>
+    %1 = "dla.copy"(%a) {multiplier = 3, shift = 2} : (tensor<1x32x40x64xi8>) -> tensor<1x32x40x64xi8>
+    %2 = "dla.concat"(%0, %1) {axis = 3} : (tensor<1x32x40x64xi8>, tensor<1x32x40x64xi8>) -> tensor<1x32x40x128xi8>
+    %3 = "dla.pool"(%2) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+    "tri.yield"(%3) : (tensor<1x16x20x128xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x32x40x64xi8>) -> tensor<1x16x20x128xi8>
+  return %y : tensor<1x16x20x128xi8>
+}
+
+// -----
+
+// The joined image, 114 KiB, would be in the way from its first part on, which has 14 KiB: meanwhile
+// another value stays, of 196 KiB. The parts stay, and are copied when that is gone.
+// CHECK-LABEL: func.func @joined_later
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.resize"{{.*}}dla.stays
+// CHECK:         "dla.pool"{{.*}}dla.stays
+// CHECK:         "dla.resize"{{.*}}dla.stays
+// CHECK:         "dla.concat"{{.*}}dla.copies, dla.stays
+func.func @joined_later(%x: tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x7x64x32xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x7x64x32xi8>) -> tensor<1x7x64x32xi8>
+    %1 = "dla.resize"(%a) {out = array<i64: 98, 64>, step = array<i64: 4681, 65536>, start = array<i64: 0, 0>} : (tensor<1x7x64x32xi8>) -> tensor<1x98x64x32xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 14, 1>, strides = array<i64: 14, 1>} : (tensor<1x98x64x32xi8>) -> tensor<1x7x64x32xi8>
+    %3 = "dla.resize"(%2) {out = array<i64: 50, 64>, step = array<i64: 9175, 65536>, start = array<i64: 0, 0>} : (tensor<1x7x64x32xi8>) -> tensor<1x50x64x32xi8>
+    %4 = "dla.concat"(%0, %3) {axis = 1} : (tensor<1x7x64x32xi8>, tensor<1x50x64x32xi8>) -> tensor<1x57x64x32xi8>
+    %5 = "dla.pool"(%4) {mode = "max", kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x57x64x32xi8>) -> tensor<1x57x64x32xi8>
+    "tri.yield"(%5) : (tensor<1x57x64x32xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8>
+  return %y : tensor<1x57x64x32xi8>
+}
+
+// -----
+
+// Both values stay, though each has 160 KiB of 256: the second one is made in place of the first.
+// CHECK-LABEL: func.func @in_place
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.pool"
+func.func @in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x32x40x128xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %1 = "dla.copy"(%0) {multiplier = 3, shift = 2} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+    "tri.yield"(%2) : (tensor<1x16x20x128xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+  return %y : tensor<1x16x20x128xi8>
+}
+
+// -----
+
+// Only one of the two does when a pool, which needs its neighbours, is between them.
+// CHECK-LABEL: func.func @not_in_place
+// CHECK-COUNT-1: dla.stays
+// CHECK-NOT:     dla.stays
+func.func @not_in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x32x40x128xi8>):
+    %0 = "dla.copy"(%a) {multiplier = 3, shift = 1} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %1 = "dla.pool"(%0) {mode = "max", kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x32x40x128xi8>) -> tensor<1x32x40x128xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+    "tri.yield"(%2) : (tensor<1x16x20x128xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8>
+  return %y : tensor<1x16x20x128xi8>
+}

@@ -65,3 +65,27 @@
   "dla.store"(%c, %y) {rows = 1, columns = 4, channels = 32} : (memref<1x1x4x32xi8, "sram">, memref<1x1x4x32xi8, "dram.outputs">) -> ()
   "dla.end"() : () -> ()
 }) {sym_name = "no_room", target = "vanilla", atom = 16} : () -> ()
+
+// Weights are loaded ahead as far as a tenth of their memory, 64 KiB, stays free.
+// CHECK:       "dla.program"
+// CHECK:         "dla.load_weights"(%{{.*}}, %[[W:[0-9]+]]) {length = 29440
+// CHECK:         "dla.load_weights"(%{{.*}}, %[[V:[0-9]+]]) {length = 29440
+// CHECK:         "dla.lookup_tile"(%{{.*}}, %{{.*}}, %[[W]])
+// CHECK:         "dla.lookup_tile"(%{{.*}}, %{{.*}}, %[[V]])
+// CHECK:         "dla.load_weights"(%{{.*}}, %[[U:[0-9]+]]) {length = 29700
+// CHECK:         "dla.lookup_tile"(%{{.*}}, %{{.*}}, %[[U]])
+// CHECK:         sym_name = "weights"
+"dla.program"() ({
+^bb0(%code: memref<29700xi8, "dram.constants">):
+  %a = "dla.alloc"() : () -> memref<1x1x4x16xi8, "sram">
+  %w = "dla.alloc"() : () -> memref<29440xi8, "weights">
+  "dla.load_weights"(%code, %w) {length = 29440} : (memref<29700xi8, "dram.constants">, memref<29440xi8, "weights">) -> ()
+  "dla.lookup_tile"(%a, %a, %w) {rows = 1, columns = 4, channels = 16} : (memref<1x1x4x16xi8, "sram">, memref<1x1x4x16xi8, "sram">, memref<29440xi8, "weights">) -> ()
+  %v = "dla.alloc"() : () -> memref<29440xi8, "weights">
+  "dla.load_weights"(%code, %v) {length = 29440} : (memref<29700xi8, "dram.constants">, memref<29440xi8, "weights">) -> ()
+  "dla.lookup_tile"(%a, %a, %v) {rows = 1, columns = 4, channels = 16} : (memref<1x1x4x16xi8, "sram">, memref<1x1x4x16xi8, "sram">, memref<29440xi8, "weights">) -> ()
+  %u = "dla.alloc"() : () -> memref<29700xi8, "weights">
+  "dla.load_weights"(%code, %u) {length = 29700} : (memref<29700xi8, "dram.constants">, memref<29700xi8, "weights">) -> ()
+  "dla.lookup_tile"(%a, %a, %u) {rows = 1, columns = 4, channels = 16} : (memref<1x1x4x16xi8, "sram">, memref<1x1x4x16xi8, "sram">, memref<29700xi8, "weights">) -> ()
+  "dla.end"() : () -> ()
+}) {sym_name = "weights", target = "vanilla", atom = 16} : () -> ()

@@ -130,7 +130,7 @@ def test_what_memories_are_too_small_for_runs_on_the_cpu(
 def test_a_report_shows_what_programs_take_and_move(package: Package) -> None:
     (program,) = package.manifest.dla
     text = report(package)
-    assert "\non accelerators\n  dla/vanilla_0.tdla  stream  19 packets\n" in text
+    assert "\non accelerators\n  dla/vanilla_0.tdla  stream  17 packets\n" in text
     assert f"{program.dram_bytes / 1024:.1f} KiB moved" in text
     assert "schedules that did not fit" not in text
     assert program.dram_bytes < program.dram_bound

@@ -1,0 +1,84 @@
+"""Find values that may be made right at their places in what they are joined to."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from ...dialects import dla
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op
+from ...dialects.core.tensor import Shape
+from .layout import Layout
+
+COPIES = "dla.copies"
+"""The attribute of an op that joins copies of its parts, which have places of their own before."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Say of which value another one is a part, and where in it that starts."""
+
+    whole: ir.Value
+    at: Shape
+
+
+@dataclass(frozen=True)
+class Joins:
+    """Know the parts of the values of a group; parts may have parts themselves."""
+
+    parts: Mapping[ir.Value, Part]
+
+    @staticmethod
+    def of(members: Sequence[Op], outputs: Sequence[ir.Value], layout: Layout) -> "Joins":
+        """Find the parts: what an op of the group makes, and what has no other place to be.
+
+        An output has one of its own, and so has what is joined already. Along channels, parts are
+        whole grains, since what pads them is written, too; the last one may be padded.
+        """
+        made = {op.results[0] for op in members}.difference(outputs)
+        parts: dict[ir.Value, Part] = {}
+        for op in members:
+            if isinstance(op, dla.Concat) and COPIES not in op.operation.attributes:
+                for value, at in placed(op):
+                    if (
+                        value in made
+                        and value not in parts
+                        and _whole_grains(value, at, op, layout)
+                    ):
+                        parts[value] = Part(op.y, at)
+        return Joins(parts)
+
+    def without(self, copies: AbstractSet[ir.Value]) -> "Joins":
+        """Return the parts that there are when some values are made of copies."""
+        left = {value: part for value, part in self.parts.items() if part.whole not in copies}
+        return Joins(left) if copies else self
+
+    def family(self, value: ir.Value) -> list[ir.Value]:
+        """List a value and all its parts, with theirs."""
+        found = [value]
+        for part, place in self.parts.items():
+            if place.whole == value:
+                found += self.family(part)
+        return found
+
+    def in_place(self, op: Op, value: ir.Value) -> bool:
+        """Say whether an op joins a value that was made at its place."""
+        return value in self.parts and self.parts[value].whole == op.results[0]
+
+    def whole_of(self, value: ir.Value) -> ir.Value | None:
+        """Return what a value is a part of, if anything."""
+        return self.parts[value].whole if value in self.parts else None
+
+
+def placed(op: dla.Concat) -> Iterator[tuple[ir.Value, Shape]]:
+    """Yield what is joined with the place where it goes."""
+    axis, first = op.axis % 4, 0
+    for value in op.xs:
+        yield value, tuple(first if each == axis else 0 for each in range(4))
+        first += tensor_of(value.type).shape[axis]
+
+
+def _whole_grains(value: ir.Value, at: Shape, op: dla.Concat, layout: Layout) -> bool:
+    end, total = at[3] + tensor_of(value.type).shape[3], tensor_of(op.y.type).shape[3]
+    return at[3] % layout.grain == 0 and (end % layout.grain == 0 or end == total)
