@@ -1,7 +1,6 @@
 """Choose which values stay in sram from where they are made to where they are last used."""
 
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial, reduce
 
@@ -191,7 +190,7 @@ class _Search:
 
     def _growth(self, chosen: list[_Value], other: list[_Value]) -> float:
         """Return how much more ops take with another choice."""
-        changed = [v for v in (*chosen, *other) if (v in chosen) != (v in other)]
+        changed = set(chosen) ^ set(other)
         if not changed:
             return 0
         span = min(v.since for v in changed), max(v.last for v in changed)
@@ -215,10 +214,11 @@ class _Search:
         """Say whether there is room for what is chosen, for as long as the one that was added."""
         stay = _staying(chosen)
         capacity = self.layout.capacity("sram")
+        kept = capacity - capacity * self.share // 100
         for number in range(added.first, added.last + 1):
-            still = _still(self.members[number], stay)
-            kept = 0 if still else capacity - capacity * self.share // 100
-            if self._left(chosen, number) < kept:
+            left = self._left(chosen, number)
+            # An op needs no tiles where all its images stay.
+            if left < 0 or (left < kept and not self.costs.images[number] <= stay):
                 return False
         return True
 
@@ -235,9 +235,3 @@ def _with(chosen: Sequence[_Value], value: _Value) -> list[_Value]:
     """Return a choice with one more value, and without what is a part of it or has it as one."""
     apart = (other for other in chosen if other.family.isdisjoint(value.family))
     return [*apart, value]
-
-
-def _still(op: Op, stay: AbstractSet[ir.Value]) -> bool:
-    """Say whether an op needs no tiles: all its images stay."""
-    images = [v for v in [*op.operation.operands, *op.results] if is_image(v)]
-    return all(value in stay for value in images)

@@ -1,6 +1,6 @@
 """Estimate what ops take while some of their images stay in sram: what choosing those goes by."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import inf, prod
@@ -52,13 +52,13 @@ class StayCosts:
         self.members = members
         self.layout = layout
         self.outputs = set(outputs_of(group))
+        self.images = [_images(op) for op in members]
         self.known: dict[object, float] = {}
 
     def of(self, number: int, choice: Choice, room: int) -> float:
         """Return what an op takes with so many bytes of sram for its tiles; inf if none fit."""
         op = self.members[number]
-        images = [value for value in (*op.operation.operands, *op.results) if is_image(value)]
-        places = {value: self._place(op, value, choice) for value in images}
+        places = {value: self._place(op, value, choice) for value in self.images[number]}
         key = (number, room, *places.values())
         if key not in self.known:
             self.known[key] = self._of(op, places, room)
@@ -110,6 +110,12 @@ class StayCosts:
             return self.known[key]
         result = self.layout.images(writer.images.shape, SRAM)
         return self.known[key] + moving(self.layout, dla.Store, 1, result.size_bytes)
+
+
+def _images(op: Op) -> KeysView[ir.Value]:
+    """Return the images that an op reads and makes, in order."""
+    values = (*op.operation.operands, *op.results)
+    return dict.fromkeys(value for value in values if is_image(value)).keys()
 
 
 @dataclass(frozen=True)
