@@ -99,9 +99,10 @@ def _values(
         for value in dict.fromkeys(op.operation.operands):
             uses.setdefault(value, []).append(number)
     inputs = [v for v in group.block.arguments if is_image(v) and not is_constant(group, v)]
-    for value in [*inputs, *made]:
+    for value in [*inputs, *(each for each in made if not joins.is_taken(each))]:
         whole = joins.family(value)
-        for family in (whole, [value]) if len(whole) > 1 else (whole,):
+        apart = joins.without({value}).family(value)
+        for family in (whole, apart) if len(whole) > len(apart) else (whole,):
             used = [n for each in family for n in uses.get(each, [])]
             if not used:
                 continue
@@ -182,7 +183,8 @@ class _Search:
 
     def _with_parts(self, chosen: list[_Value], value: _Value) -> Iterator[list[_Value]]:
         """Yield what is chosen with a value and all that it copies."""
-        direct = [part for part, place in self.joins.parts.items() if place.whole == value.value]
+        parts = self.joins.parts.items()
+        direct = [part for part, place in parts if place.whole == value.value and not place.taken]
         added = [other for other in self.values if other.value in direct and not other.copies]
         more = reduce(_with, added, _with(chosen, value))
         if all(self._fits(more, each) for each in (value, *added)):

@@ -1,4 +1,4 @@
-"""Find values that may be made right at their places in what they are joined to."""
+"""Find values that are parts of others: made at their places there, or taken from there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,10 +17,14 @@ COPIES = "dla.copies"
 
 @dataclass(frozen=True)
 class Part:
-    """Say of which value another one is a part, and where in it that starts."""
+    """Say of which value another one is a part, and where in it that starts.
+
+    What is `taken` from the whole is there as soon as that is; all else is made at its place.
+    """
 
     whole: ir.Value
     at: Shape
+    taken: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,15 @@ class Joins:
         """Find the parts: what an op of the group makes, and what has no other place to be.
 
         An output has one of its own, and so has what is joined already. Along channels, parts are
-        whole grains, since what pads them is written, too; the last one may be padded.
+        whole grains, since what pads them is written, too; the last one may be padded. A window
+        that begins with a grain is a part of what an op of the group makes.
         """
         made = {op.results[0] for op in members}.difference(outputs)
         parts: dict[ir.Value, Part] = {}
+        here = {op.results[0] for op in members}
         for op in members:
+            if isinstance(op, dla.Slice) and op.x in here and op.y in made:
+                parts |= _window(op, layout)
             if isinstance(op, dla.Concat) and COPIES not in op.operation.attributes:
                 for value, at in placed(op):
                     if (
@@ -51,7 +59,7 @@ class Joins:
 
     def without(self, copies: AbstractSet[ir.Value]) -> "Joins":
         """Return the parts that there are when some values are made of copies."""
-        left = {value: part for value, part in self.parts.items() if part.whole not in copies}
+        left = {v: part for v, part in self.parts.items() if part.taken or part.whole not in copies}
         return Joins(left) if copies else self
 
     def family(self, value: ir.Value) -> list[ir.Value]:
@@ -63,12 +71,25 @@ class Joins:
         return found
 
     def in_place(self, op: Op, value: ir.Value) -> bool:
-        """Say whether an op joins a value that was made at its place."""
-        return value in self.parts and self.parts[value].whole == op.results[0]
+        """Say whether an op joins a value that was made at its place, or takes a part of it."""
+        (result,) = op.results
+        if value in self.parts and self.parts[value].whole == result:
+            return True
+        return self.is_taken(result) and self.parts[result].whole == value
+
+    def is_taken(self, value: ir.Value) -> bool:
+        """Say whether a value is a window of another one, which was there before."""
+        return value in self.parts and self.parts[value].taken
 
     def whole_of(self, value: ir.Value) -> ir.Value | None:
         """Return what a value is a part of, if anything."""
         return self.parts[value].whole if value in self.parts else None
+
+
+def _window(op: dla.Slice, layout: Layout) -> dict[ir.Value, Part]:
+    if op.start[2] % layout.grain:
+        return {}
+    return {op.y: Part(op.x, (0, *op.start), taken=True)}
 
 
 def placed(op: dla.Concat) -> Iterator[tuple[ir.Value, Shape]]:

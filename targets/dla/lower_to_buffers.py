@@ -164,13 +164,14 @@ class _Lowering:
         images = tiler.values.setdefault(value, Images(shape))
         if images.sram is not None or (images.dram is not None and value not in self.outputs):
             return images
+        taken = self.joins.is_taken(value)
         if value in self.joins.parts:
             part = self.joins.parts[value]
             images.within, images.at = self._place(part.whole, tiler), part.at
             whole = images.within
             images.sram = whole.sram.moved(part.at) if whole.sram else None
             images.dram = whole.dram.moved(part.at) if whole.dram else None
-        if images.sram is None and STAYS in value.owner.attributes:
+        if images.sram is None and STAYS in value.owner.attributes and not taken:
             images.sram = self._keep(value, tiler)
         if images.sram is None and images.dram is None:
             images.dram = Window(tiler.alloc(self.layout.images(shape, ACTIVATIONS)))

@@ -90,6 +90,8 @@ class StayCosts:
             images = tiler.values[value]
             if places[value].joined and images.within is None:
                 images.within, images.at = tiler.values[op.results[0]], at
+        if isinstance(op, dla.Slice) and places[op.x].joined:
+            tiler.values[op.y].within = tiler.values[op.x]
         try:
             if isinstance(op, dla.Conv):
                 return cut(self._conv, op, tiler, room, self.layout.capacity("weights"))

@@ -162,8 +162,10 @@ def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
 
 @tiles(dla.Slice)
 def tile_slice(op: dla.Slice, tiler: Tiler) -> None:
-    """Write a window of an image to a place of its own, by way of sram."""
+    """Write a window of an image, unless it is read where it is, to a place of its own."""
     reader, writer, y = tiler.reader(op.x), tiler.writer(op.y), _shape(op.y)
+    if writer.images.within is reader.images:
+        return
     need = _need(tiler, reader.loads, writer.stores)
     for made in blocks(y[1:], tiler.layout, need, tiler.budget):
         rows, columns, channels = (

@@ -18,6 +18,11 @@ class Extent:
     strides: tuple[int, ...] = ()
 
     @property
+    def steps(self) -> list[tuple[int, int]]:
+        """List counts with their strides; how far apart no others are does not matter."""
+        return [each for each in zip(self.counts, self.strides, strict=True) if each[0] > 1]
+
+    @property
     def bytes(self) -> int:
         """Return how many bytes are touched, repeated ones as often as they are."""
         return prod(self.counts) * self.run

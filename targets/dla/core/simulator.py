@@ -228,7 +228,7 @@ def _in_place_fault(
             if read.space != write.space or read.space == "accumulator":
                 continue
             apart = read.end <= write.start or write.end <= read.start
-            same = (read.start, read.strides) == (write.start, write.strides)
+            same = read.start == write.start and read.steps == write.steps
             if not apart and not (packet.in_place and same) and share_bytes(read, write):
                 return f"writes over what it reads of {read.space}"
     return None

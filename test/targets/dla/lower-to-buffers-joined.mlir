@@ -151,3 +151,40 @@ func.func @marked(%x: tensor<1x4x4x16xi8>) -> tensor<1x2x2x32xi8> {
   }) {target = "vanilla"} : (tensor<1x4x4x16xi8>) -> tensor<1x2x2x32xi8>
   return %y : tensor<1x2x2x32xi8>
 }
+
+// -----
+
+// A window is read where the image is that it is taken of; one of an input is taken first.
+// CHECK:         %[[WHOLE:.*]] = "dla.alloc"() : () -> memref<1x4x4x32xi8, "sram">
+// CHECK:         "dla.copy_tile"(%{{.*}}, %[[WHOLE]])
+// CHECK-NOT:     "dla.copy_tile"
+// CHECK:         "dla.pool_tile"(%[[WHOLE]]
+// CHECK-SAME:      source_at = array<i64: 0, 2, 0, 16>
+// CHECK-LABEL: func.func @windows
+func.func @windows(%x: tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x4x4x32xi8>):
+    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
+    %1 = "dla.slice"(%0) {dla.stays, start = array<i64: 2, 0, 16>, sizes = array<i64: 2, 4, 16>} : (tensor<1x4x4x32xi8>) -> tensor<1x2x4x16xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 1>} : (tensor<1x2x4x16xi8>) -> tensor<1x1x4x16xi8>
+    "tri.yield"(%2) : (tensor<1x1x4x16xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8>
+  return %y : tensor<1x1x4x16xi8>
+}
+
+// -----
+
+// CHECK:         ^bb0(%[[X:.*]]: memref<1x4x4x32xi8, "dram.inputs">
+// CHECK:         "dla.load"(%[[X]], %[[TILE:.*]]) {{.*}}source_at = array<i64: 0, 2, 0, 16>
+// CHECK:         "dla.store"(%[[TILE]], %[[WINDOW:.*]]) {{.*}} -> ()
+// CHECK:         "dla.load"(%[[WINDOW]]
+// CHECK-LABEL: func.func @window_of_an_input
+func.func @window_of_an_input(%x: tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8> {
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<1x4x4x32xi8>):
+    %1 = "dla.slice"(%a) {start = array<i64: 2, 0, 16>, sizes = array<i64: 2, 4, 16>} : (tensor<1x4x4x32xi8>) -> tensor<1x2x4x16xi8>
+    %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 1>} : (tensor<1x2x4x16xi8>) -> tensor<1x1x4x16xi8>
+    "tri.yield"(%2) : (tensor<1x1x4x16xi8>) -> ()
+  }) {target = "vanilla"} : (tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8>
+  return %y : tensor<1x1x4x16xi8>
+}
