@@ -1,7 +1,7 @@
 """Find the values whose rounding does most harm to the outputs, and leave these floats.
 
 What an op loses by itself is no guide to that: softmax loses most in MiniLM, and the outputs hardly
-change; sums with masks seem to lose nothing, and spoil them.
+change.
 """
 
 import functools
