@@ -6,6 +6,7 @@ said here, once. No MLIR.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,40 @@ class Factor:
         return shifted(x, self.multiplier, self.shift, self.rounding)
 
 
+class WindowFields(Protocol):
+    """Have the fields that say how a kernel moves."""
+
+    @property
+    def out_rows(self) -> int: ...
+
+    @property
+    def out_columns(self) -> int: ...
+
+    @property
+    def kernel_rows(self) -> int: ...
+
+    @property
+    def kernel_columns(self) -> int: ...
+
+    @property
+    def stride_rows(self) -> int: ...
+
+    @property
+    def stride_columns(self) -> int: ...
+
+    @property
+    def dilation_rows(self) -> int: ...
+
+    @property
+    def dilation_columns(self) -> int: ...
+
+    @property
+    def pad_top(self) -> int: ...
+
+    @property
+    def pad_left(self) -> int: ...
+
+
 @dataclass(frozen=True)
 class Window:
     """Say how a kernel moves over rows and columns; each pair is of rows and of columns."""
@@ -40,6 +75,17 @@ class Window:
     strides: tuple[int, int]
     dilations: tuple[int, int]
     pads: tuple[int, int]
+
+    @staticmethod
+    def of(fields: "WindowFields") -> "Window":
+        """Return how the kernel of a packet, or of an op that becomes one, moves."""
+        return Window(
+            (fields.out_rows, fields.out_columns),
+            (fields.kernel_rows, fields.kernel_columns),
+            (fields.stride_rows, fields.stride_columns),
+            (fields.dilation_rows, fields.dilation_columns),
+            (fields.pad_top, fields.pad_left),
+        )
 
     @property
     def taps(self) -> int:

@@ -51,13 +51,7 @@ class WindowOp(ImageOp, abstract=True):
     @property
     def window(self) -> Window:
         """Return how the kernel moves."""
-        return Window(
-            (self.out_rows, self.out_columns),
-            (self.kernel_rows, self.kernel_columns),
-            (self.stride_rows, self.stride_columns),
-            (self.dilation_rows, self.dilation_columns),
-            (self.pad_top, self.pad_left),
-        )
+        return Window.of(self)
 
     def check_window(self) -> None:
         """Raise Invalid for sizes that make no sense."""

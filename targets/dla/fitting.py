@@ -11,12 +11,10 @@ from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
 from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.dialect import TensorOp
-from . import tile_conv as tile_conv
-from . import tile_vector as tile_vector
 from .layout import Layout
 from .limits import check_field
 from .places import Images, Window
-from .tiler import TILINGS
+from .tilings import TILINGS
 from .trial import Trial
 
 

@@ -10,8 +10,6 @@ from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, buffer_type
 from ...passes.core import Pass
-from . import tile_conv as tile_conv
-from . import tile_vector as tile_vector
 from .attempts import Retry
 from .choose_memory import STAYS
 from .in_place import replaced
@@ -19,7 +17,8 @@ from .joins import Joins
 from .layout import Layout, layout_of
 from .members import is_constant, members_of, outputs_of
 from .places import Images, Window
-from .tiler import Tiler, cut, tiling_of
+from .tiler import Tiler, cut
+from .tilings import tiling_of
 
 
 class LowerToBuffers(Pass):

@@ -8,12 +8,12 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.dla.buffers import touched
-from ...dialects.dla.dialect import TensorOp
 from ...dialects.dla.types import REGIONS, SRAM
 from ...dialects.dla.window_tiles import TABLE_BYTES
 from ...runtime.manifest import DlaProgram
 from .core.description import Description
 from .lives import Life, lives
+from .members import members_of
 
 
 def traffic_bounds(module: Module, target: str, description: Description) -> list[int]:
@@ -26,7 +26,7 @@ def traffic_bounds(module: Module, target: str, description: Description) -> lis
 
 
 def _moved_alone(group: tri.Group, description: Description) -> int:
-    members = [op for op in ops(group.block) if isinstance(op, TensorOp)]
+    members = members_of(group)
     values = [v for op in members for v in (*dict.fromkeys(op.operation.operands), *op.results)]
     return sum(_size(value, description) for value in values)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...dialects import dla, tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Array, Shape, normalize_axis
 from ...dialects.dla.vector import RESIZE_BITS
 from ...dialects.tri.interpolation import Axis
@@ -28,11 +29,7 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
         for part in shapes[:-1]:
             _need_grains("joins parts of", part[1] if len(part) == 4 else part[-1], selection)
     with selection.place():
-        images = [
-            image_of(x) if len(part) == 4 else reshape(x, *rows_shape(part))
-            for x, part in zip(op.xs, shapes, strict=True)
-        ]
-        new = selection.build(dla.Concat, images, axis=axis)
+        new = selection.build(dla.Concat, list(map(_plain_image, op.xs)), axis=axis)
         back = elements_from(new.y, shape)
     selection.replace(back, ())
 
@@ -53,7 +50,7 @@ def select_slice(op: tri.Slice, selection: Selection) -> None:
             raise NoMatch("takes part of the batch, must be of rows, columns or channels")
     _need_grains("takes channels behind", start[-1], selection)
     with selection.place():
-        image = image_of(op.x) if len(shape) == 4 else reshape(op.x, *rows_shape(shape))
+        image = _plain_image(op.x)
         new = selection.build(dla.Slice, image, start=tuple(start), sizes=tuple(sizes))
         back = elements_from(new.y, tensor_of(op.y.type).shape)
     selection.replace(back, ())
@@ -81,6 +78,12 @@ def select_resize(op: tri.Resize, selection: Selection) -> None:
         new = selection.build(dla.Resize, image_of(op.x), out=out, start=start, step=step)
         back = tensor_from(new.y, after)
     selection.replace(back, ())
+
+
+def _plain_image(x: ir.Value) -> ir.Value:
+    """Build the image whose axes are those that `_image_axis` says."""
+    shape = tensor_of(x.type).shape
+    return image_of(x) if len(shape) == 4 else reshape(x, *rows_shape(shape))
 
 
 def _image_axis(verb: str, axis: int, shape: Shape) -> int:

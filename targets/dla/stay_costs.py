@@ -17,7 +17,6 @@ from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array
 from ...dialects.dla.buffers import BufferOp
 from ...dialects.dla.types import SRAM
-from . import tile_vector as tile_vector
 from .conv_plan import cycles_of, plan_conv
 from .cycles import moving, streaming, with_traffic
 from .joins import Joins, placed
@@ -25,7 +24,8 @@ from .layout import Layout
 from .members import is_image, outputs_of
 from .places import Images, Window
 from .tile_conv import shape_of
-from .tiler import Tiler, cut, tiling_of
+from .tiler import Tiler, cut
+from .tilings import tiling_of
 from .trial import Trial
 
 

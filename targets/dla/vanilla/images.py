@@ -82,10 +82,4 @@ class WindowPacket(ImagePacket):
     @property
     def window(self) -> Window:
         """Return how the window moves."""
-        return Window(
-            (self.out_rows, self.out_columns),
-            (self.kernel_rows, self.kernel_columns),
-            (self.stride_rows, self.stride_columns),
-            (self.dilation_rows, self.dilation_columns),
-            (self.pad_top, self.pad_left),
-        )
+        return Window.of(self)
