@@ -83,6 +83,17 @@ def network(seed: int, shape: Shape, count: int, target: str = "vanilla") -> Mod
     return drawn.module
 
 
+def programs(module: Module) -> list[dla.Program]:
+    """List what groups have become."""
+    return [op for op in ops(module.operation) if isinstance(op, dla.Program)]
+
+
+def traffic(program: dla.Program) -> int:
+    """Return how many bytes of images a program loads and stores."""
+    moves = [op for op in program.ops if isinstance(op, (dla.Load, dla.Store))]
+    return sum(op.rows * op.columns * op.channels for op in moves)
+
+
 def shape_of(value: ir.Value) -> Shape:
     return tensor_of(value.type).shape
 

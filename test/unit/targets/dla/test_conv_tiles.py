@@ -1,6 +1,5 @@
 """Convolutions whose image fits beside their tiles load it once, and their weights once."""
 
-from collections.abc import Iterator
 from math import prod
 
 import numpy as np
@@ -8,7 +7,7 @@ import pytest
 from drawn_networks import Network
 from trivium.dialects import dla
 from trivium.dialects.core.interpret import run
-from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Shape
 from trivium.targets.dla.allocate_buffers import AllocateBuffers
@@ -16,13 +15,9 @@ from trivium.targets.dla.insert_tokens import InsertTokens
 from trivium.targets.dla.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.prefetch import Prefetch
 
+pytestmark = pytest.mark.usefixtures("context")
+
 IMAGES: tuple[Shape, ...] = ((1, 14, 14, 64), (2, 11, 13, 48), (1, 9, 7, 100), (2, 20, 6, 30))
-
-
-@pytest.fixture(autouse=True)
-def context() -> Iterator[ir.Context]:
-    with new_context() as context, ir.Location.unknown():
-        yield context
 
 
 def convolution(seed: int) -> tuple[Module, Shape]:

@@ -1,6 +1,5 @@
 """What is said beforehand of tiles is what compilation finds: they fit some way, or in none."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,7 @@ from drawn_networks import network
 from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import ConstantEvaluator, run
-from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import view
 from trivium.dialects.core.tensor import Array
@@ -20,13 +19,9 @@ from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
 from trivium.targets.dla.pipeline import default_phases
 from trivium.targets.dla.vanilla.packets import FILE
 
+pytestmark = pytest.mark.usefixtures("context")
+
 MEMORIES = {"sram": 262144, "weights": 65536, "accumulator": 262144}
-
-
-@pytest.fixture(autouse=True)
-def context() -> Iterator[ir.Context]:
-    with new_context() as context, ir.Location.unknown():
-        yield context
 
 
 def described(file: Path, sizes: dict[str, int]) -> None:

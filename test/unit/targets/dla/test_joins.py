@@ -1,13 +1,11 @@
 """Parts of images: networks of joins and windows drawn at random, bit for bit at every form."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from drawn_networks import Network, conv, eltwise, lookup, shape_of, window
+from drawn_networks import Network, conv, eltwise, lookup, programs, shape_of, traffic, window
 from trivium.dialects import dla, tri
 from trivium.dialects.core.interpret import run
-from trivium.dialects.core.mlir import ir, new_context
+from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import view
 from trivium.dialects.core.tensor import Array, Tensor
@@ -23,14 +21,10 @@ from trivium.targets.dla.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.prefetch import Prefetch
 from trivium.targets.dla.registry import find_instructions
 
+pytestmark = pytest.mark.usefixtures("context")
+
 VANILLA = find_instructions("vanilla")
 SHAPES = ((1, 6, 5, 16), (2, 9, 4, 32), (1, 24, 24, 48), (1, 40, 40, 24))
-
-
-@pytest.fixture(autouse=True)
-def context() -> Iterator[ir.Context]:
-    with new_context() as context, ir.Location.unknown():
-        yield context
 
 
 def drawn(seed: int) -> tuple[Module, Array]:
@@ -131,15 +125,6 @@ def test_parts_are_made_at_their_places(seed: int) -> None:
         in_orders(module, x, expected)
         return
     pytest.skip("fits in no attempt")
-
-
-def programs(module: Module) -> list[dla.Program]:
-    return [op for op in ops(module.operation) if isinstance(op, dla.Program)]
-
-
-def traffic(program: dla.Program) -> int:
-    moves = [op for op in program.ops if isinstance(op, (dla.Load, dla.Store))]
-    return sum(op.rows * op.columns * op.channels for op in moves)
 
 
 def copies(module: Module) -> int:

@@ -1,15 +1,13 @@
 """Programs of tiles compute what the ops on tensors do, within the memories, and move no more."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from drawn_networks import network
+from drawn_networks import network, programs, traffic
 from trivium.dialects import dla
 from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.interpret import run
-from trivium.dialects.core.mlir import ir, new_context
-from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.mlir import ir
+from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array, Shape
 from trivium.dialects.dla.types import buffer_of
 from trivium.targets.dla.attempts import Retry
@@ -18,17 +16,9 @@ from trivium.targets.dla.layout import layout_of
 from trivium.targets.dla.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.prefetch import Prefetch
 
+pytestmark = pytest.mark.usefixtures("context")
+
 SHAPES: tuple[Shape, ...] = ((1, 9, 11, 3), (2, 20, 14, 16), (1, 40, 30, 48), (1, 56, 56, 64))
-
-
-@pytest.fixture(autouse=True)
-def context() -> Iterator[ir.Context]:
-    with new_context() as context, ir.Location.unknown():
-        yield context
-
-
-def programs(module: Module) -> list[dla.Program]:
-    return [op for op in ops(module.operation) if isinstance(op, dla.Program)]
 
 
 def peak(program: dla.Program, space: str) -> int:
@@ -45,11 +35,6 @@ def peak(program: dla.Program, space: str) -> int:
         ),
         default=0,
     )
-
-
-def traffic(program: dla.Program) -> int:
-    moves = [op for op in program.ops if isinstance(op, (dla.Load, dla.Store))]
-    return sum(op.rows * op.columns * op.channels for op in moves)
 
 
 @pytest.mark.parametrize("seed", range(32))
