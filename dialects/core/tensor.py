@@ -84,6 +84,18 @@ class Tensor:
         return Tensor(tuple(array.shape), dtype_of(array.dtype))
 
 
+MOST_AXES = 64
+"""The most axes that numpy has, and with it packages and reference kernels."""
+
+
+def check_size(tensor: Tensor) -> None:
+    """Raise Unsupported for a type that no address space, or no array of numpy, can hold."""
+    if tensor.rank > MOST_AXES:
+        raise Unsupported(f"needs a tensor of rank {tensor.rank}, must be at most {MOST_AXES}")
+    if max(tensor.shape, default=0) >= 1 << 63 or tensor.size_bytes >= 1 << 63:
+        raise Unsupported(f"needs {tensor}, must have less than 2^63 bytes")
+
+
 def dtype_of(dtype: "np.dtype[Any]") -> str:
     """Return the MLIR spelling of a numpy dtype; raise Unsupported when Trivium has none."""
     if dtype.name not in _BY_NUMPY:

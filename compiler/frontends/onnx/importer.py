@@ -14,7 +14,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.inputs import Bindings, input_types
+from ..core.bindings import Bindings, input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from .functions import expand_function
