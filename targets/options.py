@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..dialects.core.errors import CompileError
-from ..dialects.core.machine import NATIVE, Machine, find_machines
+from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines
 from ..runtime.package import SUFFIX
 
 FAST, STRICT = "fast", "strict"
@@ -52,8 +52,8 @@ class Options:
     quantized: str = FLOATS
 
     def __post_init__(self) -> None:
-        names = [machine.name for machine in self.machines]
-        if self.tune and names != [NATIVE]:
+        names = checked_names(self.machine)
+        if self.tune and names != (NATIVE,):
             raise CompileError(
                 f"tune measures on this CPU, but machine is '{', '.join(names)}': "
                 f"leave out one of the two, or tune for '{NATIVE}' alone"

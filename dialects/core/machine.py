@@ -90,12 +90,10 @@ def machine_names() -> tuple[str, ...]:
 
 def find_machine(name: str) -> Machine:
     """Return the machine of a name; CompileError when there is none."""
+    checked_names(name)
     if name == NATIVE:
         return host_machine()
-    for machine in LEVELS:
-        if machine.name == name:
-            return machine
-    raise CompileError(f"no machine is called '{name}', there are: {', '.join(machine_names())}")
+    return next(machine for machine in LEVELS if machine.name == name)
 
 
 def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
@@ -103,13 +101,24 @@ def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
 
     Raises CompileError for a name that is no machine, that is given twice, and for no name at all.
     """
+    found = [find_machine(name) for name in checked_names(names)]
+    return tuple(sorted(found, key=_capability, reverse=True))
+
+
+def checked_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name of a machine or several as a tuple, without asking what this CPU is.
+
+    Raises CompileError as `find_machines` does.
+    """
     listed = (names,) if isinstance(names, str) else tuple(names)
+    known = machine_names()
     if not listed:
-        raise CompileError(f"no machine is given, there are: {', '.join(machine_names())}")
+        raise CompileError(f"no machine is given, there are: {', '.join(known)}")
+    if unknown := [name for name in listed if name not in known]:
+        raise CompileError(f"no machine is called '{unknown[0]}', there are: {', '.join(known)}")
     if twice := next((name for name in listed if listed.count(name) > 1), None):
         raise CompileError(f"machine '{twice}' is given twice")
-    found = [find_machine(name) for name in listed]
-    return tuple(sorted(found, key=_capability, reverse=True))
+    return listed
 
 
 def _capability(machine: Machine) -> tuple[int, bool, int]:
