@@ -1,5 +1,7 @@
 """Descriptions of hardware, as frozen data that passes and targets reason about."""
 
+import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -65,7 +67,13 @@ _RELEVANT = (
 
 @cache
 def host_machine() -> Machine:
-    """Describe the CPU that this process runs on."""
+    """Describe the CPU that this process runs on; CompileError where it is not x86-64 on Linux."""
+    here = f"{platform.machine()} on {sys.platform}"
+    if here != "x86_64 on linux":
+        raise CompileError(
+            f"machine '{NATIVE}' is {here}, must be x86_64 on linux: name the machine that will "
+            "run the package, such as x86-64-v3, or compile for the target host"
+        )
     text = Path("/proc/cpuinfo").read_text()
     line = next((x for x in text.splitlines() if x.startswith("flags")), "")
     flags = set(line.partition(":")[2].split())
