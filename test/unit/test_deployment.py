@@ -1,5 +1,6 @@
 """Trivium installed as users install it: alone to run packages, with an extra to compile them."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,13 @@ func.func @main(%x: tensor<3x3xf32>) -> tensor<f32> {
   %1 = "tri.exp"(%0) : (tensor<3x3xf32>) -> tensor<3x3xf32>
   %2 = "tri.det"(%1) : (tensor<3x3xf32>) -> tensor<f32>
   return %2 : tensor<f32>
+}
+"""
+
+NATIVE = """
+func.func @main(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %0 = "tri.relu"(%x) : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
 }
 """
 
@@ -65,20 +73,15 @@ class Environment:
         self.bin = folder / "venv" / "bin"
         self.python = self.bin / "python"
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "venv"], check=True)
-        pip = [
-            sys.executable,
-            "-m",
-            "pip",
-            "--python",
-            self.python,
-            "install",
-            "-q",
-            "--no-compile",
-        ]
-        subprocess.run([*pip, "-c", constraints, requirement], check=True)
+        pip = [sys.executable, "-m", "pip", "-q", "--python", self.python, "install"]
+        subprocess.run([*pip, "--no-compile", "-c", constraints, requirement], check=True)
 
     def run(self, *command: str | Path) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(command, capture_output=True, text=True, cwd=self.folder, check=False)
+        # Nothing but what is installed is imported.
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        return subprocess.run(
+            command, capture_output=True, text=True, cwd=self.folder, env=variables, check=False
+        )
 
     def output(self, *command: str | Path) -> str:
         """Return what a command prints; it must succeed and say nothing on standard error."""
@@ -92,8 +95,10 @@ class Environment:
     def call(self, package: str, x: np.ndarray, *, site: Path | None = None) -> np.ndarray:
         """Load a package and call it; a folder `site` stands in for what is installed."""
         np.save(self.folder / "x.npy", x)
-        path = f"import sys; sys.path.insert(0, {str(site)!r})\n" if site else ""
-        (self.folder / "load.py").write_text(path + LOAD)
+        root = str(site or self.folder)
+        path = f"import sys; sys.path.insert(0, {root!r})\n"
+        found = f"assert trivium.__file__.startswith({root!r})\n"
+        (self.folder / "load.py").write_text(path + LOAD + found)
         self.output(self.python, "load.py", package, "x.npy", "y.npy")
         return np.load(self.folder / "y.npy")
 
@@ -132,6 +137,7 @@ def bare(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     folder = tmp_path_factory.mktemp("bare")
     build(MODEL, "cpu").save(folder / "cpu.trv")
     build(MODEL, "host").save(folder / "host.trv")
+    build(NATIVE, "cpu").save(folder / "native.trv")
     dla_package(CONVS).save(folder / "vanilla.trv")
     gpu_package().save(folder / "gpu.trv")
     return Environment(folder, str(wheel(shared)), shared / "constraints.txt")
@@ -159,16 +165,23 @@ def test_accelerators_are_simulated_with_numpy_alone(bare: Environment) -> None:
     assert "conv" in bare.trivium("disasm", "vanilla.trv")
 
 
-def test_native_code_needs_numpy_and_the_folder_runtime_alone(
-    bare: Environment, tmp_path: Path
+@pytest.mark.parametrize(
+    ("package", "folders"),
+    [
+        ("native.trv", ["runtime"]),
+        ("cpu.trv", ["runtime", "dialects"]),
+        ("vanilla.trv", ["runtime", "dialects", "targets"]),
+    ],
+)
+def test_packages_need_few_folders(
+    bare: Environment, tmp_path: Path, package: str, folders: list[str]
 ) -> None:
-    x = np.arange(6, dtype=np.float32)
-    text = 'func.func @main(%x: tensor<6xf32>) -> tensor<6xf32> {\n%0 = "tri.relu"(%x) : '
-    text += "(tensor<6xf32>) -> tensor<6xf32>\nreturn %0 : tensor<6xf32>\n}"
-    build(text, "cpu").save(bare.folder / "relu.trv")
-    shutil.copytree(ROOT / "runtime", tmp_path / "trivium" / "runtime")
+    for folder in folders:
+        shutil.copytree(ROOT / folder, tmp_path / "trivium" / folder)
     shutil.copy(ROOT / "__init__.py", tmp_path / "trivium")
-    np.testing.assert_array_equal(bare.call("relu.trv", x - 3, site=tmp_path), np.maximum(x - 3, 0))
+    x = CONVS.inputs(1) if package == "vanilla.trv" else np.ones((3, 3), np.float32)
+    expected = bare.call(package, x)
+    np.testing.assert_array_equal(bare.call(package, x, site=tmp_path), expected)
 
 
 def test_commands_for_packages_need_numpy_alone(bare: Environment) -> None:
