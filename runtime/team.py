@@ -171,6 +171,8 @@ def checked_threads(threads: object) -> int:
 @cache
 def default_threads() -> int:
     """Return how many threads suit this process: one for each core that it may use."""
+    if not hasattr(os, "sched_getaffinity"):  # outside of Linux, where no step uses threads
+        return 1
     cpus = os.sched_getaffinity(0)
     cores = {_siblings(cpu) for cpu in cpus}
     return max(1, min(len(cores), _quota()))

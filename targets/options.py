@@ -16,7 +16,7 @@ from ..dialects.core.arguments import (
     path,
 )
 from ..dialects.core.errors import CompileError
-from ..dialects.core.machine import NATIVE, Machine, find_machines
+from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines
 from ..runtime.package import SUFFIX
 
 FAST, STRICT = "fast", "strict"
@@ -64,10 +64,10 @@ class Options:
     def __post_init__(self) -> None:
         for key, check in CHECKS.items():
             object.__setattr__(self, key, checked(key, getattr(self, key), check))
-        names = [machine.name for machine in self.machines]
-        if self.tune and names != [NATIVE]:
+        machines = checked_names(self.machine)
+        if self.tune and machines != (NATIVE,):
             raise CompileError(
-                f"tune measures on this CPU, but machine is '{', '.join(names)}': "
+                f"tune measures on this CPU, but machine is '{', '.join(machines)}': "
                 f"leave out one of the two, or tune for '{NATIVE}' alone"
             )
         if self.tuning and self.tune:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Invalid, Unsupported
+from .extras import missing
 from .quantized import QuantizedType, is_quantized
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -105,11 +106,16 @@ def dtype_of(dtype: "np.dtype[Any]") -> str:
 
 
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
-    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes."""
+    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.
+
+    Raises CompileError where ml_dtypes is not installed.
+    """
     name = DTYPES[dtype].numpy
     if name == "bfloat16":
-        import ml_dtypes
-
+        try:
+            import ml_dtypes
+        except ModuleNotFoundError:
+            raise missing("ml_dtypes", f"element type {dtype}") from None
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(name)
 
