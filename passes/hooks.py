@@ -14,6 +14,12 @@ from .rewriting import LOGS, Log
 Write = Callable[[str], object]
 Show = Callable[[ir.Operation], str]
 
+
+def to_standard_error(text: str) -> None:
+    """Write text to what is standard error at the time of the call."""
+    sys.stderr.write(text)
+
+
 EVERY = "*"
 """Stands for all passes where names of passes are expected."""
 
@@ -31,7 +37,7 @@ class PrintIr(Hook):
     on_failure: bool = False
     module_scope: bool = False
     show: Show = str
-    write: Write = sys.stderr.write
+    write: Write = to_standard_error
     _texts: dict[str, str] = field(default_factory=dict[str, str], init=False)
 
     def before(self, stage: Stage, module: Module) -> None:
@@ -108,7 +114,7 @@ class Explain(Hook):
     """Print why the patterns of one pass left ops alone: `--debug=PASS`."""
 
     name: str
-    write: Write = sys.stderr.write
+    write: Write = to_standard_error
     _log: Log = field(default_factory=Log, init=False)
 
     def before(self, stage: Stage, module: Module) -> None:

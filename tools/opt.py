@@ -1,13 +1,12 @@
 """`trivium-opt`: read IR, run passes on it, write IR, as `mlir-opt` does. See docs/opt.md."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from .. import __version__, dialects
 from ..dialects.core.errors import CompileError
+from ..dialects.core.files import write_file
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.verification import verify
 from ..passes.hooks import Explain, PrintIr, Timing
@@ -17,19 +16,22 @@ from . import expectations, opt_flags
 from .diagnostics import Listener, Message, messages
 from .opt_listing import listing
 from .source import Source, read
-
-OK, REPORTED, USAGE = 0, 1, 2
-"""Exit codes; a traceback always means a bug in Trivium."""
+from .terminal import OK as OK
+from .terminal import REPORTED as REPORTED
+from .terminal import USAGE as USAGE
+from .terminal import run_tool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool on command line arguments and return its exit code."""
     arguments = opt_flags.double_dashes(sys.argv[1:] if argv is None else argv)
+    return run_tool(lambda: _main(arguments))
+
+
+def _main(arguments: Sequence[str]) -> int:
     import_all(dialects)
-    try:
-        flags, leftover = opt_flags.parser(__version__).parse_known_args(arguments)
-    except SystemExit as end:  # of --help, --version, and wrong flags
-        return USAGE if end.code else OK
+    parser = opt_flags.parser(__version__)
+    flags, leftover = parser.parse_known_args(arguments)
     if flags.list_passes or flags.list_targets:
         print(opt_flags.pass_table() if flags.list_passes else "\n".join(target_names()))
         return OK
@@ -39,17 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK
         pipeline = opt_flags.pipeline(flags, leftover)
     except CompileError as error:
-        print(error, file=sys.stderr)
-        return USAGE
-    try:
-        sources = read(flags.file, split=flags.split_input_file)
-        return REPORTED if _run_all(sources, pipeline, flags) else OK
-    except CompileError as error:
-        print(error, file=sys.stderr)
-        return REPORTED
-    except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+        parser.error(str(error).removeprefix("error: "))
+    sources = read(flags.file, split=flags.split_input_file)
+    return REPORTED if _run_all(sources, pipeline, flags) else OK
 
 
 def _run_all(sources: Sequence[Source], pipeline: Pipeline, flags: argparse.Namespace) -> bool:
@@ -140,10 +134,7 @@ def _write(text: str, output: str, failed: bool) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     elif not failed:
-        try:
-            Path(output).write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise CompileError(f"cannot write '{output}': {error.strerror}") from None
+        write_file(output, text)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from ..passes.core import PASSES
 from ..passes.hooks import EVERY
 from ..passes.pipeline import Pipeline, import_all, load_passes
 from ..targets.registry import find_target, target_names
+from .terminal import Parser
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -44,16 +45,16 @@ LISTED = {
 }
 
 
-class Parser(argparse.ArgumentParser):
+class OptParser(Parser):
     """List the passes at the end of the help, and load what has them only then."""
 
     def format_help(self) -> str:
         return f"{super().format_help()}\npasses, run in the order given:\n{pass_table()}\n"
 
 
-def parser(version: str) -> argparse.ArgumentParser:
+def parser(version: str) -> Parser:
     """Make the parser for everything but pass flags, which it leaves over."""
-    made = Parser(
+    made = OptParser(
         prog="trivium-opt",
         description="Read IR, run passes of Trivium or MLIR on it, write IR.",
         usage="trivium-opt [FILE] [--PASS[=OPTIONS] ...] [flags]",

@@ -7,9 +7,8 @@ time: blank where it waits, `@` where it does nothing but work.
 
 import argparse
 import json
-from pathlib import Path
 
-from ...runtime.errors import RunError
+from ...dialects.core.files import write_file
 from .. import feeds
 
 RANDOM = "random"
@@ -44,11 +43,5 @@ def run(flags: argparse.Namespace) -> None:
     done = simulate(package, given, flags.seed)
     print("\n\n".join(each.text() for each in done))
     if flags.json:
-        _write(flags.json, json.dumps({"steps": [each.numbers() for each in done]}, indent=2))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(f"{text}\n")
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        numbers = {"steps": [each.numbers() for each in done]}
+        write_file(flags.json, json.dumps(numbers, indent=2) + "\n")

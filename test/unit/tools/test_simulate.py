@@ -133,7 +133,7 @@ def test_other_inputs_and_unwritable_files_are_refused(
     assert main(["simulate", str(file), "--inputs", str(tmp_path / "x.npy")]) == 1
     assert "x.npy: is not a .npz file of numbers" in capsys.readouterr().err
     assert main(["simulate", str(file), "--json", str(tmp_path)]) == 1
-    assert "cannot be written" in capsys.readouterr().err
+    assert f"cannot write '{tmp_path}'" in capsys.readouterr().err
 
 
 def test_info_lists_steps_and_sizes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
