@@ -16,9 +16,8 @@ from ..targets.options import F32, FAST, FLOATS, Options
 from .build import build_module
 from .compare import compare
 from .frontends.core.inputs import Bindings
-from .frontends.pnnx.converter import is_torch_module
 from .rebuild import rebuild
-from .source import Source, import_model, name_of
+from .source import Source, import_model, is_torch_module, name_of
 from .stages import pipeline_for
 from .verdicts import strict_hooks
 

@@ -35,9 +35,6 @@ def import_model(
     takes `example_inputs`; everything else is ONNX. The other arguments are those of `import_onnx`
     and `import_pnnx`, and so are the errors.
     """
-    from .frontends.pnnx import Graph
-    from .frontends.pnnx.converter import is_torch_module
-
     if is_torch_module(source):
         source = _converted(source, example_inputs)
     elif example_inputs is not None:
@@ -47,7 +44,7 @@ def import_model(
         raise CompileError(
             f"example_inputs are for torch modules, the model is {_kind(source)}{given}"
         )
-    if isinstance(source, Graph) or _is_pnnx(source):
+    if _is_pnnx(source):
         from .frontends.pnnx.importer import import_pnnx
 
         return import_pnnx(source, shapes=shapes, constants=constants)
@@ -71,14 +68,27 @@ def _kind(source: Source) -> str:
     return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__
 
 
-def _is_pnnx(source: Source) -> TypeGuard[str | os.PathLike[str]]:
-    return isinstance(source, (str, os.PathLike)) and Path(source).suffix == PNNX_SUFFIX
+def is_torch_module(source: Source) -> "TypeGuard[TorchModule]":
+    """Report whether a model is a torch module; a file is none, and needs no import to tell."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return False
+    from .frontends.pnnx import converter
+
+    return converter.is_torch_module(source)
+
+
+def _is_pnnx(source: Source) -> "TypeGuard[str | os.PathLike[str] | Graph]":
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).suffix == PNNX_SUFFIX
+    if isinstance(source, bytes):
+        return False
+    from .frontends.pnnx import Graph
+
+    return isinstance(source, Graph)
 
 
 def name_of(source: Source) -> str:
     """Return what a package says it was made from: the name of a file, or of a torch class."""
-    from .frontends.pnnx.converter import is_torch_module
-
     if is_torch_module(source):
         return type(source).__name__
     return Path(source).name if isinstance(source, (str, os.PathLike)) else ""

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..dialects.core.errors import CompileError
+from ..passes.index import PassIndex, index_passes, own_passes
 
 GROUP = "trivium.targets"
 ATTRIBUTE, MAKER = "TARGET", "instruction_set"
@@ -60,6 +61,21 @@ def accelerators() -> tuple[Origin, ...]:
     files = (HERE / "dla").glob("*/packets.py")
     own = (_own(file.parent.name, f"dla.{file.parent.name}.packets", MAKER) for file in files)
     return tuple(sorted([*own, *_packets(_offered())]))
+
+
+@cache
+def pass_index() -> PassIndex:
+    """Index the passes of Trivium, those of its own targets included; nothing is imported."""
+    found = own_passes()
+    for folder in sorted({file.parent for file in HERE.rglob("*.py")}):
+        package = ".".join([__package__ or "", *folder.relative_to(HERE).parts])
+        found |= index_passes(package, folder.glob("*.py"))
+    return found
+
+
+def foreign_targets() -> list[str]:
+    """List the names of the targets that other distributions offer."""
+    return sorted({point.name for point in _offered()})
 
 
 def names(origins: Sequence[Origin]) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, find_machines
-from ..runtime.package import SUFFIX
+from ..runtime import SUFFIX
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
-from ..runtime.package import SUFFIX
+from ..runtime import SUFFIX
 from ..targets.options import PRECISIONS, QUANTIZED
 
 Binding = tuple[str, int | tuple[int, ...]]

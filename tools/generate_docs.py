@@ -17,10 +17,10 @@ from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
-from ..passes.pipeline import import_all, load_passes
+from ..passes.pipeline import import_all
 from ..targets.dla.registry import find_instructions, machine_names
+from ..targets.registry import load_passes
 from .accelerator_page import accelerator_page
-from .opt_flags import load_targets
 from .support_page import support_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "generated"
@@ -42,7 +42,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
     import_all(dialects)
-    load_targets()
     load_passes()
     accelerators = {
         f"accelerator-{name}.md": accelerator_page(DESCRIPTION_NOTICE, find_instructions(name))

@@ -7,7 +7,6 @@ values to an accelerator, as bytes and back, may run elsewhere.
 import argparse
 
 from .. import arguments
-from ..report import verdict_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> int:
     """Print the report; a model that would not compile is an error that says why."""
     from ...compiler.check import can_run
+    from ..report import verdict_report
 
     verdicts = can_run(flags.model, **arguments.compile_arguments(flags))
     print(verdict_report(verdicts, (flags.target or "cpu").partition(":")[0]))

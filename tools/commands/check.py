@@ -7,7 +7,6 @@ code is 0 for every model that compiles.
 import argparse
 
 from .. import arguments
-from ..report import placement_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Print the report; a model that would not compile is an error that says why."""
     from ...compiler.check import check
+    from ..report import placement_report
 
     placements = check(flags.model, **arguments.compile_arguments(flags))
     print(placement_report(flags.model, placements))

@@ -7,7 +7,6 @@ import argparse
 
 from .. import arguments
 from ..progress import shown_progress
-from ..report import summary
 
 KEPT = (
     *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
@@ -38,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
     from ...compiler.driver import build
+    from ..report import summary
 
     if arguments.is_package(flags.model):
         _refuse_choices(flags)
