@@ -83,6 +83,8 @@ class Stage:
 class Hook:
     """Base of what wants to see the module around each pass; every method may be overridden."""
 
+    def begin(self, pipeline: "Pipeline", module: Module) -> None: ...
+
     def before(self, stage: Stage, module: Module) -> None: ...
 
     def after(self, stage: Stage, module: Module) -> None: ...
@@ -146,6 +148,8 @@ class Pipeline:
         or the IR is not valid afterwards; what a pass of ours raises comes through as it is.
         """
         with module.operation.context, types_read_once():
+            for hook in hooks:
+                hook.begin(self, module)
             for batch in _batches(self.stages(), joined=not hooks):
                 _observed(batch, module, hooks, verify_each)
                 if verify_each:

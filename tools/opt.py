@@ -41,7 +41,7 @@ def _run(arguments: Sequence[str]) -> int:
     from .opt_run import run_all
     from .source import read
 
-    sources = read(flags.file, split=flags.split_input_file)
+    sources = read(flags.file, split=flags.split_input_file, shapes=flags.shapes)
     return REPORTED if run_all(sources, passes, flags) else OK
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .arguments import shape_argument
 from .pass_table import pass_table
 from .terminal import Parser
 
@@ -45,11 +46,17 @@ def parser(version: str) -> Parser:
     """Make the parser for everything but pass flags, which it leaves over."""
     made = OptParser(
         prog="trivium-opt",
-        description="Read IR, run passes of Trivium or MLIR on it, write IR.",
+        description="Read IR or a model, run passes of Trivium or MLIR on it, write IR.",
         usage="trivium-opt [FILE] [--PASS[=OPTIONS] ...] [flags]",
         allow_abbrev=False,
     )
-    made.add_argument("file", nargs="?", default="-", metavar="FILE", help="input, `-` is stdin")
+    made.add_argument(
+        "file",
+        nargs="?",
+        default="-",
+        metavar="FILE",
+        help="IR, or a model (.onnx, .param) or package (.trv); `-` is standard input",
+    )
     made.add_argument("-o", dest="output", default="-", metavar="FILE", help="output file")
     made.add_argument(
         "-p",
@@ -57,6 +64,7 @@ def parser(version: str) -> Parser:
         metavar="TEXT",
         help="passes as `builtin.module(a,b{c=1})` or `a,b`",
     )
+    made.add_argument("--shape", **shape_argument())
     for spelling, text in (VALUE_FLAGS | LISTED).items():
         flag, _, metavar = spelling.partition("=")
         kind: Any = int if metavar == "N" else _names if spelling in LISTED else str

@@ -6,6 +6,7 @@ MODEL is an ONNX file. A package (.trv) is compiled again, for a machine.
 import argparse
 
 from .. import arguments
+from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
 from ..progress import shown_progress
 
 KEPT = (
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
     arguments.add_compile_arguments(parser)
+    add_ir_arguments(parser)
     parser.add_argument(
         "--tune",
         metavar="FILE.json",
@@ -44,6 +46,7 @@ def run(flags: argparse.Namespace) -> None:
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
         choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
+        choices["hooks"] = ir_hooks(flags)
         package = build(flags.model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
@@ -52,6 +55,6 @@ def run(flags: argparse.Namespace) -> None:
 def _refuse_choices(flags: argparse.Namespace) -> None:
     given = arguments.given_compile_arguments(flags)
     given += ["--tune"] * bool(flags.tune) + ["--candidates"] * flags.candidates
-    kept = [name for name in given if name in KEPT]
+    kept = [name for name in given if name in KEPT] + given_ir_arguments(flags)
     if kept:
         flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")
