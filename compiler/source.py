@@ -48,6 +48,8 @@ def import_model(
         raise CompileError(
             f"example_inputs are for torch modules, the model is {_kind(source)}{given}"
         )
+    if isinstance(source, (str, os.PathLike)) and Path(source).suffix == SUFFIX:
+        raise CompileError(f"'{source}' is a package, must be a model: it is compiled already")
     if is_ir(source):
         from .ir_files import load_ir
 

@@ -33,6 +33,10 @@ class Table(argparse.Action):
         setattr(namespace, self.dest, {**table, name: value})
 
 
+MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
+"""What commands that compile take; torch modules are compiled from Python."""
+
+
 def shape_argument() -> dict[str, Any]:
     """Describe what gives sizes to the inputs of a model."""
     return {
@@ -69,7 +73,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
     group.add_argument(
         "--target",
         metavar="NAME",
-        help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
+        help="where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "
+        "such as vanilla; trivium-opt --list-targets lists all",
     )
     if fallback:
         group.add_argument(

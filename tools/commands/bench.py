@@ -23,7 +23,9 @@ ROUNDS, THREADS, TOLERANCE, SEED = 20, 1, 1e-3, 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="an ONNX or PNNX model")
+    parser.add_argument(
+        "models", metavar="MODEL", nargs="+", help="an ONNX (.onnx) or a PNNX (.param) model"
+    )
     parser.add_argument(
         "--against",
         metavar="PEER,...",

@@ -10,7 +10,7 @@ from .. import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to look at")
+    parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
     arguments.add_compile_arguments(parser)
 
 

@@ -1,6 +1,6 @@
-"""Compile a model and save it as a package: one file that runs anywhere numpy does.
+"""Compile a model and save it as a package: one file that runs with nothing but numpy.
 
-MODEL is an ONNX file. A package (.trv) is compiled again, for a machine.
+Native code is for Linux on x86-64. A package (.trv) is compiled again, for a machine.
 """
 
 import argparse
@@ -17,7 +17,7 @@ KEPT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to compile")
+    parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
     parser.add_argument(
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )

@@ -30,6 +30,20 @@ def test_the_host_runs_one_op_at_a_time() -> None:
     ]
 
 
+@pytest.mark.parametrize("function", [trivium.check, trivium.can_run])
+def test_a_package_is_no_model(function) -> None:
+    with pytest.raises(CompileError, match=r"'m.trv' is a package, must be a model"):
+        function("m.trv")
+
+
+def test_an_accelerator_asks_for_a_quantised_model() -> None:
+    (placement,) = trivium.check(MODEL, target="vanilla", shapes={"N": 2})
+    why = "vanilla computes on integers, not on f32: quantise the model first"
+    assert placement.refusals == (why,)
+    for verdict in trivium.can_run(MODEL, target="vanilla", shapes={"N": 2}):
+        assert verdict.refusals == (why,)
+
+
 def test_the_errors_are_those_of_compile() -> None:
     with pytest.raises(CompileError, match="input has shape Nx3, must be static"):
         trivium.check(MODEL)
