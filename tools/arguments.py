@@ -48,6 +48,15 @@ def shape_argument() -> dict[str, Any]:
     }
 
 
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the switch that prints the data of a report and not its text."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of text: docs/json.md has its fields",
+    )
+
+
 def accelerator_argument() -> dict[str, Any]:
     """Describe what names an accelerator."""
     return {
@@ -133,6 +142,11 @@ def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     return {
         name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
     }
+
+
+def target_name(flags: argparse.Namespace) -> str:
+    """Return the name of the target that was asked for, without architectures."""
+    return (flags.target or "cpu").partition(":")[0]
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:

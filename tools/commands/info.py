@@ -2,9 +2,12 @@
 
 import argparse
 
+from .. import arguments
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("package", metavar="OUT.trv", help="the package to describe")
+    arguments.add_json_argument(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -12,6 +15,10 @@ def run(flags: argparse.Namespace) -> None:
     from ...runtime.cpu import lacking
     from ...runtime.gpu.device import lacking_here
     from ...runtime.package import Package
+    from ..json_report import json_text
+    from ..package_info import package_info
     from ..report import describe
 
-    print(describe(flags.package, Package.open(flags.package).manifest, lacking, lacking_here))
+    manifest = Package.open(flags.package).manifest
+    info = package_info(flags.package, manifest, lacking, lacking_here)
+    print(json_text("info", info) if flags.json else describe(info))

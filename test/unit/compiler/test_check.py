@@ -18,15 +18,15 @@ def test_kernels_of_the_target() -> None:
     (placement,) = trivium.check(MODEL, shapes={"N": 2})
     assert placement.target == "cpu"
     assert placement.ops == ("tri.exp", "tri.neg")
-    assert placement.nodes == "first, second"
+    assert placement.nodes == ("first", "second")
     assert placement.refusals == ()
 
 
 def test_the_host_runs_one_op_at_a_time() -> None:
     placements = trivium.check(MODEL, target="host", shapes={"N": 2})
     assert [(p.target, p.nodes, p.ops) for p in placements] == [
-        ("host", "first", ("tri.exp",)),
-        ("host", "second", ("tri.neg",)),
+        ("host", ("first",), ("tri.exp",)),
+        ("host", ("second",), ("tri.neg",)),
     ]
 
 
