@@ -53,7 +53,7 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="print JSON instead of text: docs/json.md has its fields",
+        help="print JSON instead of text: docs/reports.md has its fields",
     )
 
 

@@ -1,4 +1,4 @@
-"""Write reports as JSON: the data that the texts are made from. docs/json.md has the fields."""
+"""Write reports as JSON: the data that the texts are made from. docs/reports.md has the fields."""
 
 import json
 import math

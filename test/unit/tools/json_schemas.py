@@ -1,4 +1,4 @@
-"""The schemas of reports as docs/json.md writes them, read from the classes of the reports."""
+"""The schemas of reports as docs/reports.md writes them, read from the classes of the reports."""
 
 import dataclasses
 import types
@@ -24,7 +24,7 @@ WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def spell_type(kind: Any) -> str:
-    """Spell a type of Python as docs/json.md does."""
+    """Spell a type of Python as docs/reports.md does."""
     if kind in WORDS:
         return WORDS[kind]
     if dataclasses.is_dataclass(kind):

@@ -1,4 +1,4 @@
-"""Reports as JSON: the schemas that docs/json.md has, and documents that are of them."""
+"""Reports as JSON: the schemas that docs/reports.md has, and documents that are of them."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from trivium.tools import json_report
 from trivium.tools.main import main
 from trivium.tools.package_info import MathInfo
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "json.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reports.md"
 MODEL = onnx.parser.parse_model(
     """<ir_version: 10, opset_import: ["" : 21]>
     g (float[3, 3] x) => (float y, float[3, 3] z) {
