@@ -87,6 +87,15 @@ def test_wrong_usage(
     assert message in err
 
 
+@pytest.mark.parametrize("command", ["bench", "can-run", "check", "compile", "quantize", "run"])
+def test_help_names_all_kinds_of_models(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(command, "--help") == tool.OK
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(.onnx)" in text
+    assert "(.param)" in text
+    assert ("such as vanilla" in text) == (command != "quantize")
+
+
 def test_compile_shows_the_ir_between_passes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
