@@ -14,7 +14,6 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from .. import passes
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
@@ -154,11 +153,6 @@ class Pipeline:
                 _observed(batch, module, hooks, verify_each)
                 if verify_each:
                     _verify(batch, module, hooks, allow_unregistered)
-
-
-def load_passes() -> None:
-    """Import all modules of this package, so that `PASSES` is complete."""
-    import_all(passes)
 
 
 def import_all(package: ModuleType) -> None:

@@ -96,4 +96,4 @@ def double_dashes(arguments: Sequence[str]) -> list[str]:
 def known_flags() -> list[str]:
     """List the long flags that a misspelt one is compared with."""
     valued = [flag.partition("=")[0] for flag in VALUE_FLAGS | LISTED]
-    return [*SWITCHES, *valued, "--verify-each", "--emit"]
+    return [*SWITCHES, *valued, "--shape", "--verify-each", "--emit"]

@@ -1,4 +1,4 @@
-"""What `trivium info` tells of a package, made from its manifest alone."""
+"""The data of `trivium info`, from the manifest of a package alone."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -35,7 +35,7 @@ class PortInfo:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """Say how much memory a run takes; `thread_bytes` is for each thread but the first."""
+    """Describe the memory of a run; `thread_bytes` is for each thread but the first."""
 
     activation_bytes: int
     activation_lower_bound_bytes: int
@@ -45,7 +45,7 @@ class MemoryInfo:
 
 @dataclass(frozen=True)
 class SizeInfo:
-    """Say how much of the file something takes, in how many entries."""
+    """Give the size of a part of the file, and its number of entries."""
 
     content: str
     bytes: int
@@ -54,7 +54,7 @@ class SizeInfo:
 
 @dataclass(frozen=True)
 class MathInfo:
-    """Say what code may do to numbers; `winograd_error` is null where no kernel needs it."""
+    """Describe the math of the code; `winograd_error` is None if no kernel uses that method."""
 
     mode: str
     precision: str
@@ -63,7 +63,7 @@ class MathInfo:
 
 @dataclass(frozen=True)
 class MachineInfo:
-    """Describe a CPU that there is code for; `lacking` says why it does not run here."""
+    """Describe a CPU with code in the package; `lacking` is the reason if it does not run here."""
 
     machine: str
     architecture: str
@@ -74,7 +74,7 @@ class MachineInfo:
 
 @dataclass(frozen=True)
 class LayoutInfo:
-    """Count values of a layout; it is empty where they are as the model has them."""
+    """Count the values of a layout, which is empty for the order of the model."""
 
     layout: str
     values: int
@@ -82,7 +82,7 @@ class LayoutInfo:
 
 @dataclass(frozen=True)
 class StepInfo:
-    """Describe a step: what of `operation` runs where; `reason` says why it is on the host."""
+    """Describe a step; `reason` is why it runs on the host."""
 
     kind: str
     nodes: tuple[str, ...]
@@ -118,7 +118,7 @@ class GpuKernelInfo:
 
 @dataclass(frozen=True)
 class GpuInfo:
-    """Describe the code for one architecture; `lacking` says why it does not run here."""
+    """Describe the code for one architecture; `lacking` is the reason if it does not run here."""
 
     architecture: str
     lacking: str
@@ -127,7 +127,7 @@ class GpuInfo:
 
 @dataclass(frozen=True)
 class AcceleratorInfo:
-    """Describe a program of an accelerator, and the memory that it uses and moves."""
+    """Describe a program of an accelerator, the memory it uses and the bytes it moves."""
 
     entry: str
     packets: int
@@ -140,7 +140,7 @@ class AcceleratorInfo:
 
 @dataclass(frozen=True)
 class PackageInfo:
-    """Describe a package; `gpu_memory` is null where nothing is for a GPU."""
+    """Describe a package; `gpu_memory` is None without code for a GPU."""
 
     file: str
     producer: str
@@ -164,7 +164,7 @@ class PackageInfo:
 def package_info(
     file: str, manifest: Manifest, lacking: LackingCpu, lacking_gpu: LackingGpu
 ) -> PackageInfo:
-    """Describe a package; `lacking` and `lacking_gpu` say why code does not run here."""
+    """Describe a package; `lacking` and `lacking_gpu` return why code does not run here, or ""."""
     memory = manifest.memory
     return PackageInfo(
         file,
@@ -198,7 +198,7 @@ def _gpu_memory(manifest: Manifest) -> MemoryInfo | None:
 
 
 def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
-    """List what the file is made of: for a GPU first, if it is for one."""
+    """List the parts of the file, those for GPUs and accelerators first."""
     sizes = {entry.name: entry.size for entry in manifest.entries}
     cubins = {kernel.entry for gpu in manifest.gpu for kernel in gpu.kernels}
     streams = {step.entry for step in manifest.steps if step.kind == "dla"}
@@ -223,7 +223,7 @@ def _math(manifest: Manifest) -> MathInfo:
 
 
 def _machines(manifest: Manifest, lacking: LackingCpu) -> Iterator[MachineInfo]:
-    """List what there is code for; the first that lacks nothing would run."""
+    """List the CPUs with code; the first that lacks nothing would run."""
     lacks = [lacking(needed) for needed in manifest.machines]
     chosen = lacks.index("") if "" in lacks else None
     for number, (needed, lack) in enumerate(zip(manifest.machines, lacks, strict=True)):

@@ -1,4 +1,4 @@
-"""Where a model would run: the reports of `trivium check` and `trivium can-run`."""
+"""The reports of `trivium check` and `trivium can-run`: the placement of a model."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlacedKernel:
-    """Say where a kernel would run, and why not where it was asked for."""
+    """Describe a kernel, the target that would run it, and why others refused it."""
 
     target: str
     nodes: tuple[str, ...]
@@ -24,7 +24,7 @@ class PlacedKernel:
 
 @dataclass(frozen=True)
 class Placements:
-    """Say where the kernels of a model would run; `counts` has their number by target."""
+    """Describe the placement of a model; `counts` has the number of kernels by target."""
 
     file: str
     target: str
@@ -34,7 +34,7 @@ class Placements:
 
 @dataclass(frozen=True)
 class NodeReport:
-    """Say whether a node runs where it was asked for, and where it runs if not."""
+    """Describe the placement of a node; `runs` is whether the target runs all of it."""
 
     node: str
     ops: tuple[str, ...]
@@ -45,7 +45,7 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class NodeReports:
-    """Say which nodes of a model run on a target; `able` counts them."""
+    """Describe the placement of all nodes; `able` counts those that the target runs."""
 
     file: str
     target: str
@@ -91,7 +91,7 @@ def describe_nodes(report: NodeReports) -> str:
 
 
 def _where(node: NodeReport, target: str) -> str:
-    """Say where a node runs, when not all of it runs where it was asked for."""
+    """Return the targets of a node and the reasons, if it does not run on the target alone."""
     if not node.targets:
         return "nothing is left to run"
     if node.runs:

@@ -17,7 +17,7 @@ from .spelling import count
 
 @dataclass(frozen=True)
 class StepReport:
-    """Hold what a step took; engines and memories are those of the description, by their names."""
+    """Hold the cost of a step; engines and memories have the names of the description."""
 
     entry: str
     accelerator: str
@@ -31,7 +31,7 @@ class StepReport:
 
 @dataclass(frozen=True)
 class SimulationReport:
-    """Hold what the steps of a package on accelerators took."""
+    """Hold the cost of all steps of a package that an accelerator ran."""
 
     file: str
     steps: tuple[StepReport, ...]

@@ -1,4 +1,4 @@
-"""What `trivium bench --json` writes of a comparison, and of kernels beside the machine's peaks."""
+"""The data of `trivium bench --json`: comparisons of contenders, and kernels beside peaks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .peaks import Peaks
 
 @dataclass(frozen=True)
 class ContenderReport:
-    """Hold the times of a contender in ms; `error` is null for the reference."""
+    """Hold the times of a contender in ms; `error` is None for the reference."""
 
     name: str
     cpu_ms: Summary
@@ -21,10 +21,10 @@ class ContenderReport:
 
 @dataclass(frozen=True)
 class ModelReport:
-    """Compare contenders on a model; ratios above 1 say that Trivium is faster than the best peer.
+    """Compare contenders on a model; with a ratio above 1 Trivium is faster than the best peer.
 
-    Ratios are of medians and of least times; they are null without a peer. `faults` lists who
-    differs from the reference by more than is allowed.
+    Ratios are of medians and of least times; they are None without a peer. `faults` lists the
+    contenders that differ from the reference by more than the tolerance.
     """
 
     file: str
@@ -43,7 +43,7 @@ class ModelReport:
 
 @dataclass(frozen=True)
 class BenchReport:
-    """Hold what came of all models; the mean is null where no model was compared with a peer."""
+    """Hold the comparisons of all models; the mean is None without peers."""
 
     models: tuple[ModelReport, ...]
     geometric_mean: float | None
@@ -51,7 +51,7 @@ class BenchReport:
 
 @dataclass(frozen=True)
 class KernelReport:
-    """Hold the time of one call of a kernel in seconds, its operations, and the bytes it moves."""
+    """Hold the seconds of one call of a kernel, its operations and the bytes it moves."""
 
     symbol: str
     ops: tuple[str, ...]
@@ -75,10 +75,10 @@ class KernelsOfModel:
 
 @dataclass(frozen=True)
 class KernelsReport:
-    """Hold what one core does at most in a second, and the kernels of all models beside it.
+    """Hold the peaks of one core, and the kernels of all models beside them.
 
     `operations_per_second` is by element type, `copied_bytes_per_second` by the size of a copy.
-    `dispatch_seconds` is what two threads take to share a phase of a kernel.
+    `dispatch_seconds` is the time in which two threads share a phase of a kernel.
     """
 
     operations_per_second: dict[str, float]

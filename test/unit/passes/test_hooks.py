@@ -10,8 +10,9 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.passes.core import PASSES, Pass
 from trivium.passes.hooks import EVERY, Explain, PrintIr, Timing, WriteIr
-from trivium.passes.pipeline import Pipeline, load_passes
+from trivium.passes.pipeline import Pipeline
 from trivium.passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
+from trivium.targets.registry import load_passes
 
 IR = """
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
