@@ -5,7 +5,7 @@ file that numpy reads.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -17,13 +17,16 @@ from ..dialects import tri
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.files import replaced_file, write_file
+from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions, ops
+from ..dialects.core.op import view
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..targets.registry import load_dialects
 from .source import IR_SUFFIXES
 
 WEIGHTS_SUFFIX = ".weights.npz"
+RETURN = "func.return"
 
 ADVICE = "write the IR with its weights: trivium export MODEL -o FILE.mlir"
 
@@ -58,11 +61,29 @@ def load_ir(path: str | os.PathLike[str]) -> Module:
         raise compile_error(error) from None
     load_dialects(module.operation)
     module.verify()
-    if not list(functions(module.operation)):
-        raise CompileError([Diagnostic(str(file), "has no function, must have one: the model")])
+    _require_model(module, file)
     module.weights |= load_weights(path)
     _require_weights(module, weights_path(path))
     return module
+
+
+def _require_model(module: Module, file: Path) -> None:
+    """Raise CompileError unless a module is one function of ops of ours, as every model is."""
+    found = list(functions(module.operation))
+    if len(found) != 1:
+        raise CompileError([Diagnostic(str(file), f"has {len(found)} functions, must have 1")])
+    foreign = [op for op in _operations(found[0]) if view(op) is None and op.name != RETURN]
+    if foreign:
+        faults = [(describe(op.location), f"'{op.name}' op is not of Trivium") for op in foreign]
+        raise CompileError([Diagnostic(where, f"{what}, must be") for where, what in faults])
+
+
+def _operations(scope: ir.Operation) -> Iterator[ir.Operation]:
+    for region in scope.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op.operation
+                yield from _operations(op.operation)
 
 
 def weights_path(path: str | os.PathLike[str]) -> Path:

@@ -125,9 +125,22 @@ def test_sizes_for_ir_are_refused(text: Path) -> None:
         trivium.compile(text, shapes={"N": 3})
 
 
-def test_ir_without_a_function_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "m.mlir").write_text("module {}")
-    with pytest.raises(CompileError, match=r"m.mlir: error: has no function, must have one"):
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_model_is_one_function(count: int, tmp_path: Path) -> None:
+    functions = [f"func.func @f{number}() {{ return }}" for number in range(count)]
+    (tmp_path / "m.mlir").write_text("\n".join(functions))
+    with pytest.raises(CompileError, match=rf"m.mlir: error: has {count} functions, must have 1"):
+        trivium.compile(tmp_path / "m.mlir")
+
+
+def test_ops_that_no_target_would_run_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.mlir").write_text(
+        """func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+          %0 = arith.addf %x, %x : tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }"""
+    )
+    with pytest.raises(CompileError, match=r":2:\d+: error: 'arith.addf' op is not of Trivium"):
         trivium.compile(tmp_path / "m.mlir")
 
 
