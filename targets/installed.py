@@ -64,6 +64,11 @@ def accelerators() -> tuple[Origin, ...]:
     return tuple(sorted([*own, *_packets(_offered())]))
 
 
+def foreign_targets() -> list[str]:
+    """List the names of the targets that other distributions offer."""
+    return sorted({point.name for point in _offered()})
+
+
 def names(origins: Sequence[Origin]) -> list[str]:
     """List what is found, each name once."""
     return list(dict.fromkeys(origin.name for origin in origins))

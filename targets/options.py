@@ -17,7 +17,7 @@ from ..dialects.core.arguments import (
 )
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines
-from ..runtime.package import SUFFIX
+from ..runtime import SUFFIX
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)

@@ -9,19 +9,21 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from .. import dialects, targets
+from .. import dialects
 from ..dialects.core.fields import AttributeField, Group
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
-from ..passes.pipeline import import_all, load_passes
+from ..passes.pipeline import import_all
 from ..targets import installed
 from ..targets.dla.registry import find_instructions
+from ..targets.pass_index import pass_index
 from ..targets.registry import find_target
 from .accelerator_page import accelerator_page
 from .support_page import support_page
@@ -59,12 +61,12 @@ def pages() -> dict[str, str]:
 
 
 def _load() -> None:
-    """Import what registers ops and passes."""
+    """Import what registers ops and passes, without the targets of other distributions."""
     import_all(dialects)
-    import_all(targets)
+    for source in pass_index().values():
+        import_module(source.module)
     for name in installed.names(installed.shipped(installed.targets())):
         find_target(name)
-    load_passes()
 
 
 def machines_page() -> str:

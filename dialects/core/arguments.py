@@ -4,22 +4,19 @@ A check takes a value and returns it converted, or raises Invalid with what it m
 adds the name of the argument and the value.
 """
 
+import numbers
 import operator
 import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-import numpy as np
-
 from .errors import CompileError, Invalid
 
 T = TypeVar("T")
 Check = Callable[[Any], Any]
 
-_SPELLED: tuple[type, ...] = (str, bytes, bool, int, float, type(None), np.generic)
-_BOOLS: tuple[type, ...] = (bool, np.bool_)
-_NUMBERS: tuple[type, ...] = (int, float, np.integer, np.floating)
+_SPELLED: tuple[type, ...] = (str, bytes, type(None), numbers.Number)
 
 
 def checked(name: str, value: Any, check: Callable[[Any], T]) -> T:
@@ -32,12 +29,20 @@ def checked(name: str, value: Any, check: Callable[[Any], T]) -> T:
 
 def spell(value: object) -> str:
     """Return a short value as Python writes it, and the type of any other."""
-    return reprlib.repr(value) if isinstance(value, _SPELLED) else f"of type {type(value).__name__}"
+    short = isinstance(value, _SPELLED) or _is_bool(value)
+    return reprlib.repr(value) if short else f"of type {type(value).__name__}"
+
+
+def _is_bool(value: object) -> bool:
+    """Recognise truth values, those of numpy without importing it: tools start faster."""
+    if isinstance(value, bool):
+        return True
+    return getattr(value, "dtype", None) == "bool" and getattr(value, "shape", None) == ()
 
 
 def flag(value: Any) -> bool:
     """Check a value that is true or false."""
-    if isinstance(value, _BOOLS):
+    if _is_bool(value):
         return bool(value)
     raise Invalid("must be True or False")
 
@@ -50,7 +55,7 @@ def whole_number(least: int, most: int) -> Callable[[Any], int]:
             number = operator.index(value)
         except TypeError:
             number = least - 1
-        if isinstance(value, _BOOLS) or not least <= number <= most:
+        if _is_bool(value) or not least <= number <= most:
             raise Invalid(f"must be a whole number from {least} to {most}")
         return number
 
@@ -61,7 +66,7 @@ def number(range_: str, accepts: Callable[[float], bool]) -> Callable[[Any], flo
     """Return the check for numbers of a range, which is described and tested."""
 
     def check(value: Any) -> float:
-        if isinstance(value, _NUMBERS) and not isinstance(value, bool) and accepts(value):
+        if isinstance(value, numbers.Real) and not _is_bool(value) and accepts(value):
             return float(value)
         raise Invalid(f"must be a number {range_}")
 

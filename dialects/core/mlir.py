@@ -5,6 +5,8 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 `rewriting`; the rest of the code never sees them.
 """
 
+import importlib
+import importlib.util
 import sys
 import types
 from typing import Any
@@ -50,6 +52,7 @@ __all__ = [
     "announce_dialect",
     "code_context",
     "execution_engine",
+    "has_dialect",
     "ir",
     "new_context",
     "upstream",
@@ -58,11 +61,27 @@ __all__ = [
 
 
 def upstream(name: str):
-    """Import an upstream dialect's builders, such as `arith` or `vector`."""
-    import importlib
-
+    """Return an upstream dialect's builders, such as `arith` or `vector`, imported when used."""
     require(BINDINGS, PURPOSE)
-    return importlib.import_module(f"torch_mlir.dialects.{name}")
+    return _Builders(name)
+
+
+def has_dialect(name: str) -> bool:
+    """Report whether the bindings have builders for a dialect."""
+    require(BINDINGS, PURPOSE)
+    return importlib.util.find_spec(f"torch_mlir.dialects.{name}") is not None
+
+
+class _Builders:
+    """Import a module of builders on first use: only generating code needs them."""
+
+    def __init__(self, name: str) -> None:
+        self._module = f"torch_mlir.dialects.{name}"
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(importlib.import_module(self._module), name)
+        setattr(self, name, found)
+        return found
 
 
 def announce_dialect(name: str) -> None:

@@ -3,10 +3,15 @@
 import difflib
 from collections.abc import Mapping, Sequence
 
+import onnx.defs
+
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
 from .graph import Named, operator_domain
 from .rules import RULES, find_rule
+
+MISSPELT = 0.85
+"""How similar two names must be: `Sigmoidd` is to `Sigmoid`, and `Loop` is not to `LpPool`."""
 
 
 def check_supported(nodes: Sequence[Named], opsets: Mapping[str, int]) -> None:
@@ -24,10 +29,11 @@ def check_supported(nodes: Sequence[Named], opsets: Mapping[str, int]) -> None:
 
 
 def _near(domain: str, op_type: str) -> tuple[str, ...]:
-    """Say what comes near: another version of the operator, or one with a similar name."""
+    """Return another version of the operator or, for a misspelt name, what may be meant by it."""
     if versions := RULES.get((domain, op_type)):
         known = ", ".join(str(rule.since) for rule in versions)
         return (f"supported from opset {known} on; convert the model with onnx.version_converter",)
-    names = [name for _, name in RULES]
-    close = difflib.get_close_matches(op_type, names, 3)
+    if onnx.defs.has(op_type, domain):
+        return ()  # the name is right
+    close = difflib.get_close_matches(op_type, [name for _, name in RULES], 3, MISSPELT)
     return (f"similar operators that are supported: {', '.join(close)}",) if close else ()

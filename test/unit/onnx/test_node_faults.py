@@ -31,6 +31,12 @@ FAULTS: list[Fault] = [
         "counts from 0.0 to inf in steps of 1.0, must be finite",
     ),
     (
+        node("Range", "a b c"),
+        {"a": 0, "b": 10**12, "c": 1},
+        11,
+        "counts from 0 to 1000000000000 in steps of 1, must be at most 2147483648 elements",
+    ),
+    (
         node("Compress", "x c", axis=1),
         {"c": [True] * 4},
         11,
