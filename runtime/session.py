@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .dla import Drivers
 from .errors import RunError
+from .fork import call_in_children
 from .host import Ops
 from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
@@ -73,6 +74,11 @@ class Session:
         self._bases, self._gpu = room.bases, room.ports
         self._steps = program.bind(room)
         self._closed = False
+        self._renew()
+        call_in_children(Session._renew, self)
+
+    def _renew(self) -> None:
+        """Let the session run, whatever a thread was doing that a forked process does not have."""
         self._busy = threading.Lock()
 
     @property
@@ -167,7 +173,8 @@ class Session:
 
     def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Do what no other thread may do in this session meanwhile."""
-        if not self._busy.acquire(blocking=False):
+        busy = self._busy  # a step may fork, and the child has a lock of its own
+        if not busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._closed:
@@ -175,7 +182,7 @@ class Session:
             return work(*arguments)
         finally:
             self._bases.release()
-            self._busy.release()
+            busy.release()
 
     def _close(self) -> None:
         self._closed = True
