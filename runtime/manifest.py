@@ -89,7 +89,7 @@ class Step:
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
     step is on the host and not on the package's target. `phases` is how often the threads that run
-    a native function wait for one another.
+    a native function wait for one another; a function with none runs on one thread.
     """
 
     kind: str

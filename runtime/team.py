@@ -106,8 +106,12 @@ class Team:
         threads: int,
         pool: Pool,
     ) -> None:
-        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory."""
+        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory.
+
+        A step without phases has no work to share: it runs on one thread and wakes no other.
+        """
         program = library.address(step.symbol)
+        threads = threads if step.phases else 1
         own = allocate(own_bytes * (threads - 1))
         words = _words(Job.COUNTERS + step.phases * Job.PHASE_WORDS)
         words[Job.PROGRAM] = program
