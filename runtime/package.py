@@ -4,11 +4,10 @@ import mmap
 import os
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from . import archive
+from .atomic_file import atomic_file
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
 from .errors import PackageError
@@ -53,17 +52,11 @@ class Package:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes."""
         text = memoryview(self.manifest.to_json().encode())
-        target = Path(path)
-        draft = target.parent / f".{target.name}.{os.urandom(4).hex()}"
         try:
-            _write(draft, {MANIFEST_ENTRY: text, **self.entries})
-            draft.replace(target)
-            _flush_folder(target.parent)
+            with atomic_file(path, sync=True) as file:
+                archive.write(file, {MANIFEST_ENTRY: text, **self.entries})
         except OSError as error:
-            raise PackageError(f"{target}: cannot be written: {error.strerror}") from None
-        finally:
-            with suppress(OSError):
-                draft.unlink()
+            raise PackageError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from None
 
     @property
     def weights(self) -> memoryview:
@@ -110,20 +103,3 @@ def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
             )
         if checksum(data) != entry.checksum:
             raise PackageError(f"is corrupt: the checksum of '{entry.name}' differs")
-
-
-def _write(path: Path, entries: Mapping[str, memoryview]) -> None:
-    with open(path, "xb") as file:
-        archive.write(file, entries)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    # A rename lasts through a power cut once its folder is on disk; not every file system can.
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
