@@ -297,8 +297,10 @@ class Manifest:
             return decode(Manifest, document)
         except PackageError as error:
             raise PackageError(f"manifest: {error}") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise PackageError(f"manifest: is not JSON: {error}") from None
+        except RecursionError:
+            raise PackageError("manifest: is nested too deep") from None
 
 
 def _check_version(document: object) -> None:

@@ -3,6 +3,7 @@
 import mmap
 import os
 import zlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -91,10 +92,15 @@ def _read(data: memoryview) -> Package:
 
 
 def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
-    names = [entry.name for entry in manifest.entries]
-    if sorted(names) != sorted(views):
-        odd = sorted(set(names) ^ set(views)) or names
-        raise PackageError(f"is corrupt: its manifest and its entries differ in {', '.join(odd)}")
+    listed = Counter(entry.name for entry in manifest.entries)
+    for name, count in listed.items():
+        if count > 1:
+            raise PackageError(f"is corrupt: its manifest lists entry '{name}' {count} times")
+        if name not in views:
+            raise PackageError(f"is corrupt: it lacks entry '{name}', which its manifest lists")
+    for name in views:
+        if name not in listed:
+            raise PackageError(f"has an entry '{name}', which its manifest does not list")
     for entry in manifest.entries:
         data = views[entry.name]
         if len(data) != entry.size:
