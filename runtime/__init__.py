@@ -30,15 +30,18 @@ def load(
     threads: int | None = None,
     device: int | Device = 0,
     drivers: Drivers | None = None,
+    mmap: bool = True,
 ) -> Session:
     """Open the package at `path` and make it ready to run.
 
-    `threads`, `device` and `drivers` are those of `Session`.
+    `threads`, `device` and `drivers` are those of `Session`. The file is mapped, unless `mmap` is
+    False; it must not be changed in place then. Raises PackageError and RunError.
     """
     from .package import Package
     from .session import Session
 
-    return Session(Package.open(path), threads=threads, device=device, drivers=drivers or {})
+    package = Package.open(path, mmap=mmap)
+    return Session(package, threads=threads, device=device, drivers=drivers or {})
 
 
 def __getattr__(name: str) -> Any:

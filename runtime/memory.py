@@ -125,8 +125,11 @@ def address_of(array: NDArray[Any]) -> int:
         return array.ctypes.data
 
 
-def allocate(size: int) -> NDArray[np.uint8]:
-    """Return zeroed memory on a page boundary, in huge pages where it is large."""
+def allocate(size: int, purpose: str = "its arena") -> NDArray[np.uint8]:
+    """Return zeroed memory on a page boundary, in huge pages where it is large.
+
+    Raises RunError, which names the purpose, where the system has less.
+    """
     if not size:
         return _NOTHING
     large = size >= _HUGE_PAGE
@@ -134,7 +137,7 @@ def allocate(size: int) -> NDArray[np.uint8]:
         block = mmap.mmap(-1, size + _HUGE_PAGE * large, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     except (OSError, OverflowError, MemoryError):
         raise RunError(
-            f"the package needs {size} bytes for its arena, the system has less"
+            f"the package needs {size} bytes for {purpose}, the system has less"
         ) from None
     whole = np.frombuffer(block, np.uint8)
     if not large:

@@ -1,30 +1,35 @@
 """Open and save a package: one file that holds all a session needs."""
 
-import mmap
 import os
 import zlib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from . import archive
 from .atomic_file import atomic_file
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
 from .errors import PackageError
+from .file_bytes import MappedFile, read_file
 from .manifest import Entry, Manifest
+from .spelling import spell_interface
 
 MANIFEST_ENTRY = "manifest.json"
 SUFFIX = ".trv"
 """How the name of a package ends, by which tools tell it from a model."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Package:
-    """Hold a checked manifest and the bytes of every entry it vouches for, by name."""
+    """Hold a checked manifest and the bytes of every entry it vouches for, by name.
+
+    `file` is the file that is mapped, None where the bytes are in memory.
+    """
 
     manifest: Manifest
     entries: Mapping[str, memoryview]
+    file: MappedFile | None = field(default=None, compare=False)
 
     @staticmethod
     def create(
@@ -41,17 +46,28 @@ class Package:
         return Package(manifest, views)
 
     @staticmethod
-    def open(path: str | os.PathLike[str]) -> "Package":
-        """Map the file and check all of it; no entry is copied."""
+    def open(path: str | os.PathLike[str], *, mmap: bool = True) -> "Package":
+        """Open a file and check all of it.
+
+        The file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
+        be changed in place: it is replaced by rename, as `save` does it.
+        """
         try:
-            return _read(_map(path))
+            if not mmap:
+                return _read(read_file(path))
+            file = MappedFile(path)
+            return replace(_read(file.data), file=file)
         except PackageError as error:
             raise PackageError(f"{os.fspath(path)}: {error}") from None
         except OSError as error:
             raise PackageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file as a whole or not at all; the same package gives the same bytes."""
+        """Write the file as a whole or not at all; the same package gives the same bytes.
+
+        A file of that name is replaced by rename: sessions that have mapped it keep the old one.
+        """
+        self.check_unchanged()
         text = memoryview(self.manifest.to_json().encode())
         try:
             with atomic_file(path, sync=True) as file:
@@ -59,22 +75,35 @@ class Package:
         except OSError as error:
             raise PackageError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from None
 
+    def check_unchanged(self) -> None:
+        """Raise PackageError where the mapped file was changed in place after it was opened."""
+        if self.file is None or not self.file.touched:
+            return
+        try:
+            if self.file.truncated:
+                raise PackageError("is truncated")
+            _check_entries(self.manifest, self.entries)
+        except PackageError:
+            raise PackageError(
+                f"{self.file.path}: was changed in place after it was opened: replace a package in "
+                "use by renaming a new file to its name, or open it with mmap=False"
+            ) from None
+        self.file.accept()
+
     @property
     def weights(self) -> memoryview:
         """Return the bytes of all constants."""
         return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
 
+    def __repr__(self) -> str:
+        size = sum(entry.size for entry in self.manifest.entries)
+        interface = spell_interface(self.manifest)
+        return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes>"
+
 
 def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
     view = memoryview(data)
     return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
-
-
-def _map(path: str | os.PathLike[str]) -> memoryview:
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            raise PackageError("is not a package: it is empty")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _read(data: memoryview) -> Package:

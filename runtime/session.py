@@ -19,6 +19,7 @@ from .memory import Bound
 from .package import Package
 from .program import NO_DRIVERS, Program, link
 from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
+from .spelling import spell_interface
 from .team import checked_threads
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class Session:
         """Return a session with memory of its own that shares package, weights and code."""
         if self._closed:
             raise _closed()
+        self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
         return twin
@@ -173,6 +175,13 @@ class Session:
         """Free what the session has on a GPU; it cannot run any more."""
         if not self._closed:
             self._alone(self._close)
+
+    def __repr__(self) -> str:
+        threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
+        device = [] if self.device is None else [self.device.name]
+        where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
+        where += ["closed"] * self._closed
+        return f"<trivium.Session{spell_interface(self.manifest)}, {', '.join(where)}>"
 
     def __enter__(self) -> "Session":
         return self
