@@ -24,7 +24,7 @@ from .verdicts import strict_hooks
 
 
 def compile(
-    model: Source,
+    model: Source | Package,
     example_inputs: Any = None,
     *,
     target: str = "cpu",
@@ -66,10 +66,10 @@ def compile(
     computed in: "floats", or "integers" alone: see docs/quantization.md. With `candidates`, a
     package for a GPU holds its kernels with other settings too, for the command tune to measure.
     `progress` is called with a line of text as work goes on. The session runs on up to `threads`
-    threads, by default one for each core. The path of a package (`.trv`) compiles the IR in it
-    again for a machine, with the math that it was compiled with; `threads` and `progress` apart,
-    the other arguments then mean nothing. Raises CompileError, which lists everything that is
-    wrong.
+    threads, by default one for each core. A package, open or by its path (`.trv`), has the IR in it
+    compiled again for a machine, with the math that it was compiled with; `threads` and `progress`
+    apart, the other arguments then mean nothing. Raises CompileError, which lists everything that
+    is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
     rest = (progress, example_inputs, strict)
@@ -81,7 +81,7 @@ def compile(
 
 
 def build(
-    model: Source,
+    model: Source | Package,
     target: str = "cpu",
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
@@ -101,7 +101,9 @@ def build(
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
-        return rebuild(Package.open(model), machine, report)
+        model = Package.open(model)
+    if isinstance(model, Package):
+        return rebuild(model, machine, report)
     choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
     options = Options(*choices)
     pipeline = pipeline_for(target, opt_level, options)

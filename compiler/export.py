@@ -21,14 +21,14 @@ SUFFIXES = {"onnx": ".onnx", "pnnx": PNNX_SUFFIX}
 
 
 def export(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Package,
     output: str | os.PathLike[str],
     *,
     format: str = "",
     shapes: Bindings | None = None,
     opt_level: int = 0,
 ) -> None:
-    """Write a model, a package (`.trv`) or IR (`.mlir`) as an ONNX or a PNNX file.
+    """Write a model, a package (`.trv`, or open) or IR (`.mlir`) as an ONNX or a PNNX file.
 
     `format` is "onnx" or "pnnx", by default what the name of the output says; PNNX weights go to a
     `.bin` beside it. `shapes` and `opt_level` are those of `compile`: a model is written as it is
@@ -39,7 +39,7 @@ def export(
     if form not in SUFFIXES:
         raise CompileError(f"no format is called '{form}', there are: {', '.join(SUFFIXES)}")
     with new_context():
-        module = _read(Path(source), shapes, opt_level)
+        module = _read(source, shapes, opt_level)
         if form == "pnnx":
             from .exporters.pnnx import save_pnnx
 
@@ -52,8 +52,13 @@ def export(
         save_onnx(module, output)
 
 
-def _read(source: Path, shapes: Bindings | None, opt_level: int) -> Module:
+def _read(
+    source: str | os.PathLike[str] | Package, shapes: Bindings | None, opt_level: int
+) -> Module:
     """Read what is to be written; packages and IR are written as they are."""
+    if isinstance(source, Package):
+        return packaged_module(source)
+    source = Path(source)
     if source.suffix == SUFFIX:
         return packaged_module(Package.open(source))
     if source.suffix in IR_SUFFIXES:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from . import archive
+from . import archive, signature
 from .atomic_file import atomic_file
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
-from .errors import PackageError
+from .errors import PackageError, RunError
 from .file_bytes import MappedFile, read_file
 from .manifest import Entry, Manifest
+from .signature import SIGNATURE_ENTRY, Key, Keys, Signature
 from .spelling import spell_interface
 
 MANIFEST_ENTRY = "manifest.json"
@@ -29,6 +30,7 @@ class Package:
 
     manifest: Manifest
     entries: Mapping[str, memoryview]
+    signature: Signature | None = None
     file: MappedFile | None = field(default=None, compare=False)
 
     @staticmethod
@@ -37,8 +39,9 @@ class Package:
     ) -> "Package":
         """Put a package together; fills in `manifest.entries` and checks it all."""
         views = {name: _bytes_of(entries[name]) for name in sorted(entries)}
-        if MANIFEST_ENTRY in views:
-            raise PackageError(f"entry '{MANIFEST_ENTRY}' is written by save, must not be given")
+        for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
+            if name in views:
+                raise PackageError(f"entry '{name}' is written by save, must not be given")
         vouched = tuple(Entry(name, len(data), checksum(data)) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
         manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
@@ -46,15 +49,25 @@ class Package:
         return Package(manifest, views)
 
     @staticmethod
-    def open(path: str | os.PathLike[str], *, mmap: bool = True) -> "Package":
+    def open(
+        path: str | os.PathLike[str], *, mmap: bool | None = None, key: Keys | None = None
+    ) -> "Package":
         """Open a file and check all of it.
 
         The file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
-        be changed in place: it is replaced by rename, as `save` does it.
+        be changed in place: it is replaced by rename, as `save` does it. With `key`, public keys
+        in PEM form by path or as bytes, a package that none of them has signed is refused before
+        anything in it is used; it is then read into memory, because a mapped file could change
+        after the verification.
+
+        Raises PackageError for a file that is refused, RunError for a wrong argument.
         """
+        accepted = () if key is None else signature.public_keys(key)
+        if accepted and mmap:
+            raise RunError("mmap is True, must be left out with key: a map could change later")
         try:
-            if not mmap:
-                return _read(read_file(path))
+            if accepted or mmap is False:
+                return _read(read_file(path), accepted)
             file = MappedFile(path)
             return replace(_read(file.data), file=file)
         except PackageError as error:
@@ -68,12 +81,22 @@ class Package:
         A file of that name is replaced by rename: sessions that have mapped it keep the old one.
         """
         self.check_unchanged()
-        text = memoryview(self.manifest.to_json().encode())
+        contents = self._contents()
+        if self.signature is not None:
+            contents[SIGNATURE_ENTRY] = memoryview(self.signature.encode())
         try:
             with atomic_file(path, sync=True) as file:
-                archive.write(file, {MANIFEST_ENTRY: text, **self.entries})
+                archive.write(file, contents)
         except OSError as error:
             raise PackageError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from None
+
+    def sign(self, key: Key) -> "Package":
+        """Return the package with a signature by a private Ed25519 key, which is a PEM file.
+
+        Raises RunError for a key that cannot sign, and where cryptography is not installed.
+        """
+        self.check_unchanged()
+        return replace(self, signature=signature.sign(self._contents(), key))
 
     def check_unchanged(self) -> None:
         """Raise PackageError where the mapped file was changed in place after it was opened."""
@@ -95,10 +118,15 @@ class Package:
         """Return the bytes of all constants."""
         return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
 
+    def _contents(self) -> dict[str, memoryview]:
+        """Return what the file holds, but for the signature."""
+        return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **self.entries}
+
     def __repr__(self) -> str:
         size = sum(entry.size for entry in self.manifest.entries)
+        signed = f", signed by {self.signature.fingerprint}" if self.signature else ""
         interface = spell_interface(self.manifest)
-        return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes>"
+        return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes{signed}>"
 
 
 def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
@@ -106,18 +134,22 @@ def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
     return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
 
 
-def _read(data: memoryview) -> Package:
+def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
     members = archive.read(data)
     views = {name: data[m.offset : m.offset + m.size] for name, m in members.items()}
     if MANIFEST_ENTRY not in views:
         raise PackageError(f"is not a package: it has no '{MANIFEST_ENTRY}'")
-    text = views.pop(MANIFEST_ENTRY)
-    if zlib.crc32(text) != members[MANIFEST_ENTRY].crc:
-        raise PackageError(f"is corrupt: the checksum of '{MANIFEST_ENTRY}' differs")
-    manifest = Manifest.from_json(bytes(text))
+    for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
+        if name in views and zlib.crc32(views[name]) != members[name].crc:
+            raise PackageError(f"is corrupt: the checksum of '{name}' differs")
+    signed = views.pop(SIGNATURE_ENTRY, None)
+    found = None if signed is None else Signature.decode(signed)
+    if accepted:
+        signature.verify(views, found, accepted)
+    manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
     _check_entries(manifest, views)
     check(manifest)
-    return Package(manifest, views)
+    return Package(manifest, views, found)
 
 
 def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:

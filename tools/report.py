@@ -23,6 +23,7 @@ from .spelling import columns, count, section, spell_headroom, spell_shape, spel
 
 if TYPE_CHECKING:
     from ..compiler.verdicts import Verdict
+    from ..runtime.signature import Signature
     from ..targets.place import Placement
 
 
@@ -53,6 +54,13 @@ def describe(
         section("on the host", map(_host_step, _host_steps(manifest))),
     ]
     return "\n".join(part for part in parts if part)
+
+
+def spell_signature(signature: "Signature | None", verified: bool) -> str:
+    """Say by which key a package is signed, and whether that was verified."""
+    if signature is None:
+        return "not signed"
+    return f"signed by {signature.fingerprint}, {'verified' if verified else 'not verified'}"
 
 
 def summary(name: str, manifest: Manifest) -> str:

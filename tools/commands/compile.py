@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
+    arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser)
     parser.add_argument(
         "--tune",
@@ -39,12 +40,16 @@ def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
     from ...compiler.driver import build
 
-    if arguments.is_package(flags.model):
+    model = flags.model
+    if arguments.is_package(model):
         _refuse_choices(flags)
+        model = arguments.open_package(flags, model)
+    else:
+        arguments.refuse_key(flags, model)
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
         choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
-        package = build(flags.model, **choices)
+        package = build(model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 

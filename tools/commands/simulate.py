@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 from ...runtime.errors import RunError
-from .. import feeds
+from .. import arguments, feeds
 
 RANDOM = "random"
 
@@ -29,15 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=RANDOM,
         help="the inputs by their names; made up if it is 'random', as it is unless said otherwise",
     )
+    arguments.add_key_argument(parser)
     parser.add_argument("--json", metavar="FILE", help="write the numbers to a file, too")
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print a report for each step that an accelerator took; faults of a stream are errors."""
-    from ...runtime.package import Package
     from ..simulation import simulate
 
-    package = Package.open(flags.package)
+    package = arguments.open_package(flags, flags.package)
     given = {} if flags.inputs == RANDOM else feeds.read_all(flags.inputs)
     if flags.inputs == RANDOM:
         given = feeds.complete(given, package.manifest.inputs, 0)

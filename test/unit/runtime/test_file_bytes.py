@@ -113,8 +113,8 @@ def test_what_is_read_is_the_same_and_as_well_aligned(scale_file: Path):
         assert np.frombuffer(package.weights, np.uint8).ctypes.data % 64 == 0
 
 
-@pytest.mark.parametrize("how", [True, False])
-def test_an_empty_file_is_said_so(tmp_path: Path, how: bool):
+@pytest.mark.parametrize("how", [True, False, None])
+def test_an_empty_file_is_said_so(tmp_path: Path, how: bool | None):
     (tmp_path / "p.trv").touch()
     with pytest.raises(PackageError, match=r"p\.trv: is not a package: it is empty"):
         Package.open(tmp_path / "p.trv", mmap=how)
