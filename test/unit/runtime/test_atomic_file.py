@@ -133,7 +133,7 @@ def test_processes_may_save_to_one_path_at_a_time(scale: Package, tmp_path: Path
     before = path.read_bytes()
     code = (
         "import sys; from trivium.runtime import Package\n"
-        "for _ in range(50): Package.open(sys.argv[1]).save(sys.argv[1])"
+        "for _ in range(20): Package.open(sys.argv[1]).save(sys.argv[1])"
     )
     writers = [subprocess.Popen([sys.executable, "-c", code, path]) for _ in range(3)]
     while any(writer.poll() is None for writer in writers):
