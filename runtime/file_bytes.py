@@ -1,4 +1,4 @@
-"""The bytes of a file: mapped, so that they stay in the file until they are used, or read."""
+"""Map a file into memory, or read it; detect changes of a mapped file."""
 
 import mmap
 import os
@@ -11,11 +11,11 @@ _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanosecond
 
 
 class MappedFile:
-    """Map a file, and notice when it was changed in place since.
+    """Map a file, and detect that it was changed in place afterwards.
 
-    Nothing can keep a mapping as it was: bytes that another process writes to the file show in it,
-    and reading what was cut off ends the process with SIGBUS. A file that was replaced by rename
-    stays as it was for those who mapped it. Raises OSError, and PackageError for an empty file.
+    Nothing can freeze a mapping: bytes that another process writes to the file appear in it, and
+    reading beyond the end of a truncated file ends the process with SIGBUS. After a rename over the
+    path, the mapping still shows the old file. Raises OSError, and PackageError for an empty file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -30,16 +30,16 @@ class MappedFile:
 
     @property
     def truncated(self) -> bool:
-        """Return whether the file is shorter than its map, which must not be read then."""
+        """Return whether the file is shorter than its mapping, which must not be read then."""
         return self._read_stamp()[0] < len(self.data)
 
     @property
     def touched(self) -> bool:
-        """Return whether the file was written to since it was mapped, or accepted."""
+        """Return whether size or time of the file differ from those at open, or at `accept`."""
         return self._read_stamp() != self._stamp
 
     def accept(self) -> None:
-        """Take the file as it is now for unchanged."""
+        """Record the current size and time of the file as those of an unchanged file."""
         self._stamp = self._read_stamp()
 
     def _read_stamp(self) -> _Stamp:
@@ -48,7 +48,7 @@ class MappedFile:
 
 
 def read_file(path: str | os.PathLike[str]) -> memoryview:
-    """Return a copy of the bytes of a file, on a page boundary as a map would be.
+    """Return a copy of the bytes of a file, aligned to a page as a mapping is.
 
     Raises OSError, and PackageError for a file that is empty or changes meanwhile.
     """

@@ -1,4 +1,4 @@
-"""Let forked processes go on: a child has one thread, the one that called fork."""
+"""Keep sessions usable in forked processes, which have only the thread that called fork."""
 
 import os
 import threading
@@ -11,17 +11,18 @@ T = TypeVar("T")
 _renewals: "weakref.WeakKeyDictionary[Any, Callable[[Any], None]]" = weakref.WeakKeyDictionary()
 
 
-def call_in_children(function: Callable[[T], None], thing: T) -> None:
-    """Call `function` on `thing` in each process that is forked while that lives."""
-    _renewals[thing] = function
+def call_in_children(function: Callable[[T], None], instance: T) -> None:
+    """Call `function` on `instance` in each process that is forked while the instance lives."""
+    _renewals[instance] = function
 
 
 def _renew() -> None:
-    for thing, function in list(_renewals.items()):
-        function(thing)
+    for instance, function in list(_renewals.items()):
+        function(instance)
 
 
-os.register_at_fork(after_in_child=_renew)
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=_renew)
 
 
 class ForkSafeLock:

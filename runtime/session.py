@@ -80,7 +80,7 @@ class Session:
         call_in_children(Session._renew, self)
 
     def _renew(self) -> None:
-        """Let the session run, whatever a thread was doing that a forked process does not have."""
+        """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
         self._fast = None
         if self._gpu is None and not self._closed:

@@ -30,7 +30,7 @@ _SUBJECT = bytes.fromhex("302a300506032b6570032100")
 
 @dataclass(frozen=True)
 class Signature:
-    """Hold the public key of whoever signed a package, and what was made with the private one."""
+    """The public key of the signer, 32 bytes, and the signature, 64 bytes."""
 
     key: bytes
     value: bytes
@@ -99,7 +99,7 @@ def sign(entries: Mapping[str, memoryview], key: Key) -> Signature:
 
 
 def public_keys(keys: Keys) -> tuple[bytes, ...]:
-    """Return the 32 bytes of each key; RunError for what is no public key, and for no key."""
+    """Return the 32 bytes of each key; RunError for anything but public keys, and for none."""
     from . import ed25519
 
     several = [keys] if isinstance(keys, str | bytes) or not isinstance(keys, Sequence) else keys
@@ -130,7 +130,7 @@ def verify(
 
 
 def _statement(entries: Mapping[str, memoryview]) -> bytes:
-    """Return what is signed: a line for each entry, in the order of their names."""
+    """Return the text that is signed: a line for each entry, sorted by name."""
     lines = [
         f"{hashlib.sha256(data).hexdigest()} {len(data)} {name}"
         for name, data in sorted(entries.items())
@@ -139,7 +139,7 @@ def _statement(entries: Mapping[str, memoryview]) -> bytes:
 
 
 def _read(key: Key) -> tuple[str, bytes]:
-    """Return how messages name a key, and its PEM text."""
+    """Return the name of a key for messages, and its PEM text."""
     if isinstance(key, bytes):
         return "key", key
     try:

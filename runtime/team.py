@@ -140,7 +140,7 @@ class Team:
         self._function(*self._arguments)
 
     def _renew(self) -> None:
-        """Forget a run that was going on in the process that was forked."""
+        """Reset the counters of a run that was in progress in the parent of a forked process."""
         self._words[Job.RUN] = 0
         self._words[Job.COUNTERS :] = 0
 

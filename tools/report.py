@@ -57,7 +57,7 @@ def describe(
 
 
 def spell_signature(signature: "Signature | None", verified: bool) -> str:
-    """Say by which key a package is signed, and whether that was verified."""
+    """Return a line with the key that signed a package, and whether that was verified."""
     if signature is None:
         return "not signed"
     return f"signed by {signature.fingerprint}, {'verified' if verified else 'not verified'}"

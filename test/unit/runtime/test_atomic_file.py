@@ -118,6 +118,24 @@ def test_files_are_replaced_where_there_are_no_locks(
     assert names(tmp_path) == [f".0{TEMPORARY}", "f"]
 
 
+WINDOWS = """
+import os, sys
+del os.O_NOFOLLOW, os.register_at_fork
+sys.platform, sys.modules["fcntl"] = "win32", None
+from trivium.runtime.atomic_file import atomic_file
+import trivium.runtime.session
+with atomic_file(sys.argv[1], sync=True) as file:
+    file.write(b"new")
+"""
+
+
+def test_files_are_replaced_on_windows(tmp_path: Path):
+    (tmp_path / f".0{TEMPORARY}").touch()
+    subprocess.run([sys.executable, "-c", WINDOWS, tmp_path / "f"], check=True)
+    assert names(tmp_path) == [f".0{TEMPORARY}", "f"]
+    assert (tmp_path / "f").read_bytes() == b"new"
+
+
 def test_links_and_files_of_others_are_not_removed(tmp_path: Path):
     (tmp_path / "mine").write_bytes(b"mine")
     (tmp_path / f".0{TEMPORARY}").symlink_to(tmp_path / "mine")
