@@ -3,13 +3,16 @@
 import os
 from pathlib import Path
 
+from ..dialects import tri
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
-from ..passes.decompose import Decompose
+from ..dialects.core.op import Op
+from ..passes.decompose import Decompose, Decomposition, decomposition_rules
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
+from ..passes.rewriting import NoMatch, Rewriter, rewrite
 from ..runtime.package import SUFFIX, Package
 from .frontends.core.inputs import Bindings
 from .rebuild import packaged_module
@@ -40,6 +43,7 @@ def export(
         raise CompileError(f"no format is called '{form}', there are: {', '.join(SUFFIXES)}")
     with new_context():
         module = _read(Path(source), shapes, opt_level)
+        rewrite(module, _ChainOfMasks(tri.Attention, decomposition_rules()[tri.Attention]))
         if form == "pnnx":
             from .exporters.pnnx import save_pnnx
 
@@ -50,6 +54,15 @@ def export(
 
         Decompose(ops=WHOLE).run(module)  # what ONNX has in parts
         save_onnx(module, output)
+
+
+class _ChainOfMasks(Decomposition):
+    """Take apart attention that has more masks than the one that formats know."""
+
+    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
+        if not (isinstance(op, tri.Attention) and op.is_chain):
+            raise NoMatch("formats have such a mask")
+        super().rewrite(op, rewriter)
 
 
 def _read(source: Path, shapes: Bindings | None, opt_level: int) -> Module:

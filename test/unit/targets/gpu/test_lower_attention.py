@@ -35,7 +35,8 @@ def attention(
 ) -> Case:
     v = (*k[:-1], values or k[-1])
     numbers = [(drawn(shape) * shape[-1] ** 0.5).astype(dtype) for shape in (q, k, v)]
-    return Case("attention", tri.Attention, (*numbers, mask), {"scale": scale, "causal": causal})
+    masks = [] if mask is None else [mask]
+    return Case("attention", tri.Attention, (*numbers, masks), {"scale": scale, "causal": causal})
 
 
 def run(case: Case, printed: bool = False) -> Array:
@@ -194,11 +195,11 @@ def test_halves_are_multiplied_by_matrix_units(architecture: Architecture) -> No
     if architecture is HOPPER:
         unit, move = "wgmma.mma_async", "cp.async.bulk.tensor"
     for x in (full, wide):
-        case = Case("causal", tri.Attention, (x, x, x, None), attributes)
+        case = Case("causal", tri.Attention, (x, x, x), attributes)
         (text,) = assemblies(case, architecture)
         assert unit in text
         assert move in text
-    decode = (zeros(4, 32, 1, 128), zeros(4, 8, 4096, 128), zeros(4, 8, 4096, 128), None)
+    decode = (zeros(4, 32, 1, 128), zeros(4, 8, 4096, 128), zeros(4, 8, 4096, 128))
     case = Case("decode", tri.Attention, decode, {"scale": 0.125})
     assert "mma.sync.aligned.m16n8k16" in assemblies(case, architecture)[0]
 
@@ -207,6 +208,6 @@ def test_halves_are_multiplied_by_matrix_units(architecture: Architecture) -> No
 @pytest.mark.parametrize("size", [64])
 def test_floats_are_multiplied_exactly_unless_told_otherwise(size: int) -> None:
     x = np.broadcast_to(np.zeros((), np.float32), (2, 12, 512, size))
-    case = Case("floats", tri.Attention, (x, x, x, None), {"scale": 0.125})
+    case = Case("floats", tri.Attention, (x, x, x), {"scale": 0.125})
     assert "tf32" not in assemblies(case, HOPPER)[0]
     assert "tf32" in assemblies(case, HOPPER, precision="tf32")[0]
