@@ -47,17 +47,19 @@ def attention_weights(
     """Build the weights of an attention: queries and keys have the same heads, in f32 or wider."""
     rank = len(shape_of(k))
     scores = mul(mat_mul(q, transpose(k, *range(rank - 2), rank - 1, rank - 2)), scale)
+    may_hide = False  # all keys of a query
     for mask, fill in zip(masks, fills_of(masks, fills), strict=True):
         selects = tensor_of(mask.type).dtype == "i1"
+        may_hide = may_hide or not selects or fill == -math.inf
         scores = where(mask, scores, fill) if selects else add(scores, widened(mask))
     if causal:
         seen = np.tri(*shape_of(scores)[-2:], dtype=bool)
         scores = where(tri.Constant.build(value=seen).y, scores, -math.inf)
     weights = tri.Softmax.build(scores, axis=-1).y
-    if not masks:
+    if not may_hide or 0 in shape_of(scores):
         return weights
-    unseen = equal(reduce_max(scores, (-1,)), -math.inf)  # such a row is NaN now, as others may be
-    return where(unseen, 0, weights)
+    hidden = equal(reduce_max(scores, (rank - 1,)), -math.inf)  # NaN by now; others may be NaN, too
+    return where(hidden, 0, weights)
 
 
 def _repeated(heads: ir.Value, times: int) -> ir.Value:
