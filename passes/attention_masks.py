@@ -9,7 +9,7 @@ import numpy as np
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.tensor import Shape, Tensor, greatest_finite, numpy_dtype
+from ..dialects.core.tensor import Array, Shape, Tensor, greatest_finite, numpy_dtype
 from .building import mul, reshape, shape_of
 from .rewriting import NoMatch, Rewriter
 
@@ -20,7 +20,7 @@ class Mask:
 
     The floats are multiplied by `factor`. Bools keep scores where they are `keeps`, and put `fill`
     in place of others. `batch` is the shape of the scores, without queries and keys, that the mask
-    broadcasts to.
+    broadcasts to. `binary` floats are known to be 0 or -inf.
     """
 
     value: ir.Value
@@ -28,6 +28,7 @@ class Mask:
     factor: float = 1.0
     keeps: bool = True
     fill: float = -math.inf
+    binary: bool = False
 
     @property
     def selects(self) -> bool:
@@ -42,25 +43,23 @@ class Mask:
 def scaled(mask: Mask, scale: float, dtype: str) -> Mask:
     """Return a mask for scores that are multiplied first, not afterwards: the same to the bit.
 
-    Raises NoMatch where rounding would differ: what is added must be multiplied by a power of two.
+    Raises NoMatch where rounding would differ: sums with numbers other than 0 and -inf must be
+    multiplied by a power of two.
     """
     if mask.selects:
         with np.errstate(over="ignore"):
             fill = np.array(mask.fill * scale).astype(numpy_dtype(dtype))
         return replace(mask, fill=float(fill))
-    if abs(math.frexp(scale)[0]) != 0.5:
+    if not mask.binary and abs(math.frexp(scale)[0]) != 0.5:
         raise NoMatch(f"mask is added before scores are multiplied by {scale}")
     return replace(mask, factor=mask.factor * scale)
 
 
-def as_selection(mask: Mask, rewriter: Rewriter) -> Mask:
-    """Return the bools behind a mask that adds minus infinity or nothing.
-
-    Such a mask is constant, or made by `where`.
-    """
-    if mask.selects:
-        return mask
-    op = rewriter.find_producer(mask.value)
+def added_mask(value: ir.Value, batch: Shape, rewriter: Rewriter) -> Mask:
+    """Return the mask that adds a value: its bools where `where` makes it of 0 and -inf."""
+    array = rewriter.find_constant(value)
+    mask = Mask(value, batch, binary=array is not None and _is_binary(array))
+    op = rewriter.find_producer(value)
     if isinstance(op, tri.Where):
         for kept, dropped, keeps in ((op.a, op.b, True), (op.b, op.a, False)):
             if rewriter.find_scalar(kept) == 0 and rewriter.find_scalar(dropped) == -math.inf:
@@ -153,9 +152,14 @@ def _is_causal(mask: Mask, scores: Tensor, alone: bool, rewriter: Rewriter) -> b
         kept, greatest = array == mask.keeps, mask.fill
     else:
         kept = array == 0
-        greatest = float((array[~kept] * mask.factor).max(initial=-math.inf))
+        with np.errstate(over="ignore"):
+            greatest = float((array[~kept] * mask.factor).max(initial=-math.inf))
     hides = greatest == -math.inf or (alone and greatest <= -greatest_finite(scores.dtype))
     return hides and bool((kept == np.tri(queries, keys, dtype=bool)).all())
+
+
+def _is_binary(array: Array) -> bool:
+    return bool(((array == 0) | (array == -math.inf)).all())
 
 
 def _product(axes: Sequence[int], shape: Shape) -> int:

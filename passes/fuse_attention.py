@@ -8,7 +8,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Shape
-from .attention_masks import Mask, as_selection, build_masks, scaled, shape_for, take_triangle
+from .attention_masks import Mask, added_mask, build_masks, scaled, shape_for, take_triangle
 from .building import mul, reshape, shape_of, transpose
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users, uses
@@ -149,7 +149,7 @@ def _multiplied(op: tri.Mul | tri.Div, rewriter: Rewriter) -> _Scores:
 def _added(op: tri.Add, rewriter: Rewriter) -> _Scores:
     for value, mask in ((op.a, op.b), (op.b, op.a)):
         if value.type == op.y.type:
-            added = as_selection(Mask(mask, shape_of(op.y)[:-2]), rewriter)
+            added = added_mask(mask, shape_of(op.y)[:-2], rewriter)
             try:
                 return _scores(value, rewriter).masked(op, added)
             except NoMatch:

@@ -192,6 +192,28 @@ def test_triangle_stays_a_mask_where_that_differs(scores: Scores, fills: tuple[f
 
 
 @pytest.mark.usefixtures("context")
+def test_nothing_or_minus_infinity_may_be_added_before_any_scale() -> None:
+    near = TRIANGLE & ~np.tri(5, 6, -3, dtype=bool)
+    added = np.where(near, 0, np.float32(-np.inf)).astype(np.float32)
+    build = attention(lambda q, k: mul(add(mat_mul(q, turned(k)), constant(added)), SCALE))
+    module = module_of(build, *map(Tensor.of, (Q, K, V)))
+    assert "attention" in names(run_all(module, PASSES))
+    np.testing.assert_allclose(run(module, [Q, K, V])[0], expected(near), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.filterwarnings("error")
+def test_a_triangle_may_overflow_to_minus_infinity() -> None:
+    added = np.where(TRIANGLE, 0, np.float32(LOWEST)).astype(np.float32)
+    build = attention(lambda q, k: mul(add(mat_mul(q, turned(k)), constant(added)), 2))
+    module = module_of(build, *map(Tensor.of, (Q, K, V)))
+    run_all(module, PASSES)
+    assert attention_in(module).causal
+    want = expected(is_causal=True, scale=2)
+    np.testing.assert_allclose(run(module, [Q, K, V])[0], want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("context")
 def test_minus_infinity_is_causal_after_a_number() -> None:
     module = module_of(
         attention(
