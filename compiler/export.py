@@ -4,13 +4,16 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ..dialects import tri
 from ..dialects.core.arguments import name, path
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
-from ..passes.decompose import Decompose
+from ..dialects.core.op import Op
+from ..passes.decompose import Decompose, Decomposition, decomposition_rules
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
+from ..passes.rewriting import NoMatch, Rewriter, rewrite
 from ..runtime import SUFFIX
 from ..runtime.package import Package
 from .arguments import checked_arguments
@@ -56,6 +59,7 @@ def export(
         if form == "mlir":
             save_ir(module, output)
             return
+        rewrite(module, _ChainOfMasks(tri.Attention, decomposition_rules()[tri.Attention]))
         if form == "pnnx":
             from .exporters.pnnx import save_pnnx
 
@@ -66,6 +70,15 @@ def export(
 
         Decompose(ops=WHOLE).run(module)  # what ONNX has in parts
         save_onnx(module, output)
+
+
+class _ChainOfMasks(Decomposition):
+    """Take apart attention that has more masks than the one that formats know."""
+
+    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
+        if not (isinstance(op, tri.Attention) and op.is_chain):
+            raise NoMatch("formats have such a mask")
+        super().rewrite(op, rewriter)
 
 
 def _read(
