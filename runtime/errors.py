@@ -4,17 +4,17 @@ _ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 class Fault(Exception):
-    """Tell what is the matter and what to do about it."""
+    """Tell what is the matter and what to do about it.
 
-
-class PackageError(Fault):
-    """Refuse a file that is foreign, truncated, corrupt, too new or cannot be written.
-
-    Names from the file are shown with their control characters escaped.
+    Control characters, which names may have, are shown escaped.
     """
 
     def __init__(self, message: str) -> None:
         super().__init__(message.translate(_ESCAPED))
+
+
+class PackageError(Fault):
+    """Refuse a file that is foreign, truncated, corrupt, too new or cannot be written."""
 
 
 class RunError(Fault):

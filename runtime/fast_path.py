@@ -48,9 +48,12 @@ def fast_run(
                 arrays[base] = array
                 pointers[base] = address_of(array)
             results: dict[str, NDArray[Any]] = {}
-            for base, name, shape, dtype in made:
-                results[name] = arrays[base] = array = empty(shape, dtype)
-                pointers[base] = address_of(array)
+            try:
+                for base, name, shape, dtype in made:
+                    results[name] = arrays[base] = array = empty(shape, dtype)
+                    pointers[base] = address_of(array)
+            except MemoryError:
+                return None
             for step in steps:
                 step()
             return results

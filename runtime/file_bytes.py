@@ -3,11 +3,21 @@
 import mmap
 import os
 import weakref
+from typing import Any, cast
 
-from .errors import PackageError
+from .errors import PackageError, RunError
 from .memory import allocate
 
 _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanoseconds
+
+
+def path_of(path: object) -> str:
+    """Return the path of a file as a string; raise RunError for what is no path."""
+    if not isinstance(path, (str, bytes, os.PathLike)):
+        raise RunError(f"path is of type {type(path).__name__}, must be the path of a package")
+    if found := os.fsdecode(cast("Any", path)):
+        return found
+    raise RunError("path is empty, must be the path of a package")
 
 
 class MappedFile:

@@ -12,7 +12,7 @@ from .atomic_file import atomic_file
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
 from .errors import PackageError, RunError
-from .file_bytes import MappedFile, read_file
+from .file_bytes import MappedFile, path_of, read_file
 from .manifest import Entry, Manifest
 from .signature import SIGNATURE_ENTRY, Key, Keys, Signature
 from .spelling import spell_interface
@@ -61,6 +61,7 @@ class Package:
 
         Raises PackageError for a file that is refused, RunError for a wrong argument.
         """
+        path = path_of(path)
         accepted = () if key is None else signature.public_keys(key)
         if accepted and mmap:
             raise RunError("mmap is True, must be left out with key: a map could change later")
@@ -70,15 +71,16 @@ class Package:
             file = MappedFile(path)
             return replace(_read(file.data), file=file)
         except PackageError as error:
-            raise PackageError(f"{os.fspath(path)}: {error}") from None
+            raise PackageError(f"{path}: {error}") from None
         except OSError as error:
-            raise PackageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from None
+            raise PackageError(f"{path}: cannot be read: {error.strerror}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file as a whole or not at all; the same package gives the same bytes.
 
         A file of that name is replaced by rename: sessions that have mapped it keep the old one.
         """
+        path = path_of(path)
         self.check_unchanged()
         contents = self._contents()
         if self.signature is not None:
@@ -87,7 +89,7 @@ class Package:
             with atomic_file(path, sync=True) as file:
                 archive.write(file, contents)
         except OSError as error:
-            raise PackageError(f"{os.fspath(path)}: cannot be written: {error.strerror}") from None
+            raise PackageError(f"{path}: cannot be written: {error.strerror}") from None
 
     def sign(self, key: Key) -> "Package":
         """Return the package with a signature by a private Ed25519 key, which is a PEM file.

@@ -18,7 +18,7 @@ from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
 from .package import Package
 from .program import NO_DRIVERS, Program, link
-from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
+from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
 from .spelling import spell_interface
 from .team import checked_threads
 
@@ -130,7 +130,7 @@ class Session:
             results = self._fast(feeds)
             if results is not None:
                 return results
-        return self._alone(self._run, feeds, outputs or {})
+        return self._alone(self._run, feeds, _NONE if outputs is None else outputs)
 
     def run_on_device(
         self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]"
@@ -235,7 +235,8 @@ class Session:
 
         gpu = self._on_gpu()
         gpu.check_alone(self.manifest)
-        check_known("input", inputs, self._inputs)
+        check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
+        outputs = by_name("outputs", outputs, self._outputs)
         feeds = {
             s.name: inputs[s.name] if s.name in inputs else gpu.create(s) for s in self._inputs
         }
@@ -259,10 +260,11 @@ class Session:
             step()
 
     def _bind(
-        self, feeds: Mapping[str, object], given: Mapping[str, object]
+        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
     ) -> tuple[dict[str, Any], list[Bound]]:
         """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
-        arrays = self._take(feeds)
+        given = by_name("outputs", outputs, self._outputs)
+        arrays = self._take(by_name("feeds", feeds, self._inputs))
         if not given:
             results = {slot.name: slot.create() for slot in self._outputs}
             for slot in self._outputs:
