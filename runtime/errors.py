@@ -2,7 +2,14 @@
 
 
 class Fault(Exception):
-    """Tell what is the matter and what to do about it."""
+    """Tell what is the matter and what to do about it.
+
+    Characters that are not printable are escaped: names come from files.
+    """
+
+    def __init__(self, message: str) -> None:
+        escaped = (c if c.isprintable() else ascii(c)[1:-1] for c in message)
+        super().__init__(message if message.isprintable() else "".join(escaped))
 
 
 class PackageError(Fault):

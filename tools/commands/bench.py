@@ -10,8 +10,8 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...dialects.core.errors import CompileError
-from ...runtime.errors import Fault, RunError
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...runtime.errors import Fault
 from .. import arguments
 from ..progress import shown_progress
 
@@ -85,7 +85,8 @@ def run(flags: argparse.Namespace) -> None:
     faults: list[str] = []
     _each_kernel(flags, faults) if flags.kernels else _each_model(flags, faults)
     if faults:
-        raise RunError("\n".join(faults))
+        lines = [line for fault in faults for line in fault.splitlines()]
+        raise CompileError([Diagnostic("", line) for line in lines])
 
 
 def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
