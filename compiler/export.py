@@ -3,16 +3,16 @@
 import os
 from pathlib import Path
 
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
-from ..dialects.core.mlir import ir, new_context
+from ..dialects.core.ir_file import parse_ir
+from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..passes.decompose import Decompose
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import SUFFIX, Package
 from .frontends.core.inputs import Bindings
-from .rebuild import packaged_module
+from .packaged import packaged_module
 from .source import PNNX_SUFFIX, import_model
 
 IR_SUFFIXES = (".mlir", ".mlirbc")
@@ -65,12 +65,7 @@ def _read(source: Path, shapes: Bindings | None, opt_level: int) -> Module:
 
 
 def _parse(source: Path) -> Module:
-    if not source.is_file():
-        raise CompileError(f"cannot open '{source}': there is no such file")
-    try:
-        module = Module(ir.Module.parseFile(str(source)))
-    except ir.MLIRError as error:
-        raise compile_error(error) from None
+    module = Module(parse_ir(str(source)))
     module.verify()
     return module
 

@@ -5,14 +5,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..dialects.core.bytecode import MAGIC
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
+from ..dialects.core.ir_file import text_of_ir
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 
 STDIN = "-"
 SEPARATOR = "// -----"
-BYTECODE = b"ML\xefR"
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Source:
     name: str
     text: str
     first_line: int = 1
-    data: str | bytes | None = None
+    data: str | None = None
 
     def parse(self) -> Module:
         """Parse the piece in the current context; raises CompileError with MLIR's words."""
@@ -34,8 +35,7 @@ class Source:
             if self.data is None:
                 return Module(ir.Module.parseFile(self.name))
             padding = "\n" * (self.first_line - 1)
-            data = padding + self.data if isinstance(self.data, str) else self.data
-            return Module(ir.Module.parse(data))
+            return Module(ir.Module.parse(padding + self.data))
         except ir.MLIRError as error:
             raise compile_error(error) from None
 
@@ -59,15 +59,14 @@ def read(name: str, *, split: bool) -> list[Source]:
     """Read a file, or standard input for `-`; raises CompileError when there is none."""
     try:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-        text = "" if data.startswith(BYTECODE) else data.decode()
     except OSError as error:
         raise CompileError(f"cannot open '{name}': {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise CompileError(f"'{name}' is neither text nor MLIR bytecode") from None
-    if split and text:
+    text = text_of_ir(data, name)
+    if data.startswith(MAGIC):
+        return [Source(name, "", data=text)]
+    if split:
         return _split(name, text)
-    whole = None if name != STDIN else text or data
-    return [Source(name, text, data=whole)]
+    return [Source(name, text, data=None if name != STDIN else text)]
 
 
 def _split(name: str, text: str) -> list[Source]:

@@ -155,6 +155,14 @@ def _elements(array: Array) -> ir.Attribute:
     return ir.DenseElementsAttr.get(array, type=type_of(tensor))
 
 
+def read_attribute(operation: ir.Operation, name: str) -> ir.Attribute:
+    """Return an attribute of an operation; Invalid for a location, which the bindings refuse."""
+    try:
+        return operation.attributes[name]
+    except TypeError:
+        raise Invalid(f"attribute '{name}' is a location, must be something else") from None
+
+
 def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
     """Convert an attribute to the Python value of a field; raise Invalid when it does not fit."""
     try:
@@ -175,7 +183,7 @@ def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
             raise TypeError
         return tuple(attribute)
     if kind == tuple[str, ...]:
-        return tuple(item.value for item in attribute)
+        return tuple(_from_attribute(item, str) for item in attribute)
     if kind is Tensor:
         return tensor_of(attribute.value)
     return _array(attribute)

@@ -1,0 +1,38 @@
+"""Files of IR, which anyone may have written: text, or bytecode of MLIR."""
+
+from pathlib import Path
+
+from .bytecode import MAGIC, read_bytecode
+from .diagnostics import compile_error
+from .errors import CompileError
+from .ir_text import check_text
+from .mlir import ir
+
+
+def text_of_ir(data: bytes, file: str) -> str:
+    """Return the IR in a file as text that MLIR's parser can be given.
+
+    Raises CompileError for what is neither text nor bytecode, and for what MLIR would crash on.
+    """
+    if data.startswith(MAGIC):
+        return read_bytecode(data, file)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise CompileError(f"'{file}' is neither text nor MLIR bytecode") from None
+    check_text(text, file)
+    return text
+
+
+def parse_ir(file: str) -> ir.Module:
+    """Parse a file of IR in the current context; raises CompileError."""
+    try:
+        data = Path(file).read_bytes()
+    except OSError as error:
+        raise CompileError(f"cannot open '{file}': {error.strerror}") from None
+    text = text_of_ir(data, file)
+    try:
+        # MLIR reads text by itself, so that locations name the file.
+        return ir.Module.parse(text) if data.startswith(MAGIC) else ir.Module.parseFile(file)
+    except ir.MLIRError as error:
+        raise compile_error(error) from None
