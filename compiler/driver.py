@@ -13,9 +13,10 @@ from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.core import Progress
 from ..targets.options import F32, FAST, FLOATS, Options
+from .arguments import checked_arguments
 from .build import build_module
 from .compare import compare
-from .frontends.core.inputs import Bindings
+from .frontends.core.bindings import Bindings
 from .frontends.pnnx.converter import is_torch_module
 from .rebuild import rebuild
 from .source import Source, import_model, name_of
@@ -23,6 +24,7 @@ from .stages import pipeline_for
 from .verdicts import strict_hooks
 
 
+@checked_arguments()
 def compile(
     model: Source,
     example_inputs: Any = None,
@@ -80,6 +82,7 @@ def compile(
     return session
 
 
+@checked_arguments()
 def build(
     model: Source,
     target: str = "cpu",

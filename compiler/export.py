@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from ..dialects.core.arguments import name, path
 from ..dialects.core.errors import CompileError
 from ..dialects.core.ir_file import parse_ir
 from ..dialects.core.mlir import new_context
@@ -11,7 +12,8 @@ from ..passes.decompose import Decompose
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
 from ..runtime.package import SUFFIX, Package
-from .frontends.core.inputs import Bindings
+from .arguments import checked_arguments
+from .frontends.core.bindings import Bindings
 from .packaged import packaged_module
 from .source import PNNX_SUFFIX, import_model
 
@@ -20,6 +22,7 @@ SUFFIXES = {"onnx": ".onnx", "pnnx": PNNX_SUFFIX}
 """The formats that there are, and how the names of their files end."""
 
 
+@checked_arguments(source=path, output=path, format=name)
 def export(
     source: str | os.PathLike[str],
     output: str | os.PathLike[str],

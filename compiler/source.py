@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
-from .frontends.core.inputs import Bindings
+from .frontends.core.bindings import Bindings
 
 if TYPE_CHECKING:
     from .frontends.onnx import Source as OnnxSource

@@ -9,16 +9,41 @@ import sys
 import types
 from typing import Any
 
+from .extras import missing, require
+
+BINDINGS = "torch_mlir"
+PURPOSE = "compiling"
+
+
+class _Unusable(type):
+    """Let a class be named, in an annotation or an `except`; any use of it is a CompileError."""
+
+    def __call__(cls, *_: Any, **__: Any) -> Any:
+        raise missing(BINDINGS, PURPOSE)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(BINDINGS, PURPOSE)
+
+
+class _Missing(Exception, metaclass=_Unusable):
+    """Stand in for each class of the bindings."""
+
+
+class _MissingModule:
+    """Stand in for a module of the bindings."""
+
+    def __getattr__(self, name: str) -> type:
+        return _Missing
+
+
 try:
     from torch_mlir import ir
     from torch_mlir.passmanager import PassManager
 except ModuleNotFoundError:
-    # A machine that only runs packages has no bindings; ops must still infer and compute there.
-    class _Missing:
-        def __getattr__(self, name: str) -> Any:
-            return Any
-
-    ir = PassManager = _Missing()
+    # Packages run without the bindings: ops must still infer and compute, and all modules import.
+    ir, PassManager = _MissingModule(), _Missing
 
 __all__ = [
     "PassManager",
@@ -36,6 +61,7 @@ def upstream(name: str):
     """Import an upstream dialect's builders, such as `arith` or `vector`."""
     import importlib
 
+    require(BINDINGS, PURPOSE)
     return importlib.import_module(f"torch_mlir.dialects.{name}")
 
 
@@ -50,6 +76,7 @@ def announce_dialect(name: str) -> None:
 
 def execution_engine():
     """Return MLIR's `ExecutionEngine` class; imported late: only code generation needs it."""
+    require(BINDINGS, PURPOSE)
     from torch_mlir.execution_engine import ExecutionEngine
 
     return ExecutionEngine
@@ -79,4 +106,5 @@ def version() -> str:
     """Return the version of the bindings: compiled code depends on it."""
     from importlib.metadata import version as version_of
 
+    require(BINDINGS, PURPOSE)
     return version_of("torch-mlir")

@@ -316,6 +316,7 @@ class ir:
         WARNING: "ir.DiagnosticSeverity"
         NOTE: "ir.DiagnosticSeverity"
         REMARK: "ir.DiagnosticSeverity"
+        name: str
 
     IsTerminatorTrait: Any
     IsIsolatedFromAboveTrait: Any

@@ -5,10 +5,10 @@ No GPU is needed, and no driver. Triton itself is only imported in the processes
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
-from ...dialects.core.errors import CompileError
+from ...dialects.core.extras import require
 from .architecture import Architecture
 from .cache import recall_compiled, remember_compiled
 from .compiled import Compiled, Descriptor
@@ -45,12 +45,8 @@ class Failure:
 
 def triton_version() -> str:
     """Return the version of Triton; CompileError when it is not installed."""
-    try:
-        return version("triton")
-    except PackageNotFoundError:
-        raise CompileError(
-            "compiling for a GPU needs the package triton: install trivium[gpu]"
-        ) from None
+    require("triton", "compiling for a GPU")
+    return version("triton")
 
 
 def compile_sources(

@@ -1,24 +1,22 @@
 """Find every node that cannot be imported, before any work, and report all of them at once."""
 
 import difflib
-from collections.abc import Mapping
-
-import onnx
+from collections.abc import Mapping, Sequence
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
+from .graph import Named, operator_domain
 from .rules import RULES, find_rule
 
 
-def check_supported(graph: onnx.GraphProto, opsets: Mapping[str, int]) -> None:
+def check_supported(nodes: Sequence[Named], opsets: Mapping[str, int]) -> None:
     """Raise one CompileError that lists all nodes without a rule and without a function body."""
     faults: list[Diagnostic] = []
-    for index, node in enumerate(graph.node):
-        domain = "" if node.domain == "ai.onnx" else node.domain
+    for name, node in nodes:
+        domain = operator_domain(node)
         opset = opsets.get(domain, 1)
         if find_rule(domain, node.op_type, opset) or has_function(domain, node.op_type, opset):
             continue
-        name = node.name or f"{node.op_type}#{index}"
         where = f"'{domain or 'ai.onnx'}::{node.op_type}' version {opset}"
         faults.append(Diagnostic(name, f"{where} is not supported", _near(domain, node.op_type)))
     if faults:

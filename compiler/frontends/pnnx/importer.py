@@ -14,7 +14,8 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array
-from ..core.inputs import Bindings, Input, input_types
+from ..core.bindings import Bindings, input_types
+from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from . import all_rules as all_rules

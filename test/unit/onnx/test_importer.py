@@ -64,7 +64,7 @@ def test_all_unbound_dimensions_are_reported_at_once() -> None:
     text = refusal(made)
     assert "a: error: input has shape Nx3, must be static" in text
     assert "b: error: input has shape Mx3, must be static" in text
-    assert "shapes={'N': …}" in text
+    assert "bind them: shapes={'N': …, 'M': …}, or --shape N=… --shape M=…" in text
 
 
 def test_a_dimension_is_bound_by_name_and_an_input_by_its_own() -> None:
