@@ -14,9 +14,9 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ..dialects import tri
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.files import replaced_file, write_file
+from ..dialects.core.ir_file import parse_ir
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions, ops
@@ -53,12 +53,7 @@ def load_ir(path: str | os.PathLike[str]) -> Module:
     of another type than the IR says.
     """
     file = Path(path)
-    if not file.is_file():
-        raise CompileError(f"cannot open '{file}': there is no such file")
-    try:
-        module = Module(ir.Module.parseFile(str(file)))
-    except ir.MLIRError as error:
-        raise compile_error(error) from None
+    module = Module(parse_ir(str(file)))
     load_dialects(module.operation)
     module.verify()
     _require_model(module, file)

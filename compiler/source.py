@@ -107,7 +107,7 @@ def read_model(
     if is_path and Path(source).suffix != SUFFIX:
         return import_model(source, shapes=shapes)
     from ..runtime.package import Package
-    from .rebuild import packaged_module
+    from .packaged import packaged_module
 
     if shapes:
         raise CompileError("shapes are given for a package, must be left out: its own are static")

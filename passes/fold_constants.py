@@ -1,6 +1,6 @@
 """Compute at compile time what does not depend on any input."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
@@ -23,8 +23,10 @@ class FoldConstants(Pass):
 
     Results up to 1 KiB are written in the IR, larger ones become weights. An op stays when its
     results are larger than `growth` times its operands and `size_budget` bytes: expanding is cheap
-    at run time. Ops on weights of which the module holds no data stay, too, and so do quantised
-    weights and their scales.
+    at run time. An op also stays when its results are larger than `growth` times all constants of
+    the module and `size_budget`: a chain of ops that each double a constant has no other bound.
+    Ops on weights of which the module holds no data stay, too, and so do quantised weights and
+    their scales.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
     """
@@ -34,12 +36,16 @@ class FoldConstants(Pass):
 
     def run(self, module: Module) -> None:
         known: dict[ir.Value, Array] = {}
-        folded = [op for op in ops(module.operation) if self._evaluate(op, known, module.weights)]
+        found = ops(module.operation)
+        most = self.size_budget + self.growth * _constant_bytes(found, module.weights)
+        folded = [op for op in found if self._evaluate(op, known, module.weights, most)]
         with module.operation.context:
             for op in reversed(folded):
                 _replace(op, known, module)
 
-    def _evaluate(self, op: Op, known: dict[ir.Value, Array], weights: Mapping[str, Array]) -> bool:
+    def _evaluate(
+        self, op: Op, known: dict[ir.Value, Array], weights: Mapping[str, Array], most: int
+    ) -> bool:
         """Find out the results of an op if they are constant; say if it is to be folded."""
         if isinstance(op, tri.Weight):
             if op.name in weights:
@@ -48,13 +54,13 @@ class FoldConstants(Pass):
         if isinstance(op, tri.Constant):
             known[op.y] = op.value
             return False
-        if not self._foldable(op, known):
+        if not self._foldable(op, known, most):
             return False
         results = compute(op, [lookup(group, known) for group in op.operand_groups()], weights)
         known.update(zip(op.results, results, strict=True))
         return True
 
-    def _foldable(self, op: Op, known: Known) -> bool:
+    def _foldable(self, op: Op, known: Known, most: int) -> bool:
         operands = list(op.operation.operands)
         if not op.pure or op.terminator or op.fields.regions:
             return False
@@ -64,7 +70,13 @@ class FoldConstants(Pass):
             return False
         taken = sum(known[operand].nbytes for operand in dict.fromkeys(operands))
         made = sum(tensor_of(value.type).size_bytes for value in op.results)
-        return made <= taken * self.growth + self.size_budget
+        return made <= min(taken * self.growth + self.size_budget, most)
+
+
+def _constant_bytes(found: Sequence[Op], weights: Mapping[str, Array]) -> int:
+    """Count the bytes of the constants of a module, before anything is folded."""
+    small = sum(tensor_of(op.y.type).size_bytes for op in found if isinstance(op, tri.Constant))
+    return small + sum(array.nbytes for array in weights.values())
 
 
 def _is_quantized(value: ir.Value) -> bool:

@@ -12,6 +12,9 @@ from ..dialects.core.tensor import Shape
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite
 
+MOST_PIECES = 256
+"""The most operands of a merged concatenation: code and compile time grow with their number."""
+
 MOST_PLACES = 1 << 16
 """How large a gather may be to be computed, to see whether it takes all elements in order."""
 
@@ -150,6 +153,8 @@ class _ConcatOfConcat(Pattern):
                 pieces.append(piece)
         if not merged:
             raise NoMatch("no operand is a concatenation along the same axis")
+        if len(pieces) > MOST_PIECES:
+            raise NoMatch(f"would join {len(pieces)} operands, more than {MOST_PIECES}")
         with rewriter.before(op):
             new = tri.Concat.build(pieces, axis=op.axis)
         rewriter.replace(op, new, *merged)

@@ -6,11 +6,14 @@ from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
 
+MOST_MEMBERS = 256
+"""The most ops of one group: the compile time of a kernel grows faster than its code."""
+
 
 class FuseElementwise(Pass):
     """Group elementwise ops that feed one another and have results of one shape.
 
-    Each op takes in those above it whose values nobody outside of the group uses.
+    Each op takes in those above it whose values nobody outside of the group uses, up to 256 ops.
 
     %a = tri.mul %x, %s; %y = tri.relu %a   =>   %y = tri.group %x, %s { mul; relu }
     """
@@ -34,7 +37,8 @@ def _grow(graph: Graph, last: int) -> set[int]:
     members = {last}
     pending = [-number for number in graph.producers[last]]
     heapq.heapify(pending)
-    while pending:  # the latest first: all users of an op come before it
+    while pending and len(members) < MOST_MEMBERS:
+        # The latest first: all users of an op come before it.
         number = -heapq.heappop(pending)
         fits = graph.ops[number].elementwise and graph.shapes[number] == graph.shapes[last]
         if fits and number not in members and graph.users[number] <= members:

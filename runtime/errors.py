@@ -1,16 +1,15 @@
 """What can go wrong between a package and a result; every message is one line."""
 
-_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
-
 
 class Fault(Exception):
     """Tell what is the matter and what to do about it.
 
-    Control characters, which names may have, are shown escaped.
+    Characters that are not printable are escaped: names come from files.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(message.translate(_ESCAPED))
+        escaped = (c if c.isprintable() else ascii(c)[1:-1] for c in message)
+        super().__init__(message if message.isprintable() else "".join(escaped))
 
 
 class PackageError(Fault):

@@ -34,6 +34,9 @@ def kernel_progress(number: int, total: int, nodes: Sequence[str]) -> str:
 HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
 """The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""
 
+MOST_VALUES = 256
+"""The most operands and results of an op in a kernel: its code grows with their number."""
+
 
 class Watch(Hook):
     """Base of what a target wants to see and do around the passes that prepare its kernels.
@@ -175,6 +178,8 @@ class Target:
         """Say why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
             return f"{self.name} has no kernel for {op.op_name}"
+        if len(op.operation.operands) + len(op.results) > MOST_VALUES:
+            return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
         for predicate in self.limits.get(type(op), []):
             if not predicate(op):
                 return f"{self.name} {limit_text(predicate)}"

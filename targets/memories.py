@@ -2,6 +2,8 @@
 
 from ..dialects import tri
 from ..dialects.core.attributes import order_of, tensor_of
+from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op, view
 from .core import DEVICE_MEMORY, HOST_MEMORY
@@ -44,7 +46,8 @@ def read_memory(op: Op) -> str:
         case dla.Run():
             return HOST_MEMORY  # its driver brings bytes to the accelerator and back
         case _:
-            raise AssertionError(f"{op.op_name} is not in a kernel")
+            message = f"'{op.op_name}' op is in no kernel, must be placed"
+            raise CompileError([Diagnostic(describe(op.location), message)])
 
 
 def viewed(value: ir.Value) -> ir.Value:

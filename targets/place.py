@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe, node_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
@@ -47,11 +47,11 @@ class Place(Pass):
             for op in _top(block):
                 if isinstance(op, tri.Group) and _must_part(op, choices):
                     dissolve(op)
-            refused: list[str] = []
+            refused: list[Diagnostic] = []
             for op in _top(block):
                 refused += _place(op, choices)
         if refused:
-            raise CompileError("\n".join(["no target takes these ops:", *refused]))
+            raise CompileError(refused)
 
 
 def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
@@ -79,7 +79,7 @@ def running_in(group: tri.Group) -> list[Op]:
 
 def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
     """List the ops of a group that a target did not take, each with the reason."""
-    whole = "; ".join(_refusals(group, target))
+    whole = "; ".join(placement_refusals(group, target))
     return [(op, target.refusal(op) or whole) for op in running_in(group)]
 
 
@@ -88,14 +88,15 @@ def _top(block: ir.Block) -> list[Op]:
     return [op for op in nested if op.operation.block == block]
 
 
-def _place(op: Op, choices: Sequence[Target]) -> list[str]:
+def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:
     """Place one op; return why each target refuses it when all do."""
     if isinstance(op, FREE):
         return []
     target = _choose(op, choices)
     if target is None:
-        reasons = "; ".join(dict.fromkeys(r for t in choices for r in _refusals(op, t)))
-        return [f"  {describe(op.location)}: {reasons}"]
+        reasons = "; ".join(dict.fromkeys(r for t in choices for r in placement_refusals(op, t)))
+        message = f"'{op.op_name}' op runs on no target: {reasons}"
+        return [Diagnostic(describe(op.location), message)]
     group = op if isinstance(op, tri.Group) else enclose(op)
     group.operation.attributes["target"] = ir.StringAttr.get(target.name)
     return []
@@ -110,10 +111,11 @@ def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
 
 
 def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
-    return next((t for t in choices if not _refusals(op, t)), None)
+    return next((t for t in choices if not placement_refusals(op, t)), None)
 
 
-def _refusals(op: Op, target: Target) -> list[str]:
+def placement_refusals(op: Op, target: Target) -> list[str]:
+    """List why a target does not take an op, or the group that it is, as one kernel."""
     if not isinstance(op, tri.Group):
         return [r for r in [target.refusal(op)] if r]
     members = [m for m in ops(op.block) if not m.terminator]

@@ -8,15 +8,16 @@ from pathlib import Path
 from ..compiler.frontends.core.bindings import Bindings
 from ..compiler.ir_files import load_weights
 from ..compiler.source import PNNX_SUFFIX, read_model
+from ..dialects.core.bytecode import MAGIC
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
+from ..dialects.core.ir_file import text_of_ir
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..runtime import SUFFIX
 
 STDIN = "-"
 SEPARATOR = "// -----"
-BYTECODE = b"ML\xefR"
 MODEL_SUFFIXES = (".onnx", PNNX_SUFFIX, SUFFIX)
 
 
@@ -25,22 +26,24 @@ class Source:
     """Hold one piece of a file of IR, which starts at `first_line` of it.
 
     `data` is None when the piece is the whole file, which MLIR then reads by itself: so locations
-    name the file. Those of other pieces name `-`, and `place` puts the name in its place.
+    name the file. Those of other pieces name `-`, and `place` puts the name in its place. Only a
+    whole file has weights beside it.
     """
 
     name: str
     text: str
     first_line: int = 1
-    data: str | bytes | None = None
+    data: str | None = None
+    is_file: bool = False
 
     def parse(self) -> Module:
         """Parse the piece in the current context; raises CompileError with MLIR's words."""
         try:
             if self.data is None:
-                return Module(ir.Module.parseFile(self.name), load_weights(self.name))
-            padding = "\n" * (self.first_line - 1)
-            data = padding + self.data if isinstance(self.data, str) else self.data
-            return Module(ir.Module.parse(data))
+                module = ir.Module.parseFile(self.name)
+            else:
+                module = ir.Module.parse("\n" * (self.first_line - 1) + self.data)
+            return Module(module, load_weights(self.name) if self.is_file else {})
         except ir.MLIRError as error:
             raise compile_error(error) from None
 
@@ -79,17 +82,16 @@ def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
         raise CompileError(f"'{name}' is IR: its shapes are static, leave --shape away")
     try:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
-        text = "" if data.startswith(BYTECODE) else data.decode()
     except OSError as error:
         raise CompileError(f"cannot open '{name}': {error.strerror}") from None
-    except UnicodeDecodeError:
-        known = ", ".join(MODEL_SUFFIXES)
-        message = f"'{name}' is neither text nor MLIR bytecode, and ends in none of {known}"
-        raise CompileError(message) from None
-    if split and text:
+    text = text_of_ir(data, name, MODEL_SUFFIXES)
+    if data.startswith(MAGIC):
+        return [Source(name, "", data=text, is_file=name != STDIN)]
+    if split:
         return _split(name, text)
-    whole = None if name != STDIN else text or data
-    return [Source(name, text, data=whole)]
+    if name == STDIN:
+        return [Source(name, text, data=text)]
+    return [Source(name, text, is_file=True)]
 
 
 def _split(name: str, text: str) -> list[Source]:

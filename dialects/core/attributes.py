@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .errors import Invalid
+from .errors import Invalid, Unsupported
 from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
-from .tensor import DTYPES, Array, Tensor, check_size, numpy_dtype
+from .tensor import DTYPES, Array, Tensor, numpy_dtype, size_fault
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -65,7 +65,7 @@ def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
 def tensor_of(type_: ir.Type) -> Tensor:
     """Return the plain type of a ranked, static tensor type, in whatever order its axes lie.
 
-    Raises Invalid for other types, and for what is not an order.
+    Raises Invalid for other types, for invalid orders, and for sizes that no memory holds.
     """
     return read_once(_read, type_)
 
@@ -83,7 +83,10 @@ def _read(type_: ir.Type) -> Tensor:
         raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
     if type_.encoding is not None:
         order_of(type_)
-    return Tensor(tuple(type_.shape), dtype)
+    tensor = Tensor(tuple(type_.shape), dtype)
+    if fault := size_fault(tensor):
+        raise Invalid(f"needs {fault}")
+    return tensor
 
 
 def order_of(type_: ir.Type) -> tuple[int, ...]:
@@ -111,7 +114,8 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
 
     `order` says how the axes lie in memory where that is not row-major.
     """
-    check_size(tensor)
+    if fault := size_fault(tensor):
+        raise Unsupported(f"needs {fault}")
     check_scales(tensor.shape, tensor.dtype)
     element = ir.Type.parse(tensor.dtype)
     if order in ((), tuple(range(tensor.rank))):
@@ -154,6 +158,14 @@ def _elements(array: Array) -> ir.Attribute:
     return ir.DenseElementsAttr.get(array, type=type_of(tensor))
 
 
+def read_attribute(operation: ir.Operation, name: str) -> ir.Attribute:
+    """Return an attribute of an operation; Invalid for a location, which the bindings refuse."""
+    try:
+        return operation.attributes[name]
+    except TypeError:
+        raise Invalid(f"attribute '{name}' is a location, must be something else") from None
+
+
 def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
     """Convert an attribute to the Python value of a field; raise Invalid when it does not fit."""
     try:
@@ -174,7 +186,7 @@ def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
             raise TypeError
         return tuple(attribute)
     if kind == tuple[str, ...]:
-        return tuple(item.value for item in attribute)
+        return tuple(_from_attribute(item, str) for item in attribute)
     if kind is Tensor:
         return tensor_of(attribute.value)
     return _array(attribute)

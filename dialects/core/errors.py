@@ -25,9 +25,25 @@ class NeedsValue(Unsupported):
         self.inputs = tuple(inputs)
 
 
+def on_one_line(text: str) -> str:
+    """Return a text as one line that a terminal can show.
+
+    Characters that are not printable are escaped; of a text of more than 2000 characters, which
+    only a damaged or hostile file causes, the middle is left out.
+    """
+    if len(text) > _LONGEST:
+        text = f"{text[:_SHOWN]} … ({len(text) - 2 * _SHOWN} characters more) … {text[-_SHOWN:]}"
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+_LONGEST, _SHOWN = 2000, 500
+
+
 @dataclass(frozen=True)
 class Diagnostic:
-    """One message for the user: where, what, and what to do about it.
+    """One message for the user: where, what, and what to do about it, each on one line.
 
     `needs` names the model's inputs of which more must be known, a value or a shape: with that the
     fault would be gone.
@@ -37,6 +53,12 @@ class Diagnostic:
     message: str
     notes: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Escape what names from a file could do to the lines."""
+        object.__setattr__(self, "where", on_one_line(self.where))
+        object.__setattr__(self, "message", on_one_line(self.message))
+        object.__setattr__(self, "notes", tuple(map(on_one_line, self.notes)))
 
     def __str__(self) -> str:
         head = f"{self.where}: error: {self.message}" if self.where else f"error: {self.message}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from .errors import CompileError
 from .mlir import ir
 from .op import Op, view
 from .tensor import Array
@@ -28,8 +29,10 @@ class Module:
 
     @property
     def main(self) -> Operation:
-        """Return the first function of the module."""
-        return next(functions(self.operation))
+        """Return the first function of the module; raise CompileError where there is none."""
+        for function in functions(self.operation):
+            return function
+        raise CompileError("the module has no function, must have one")
 
     def add_weight(self, hint: str, array: Array) -> str:
         """Store an array under a name that is not yet taken, and return the name."""

@@ -10,13 +10,16 @@ import re
 from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
-from .attributes import from_attribute, tensor_of, to_attribute, type_of
+from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid
 from .fields import Accessor, AttributeField, Fields, Group
 from .mlir import announce_dialect, ir
 from .quantized import is_quantized, single_scale
 
 Self = TypeVar("Self", bound="Op")
+
+SEGMENTS = "operandSegmentSizes"
+"""The attribute that counts the values of each operand field, where these can differ."""
 
 
 class Dialect:
@@ -137,8 +140,9 @@ class Op:
             if field.required:
                 raise Invalid(f"lacks attribute '{field.name}'")
             return field.default
+        attribute = read_attribute(self.operation, field.name)
         try:
-            return from_attribute(self.operation.attributes[field.name], field.type)
+            return from_attribute(attribute, field.type)
         except Invalid as error:
             raise Invalid(f"attribute '{field.name}' is {error}") from None
 
@@ -208,7 +212,7 @@ class Op:
             segments.append(len(values))
         attrs = {f.name: to_attribute(complete[f.name], f.type) for f in cls.fields.attributes}
         if _needs_segments(cls.fields.operands):
-            attrs["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get(segments)
+            attrs[SEGMENTS] = ir.DenseI32ArrayAttr.get(segments)
         operation = ir.Operation.create(
             cls.op_name, results, flat, attrs, regions=len(cls.fields.regions), loc=loc
         )
@@ -239,11 +243,17 @@ class Op:
         return [cls.plain_type(value.type) for value in group]
 
     def check_attributes(self) -> None:
-        """Raise Invalid for an attribute that no field declares, unless a dialect prefixes it."""
-        known = [field.name for field in self.fields.attributes]
+        """Raise Invalid for an attribute that is not of the type of its field.
+
+        Also for one that no field declares, unless the prefix of a dialect says whose it is.
+        """
+        known = list(self.attributes)
         for attribute in self.operation.attributes:
             name = attribute if isinstance(attribute, str) else attribute.name
-            if name in known or name == "operandSegmentSizes" or "." in name:
+            if name in known or name == SEGMENTS:
+                continue
+            if "." in name:
+                read_attribute(self.operation, name)
                 continue
             close = difflib.get_close_matches(name, known, 1)
             hint = f", did you mean '{close[0]}'" if close else ""
@@ -311,11 +321,14 @@ def _segment_sizes(
     operation: ir.Operation, count: int, groups: Sequence[Group], what: str
 ) -> list[int]:
     if _needs_segments(groups):
-        if "operandSegmentSizes" not in operation.attributes:
-            raise Invalid("lacks attribute 'operandSegmentSizes'")
-        sizes = list(operation.attributes["operandSegmentSizes"])
+        if SEGMENTS not in operation.attributes:
+            raise Invalid(f"lacks attribute '{SEGMENTS}'")
+        attribute = read_attribute(operation, SEGMENTS)
+        if not isinstance(attribute, ir.DenseI32ArrayAttr):
+            raise Invalid(f"attribute '{SEGMENTS}' is {attribute}, must be an array<i32>")
+        sizes = list(attribute)
         if len(sizes) != len(groups):
-            raise Invalid(f"operandSegmentSizes has {len(sizes)} entries, must have {len(groups)}")
+            raise Invalid(f"{SEGMENTS} has {len(sizes)} entries, must have {len(groups)}")
     else:
         spare = count - sum(group.arity == "one" for group in groups)
         sizes = [1 if group.arity == "one" else spare for group in groups]

@@ -85,16 +85,22 @@ class Tensor:
         return Tensor(tuple(array.shape), dtype_of(array.dtype))
 
 
+MOST_BYTES = 1 << 47
+"""The user address space of x86-64; packages with larger tensors do not load."""
+
 MOST_AXES = 64
 """The most axes that numpy has, and with it packages and reference kernels."""
 
 
-def check_size(tensor: Tensor) -> None:
-    """Raise Unsupported for a type that no address space, or no array of numpy, can hold."""
+def size_fault(tensor: Tensor) -> str | None:
+    """Return why no address space, or no array of numpy, can hold a tensor of a type, or None."""
     if tensor.rank > MOST_AXES:
-        raise Unsupported(f"needs a tensor of rank {tensor.rank}, must be at most {MOST_AXES}")
-    if max(tensor.shape, default=0) >= 1 << 63 or tensor.size_bytes >= 1 << 63:
-        raise Unsupported(f"needs {tensor}, must have less than 2^63 bytes")
+        return f"a tensor of rank {tensor.rank}, must be at most {MOST_AXES}"
+    # Axes of 0 do not hide the others: strides are computed of all.
+    extent = math.prod(size or 1 for size in tensor.shape) * DTYPES[tensor.dtype].bits // 8
+    if extent > MOST_BYTES:
+        return f"{tensor}, must have at most 2^47 bytes"
+    return None
 
 
 def dtype_of(dtype: "np.dtype[Any]") -> str:

@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .attributes import from_attribute
 from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
@@ -53,6 +54,8 @@ def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
 
 
 def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
+    if operation.name == "func.func":
+        return _function_fault(operation)
     op = view(operation)
     if op is not None:
         return _invalid(op, lambda: _verify(op))
@@ -61,6 +64,26 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
     close = difflib.get_close_matches(operation.name, OPS, 1)
     hint = f", did you mean '{close[0]}'" if close else ""
     return f"'{operation.name}' op is of no dialect{hint}"
+
+
+def _function_fault(function: ir.Operation) -> str | None:
+    """Return what is wrong with the end of a function, or with the names of its ports, or None."""
+    for block in function.regions[0].blocks:
+        last = view(block.operations[len(block.operations) - 1])
+        if last is not None and not last.terminator:  # MLIR allows it, as it does not know our ops
+            return f"'func.func' op ends in '{last.op_name}', must end in 'func.return'"
+    type_ = function.attributes["function_type"].value
+    counts = {"inputs": len(type_.inputs), "outputs": len(type_.results), "complex": None}
+    for which, count in counts.items():
+        if (key := f"trivium.{which}") not in function.attributes:
+            continue
+        try:
+            names = from_attribute(function.attributes[key], tuple[str, ...])
+        except (Invalid, TypeError):
+            return f"'func.func' op attribute '{key}' must be an array of strings"
+        if count is not None and len(names) != count:
+            return f"'func.func' op names {len(names)} {which} in '{key}', has {count}"
+    return None
 
 
 def _verify(op: Op) -> None:

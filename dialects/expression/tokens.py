@@ -2,6 +2,7 @@
 
 Brackets and commas only separate tokens: files have `expm1,sub(@0,0.5)` and `add(@0,,@1)`, too.
 How many arguments a function takes says what belongs to it. Only `size` takes one or two.
+Brackets must balance nevertheless (`check_brackets`): else a part of the text is missing.
 """
 
 import difflib
@@ -76,6 +77,20 @@ def tokenize(text: str) -> list[Token]:
         matches.append(match)
         end = match.end()
     return [_token(text, matches, index) for index in range(len(matches))]
+
+
+def check_brackets(text: str) -> None:
+    """Raise Invalid, with a column, for a round bracket without its counterpart."""
+    opened: list[int] = []
+    for bracket in re.finditer(r"[()]", text):
+        if bracket[0] == "(":
+            opened.append(bracket.start())
+        elif opened:
+            opened.pop()
+        else:
+            raise Invalid(f"expression has ')' at column {bracket.start() + 1} without its '('")
+    if opened:
+        raise Invalid(f"expression has '(' at column {opened[-1] + 1} without its ')'")
 
 
 def _token(text: str, matches: Sequence[re.Match[str]], index: int) -> Token:

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..core.errors import Invalid
 from .functions import Function
-from .tokens import Leaf, Reference, Token, tokenize
+from .tokens import Leaf, Reference, Token, check_brackets, tokenize
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -87,6 +87,7 @@ def parse(text: str) -> Formula:
     if len(roots) > 1 and not is_list:
         surplus = tokens[len(roots[0].postfix())]
         raise Invalid(f"expression has '{surplus.text}' at column {surplus.column}, behind its end")
+    check_brackets(text)
     return Formula(tuple(roots), is_list)
 
 

@@ -3,6 +3,7 @@
 Source: ONNX `Resize` since 10, which joins the conventions of PyTorch, TensorFlow and others.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +23,10 @@ TRANSFORMS = (
 NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
+MOST_WEIGHTS = 1 << 27
+"""The most elements of the tables that resample one axis, which compilers and references build."""
+
+
 @dataclass(frozen=True)
 class Axis:
     """Describe the resizing of one axis: its two sizes, its scale, and the part that is resized."""
@@ -35,6 +40,21 @@ class Axis:
     @property
     def unchanged(self) -> bool:
         return self.size == self.new_size and (self.scale, self.start, self.end) == (1, 0, 1)
+
+    def table_size(self, kernel: "Kernel") -> int:
+        """Count the elements of the largest table that resampling the axis needs."""
+        if self.unchanged:
+            return 0
+        if kernel.mode == "nearest":
+            return self.new_size
+        return self.new_size * max(self.size, 2 * self._reach(kernel))
+
+    def _reach(self, kernel: "Kernel") -> int:
+        """Return how many old elements count on each side of a sample."""
+        return math.ceil(kernel.radius / self._squeeze(kernel))
+
+    def _squeeze(self, kernel: "Kernel") -> float:
+        return min(self.scale, 1.0) if kernel.antialias else 1.0
 
     def coordinates(self, transform: str) -> Array:
         """Return where each new element lies between the old ones."""
@@ -74,8 +94,7 @@ class Axis:
     def weights(self, transform: str, kernel: "Kernel") -> Array:
         """Return the matrix [new size, size] by which old elements make new ones."""
         at = self.coordinates(transform)
-        squeeze = min(self.scale, 1.0) if kernel.antialias else 1.0
-        reach = int(np.ceil(kernel.radius / squeeze))
+        squeeze, reach = self._squeeze(kernel), self._reach(kernel)
         taps = np.floor(at)[:, None] + np.arange(1 - reach, 1 + reach)
         weights = kernel((taps - at[:, None]) * squeeze)
         if kernel.exclude_outside:

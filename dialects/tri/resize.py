@@ -1,5 +1,7 @@
 """Resampling: images of other sizes, and images seen through a grid of points."""
 
+import math
+
 import numpy as np
 
 from ..core.errors import Invalid
@@ -7,7 +9,7 @@ from ..core.fields import Operand, Result
 from ..core.precision import narrow, widen
 from ..core.tensor import Array, Tensor, is_float
 from .dialect import TriOp
-from .interpolation import MODES, NEAREST_MODES, TRANSFORMS, Axis, Kernel
+from .interpolation import MODES, MOST_WEIGHTS, NEAREST_MODES, TRANSFORMS, Axis, Kernel
 from .numeric import need_one_of
 from .sampling import Tap, sample
 
@@ -56,13 +58,18 @@ class Resize(TriOp):
         for name, values in {"sizes": sizes, "scales": scales}.items():
             if len(values) != x.rank:
                 raise Invalid(f"{name} has {len(values)} entries, must have {x.rank}")
-            if any(value <= 0 for value in values):
-                raise Invalid(f"{name} is {values}, must be above 0")
+            if not all(0 < value < math.inf for value in values):
+                raise Invalid(f"{name} is {values}, must be above 0 and finite")
         crops = coordinate_transform == "tf_crop_and_resize"
         if crops and len(roi) != 2 * x.rank:
             raise Invalid(f"roi has {len(roi)} entries, must have {2 * x.rank}")
         if x.dtype == "i1" and mode != "nearest":
             raise Invalid(f"element type is i1, mode '{mode}' must have a number")
+        kernel = Kernel(mode, antialias=antialias)
+        for index, axis in enumerate(map(Axis, x.shape, sizes, scales)):
+            if axis.table_size(kernel) > MOST_WEIGHTS:
+                needed = f"needs {axis.table_size(kernel)} weights to resample axis {index}"
+                raise Invalid(f"{needed}, must need at most {MOST_WEIGHTS}")
         return Tensor(sizes, x.dtype)
 
     @staticmethod

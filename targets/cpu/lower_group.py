@@ -104,12 +104,12 @@ class _Body:
                 sink.fill(reader)
 
     def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
-        made = [v for op in epilogue for v in op.results] + ([value] if value else [])
-        used = dict.fromkeys(v for op in epilogue for v in op.operation.operands if v not in made)
+        inside = {v for op in epilogue for v in op.results} | set([value] if value else [])
+        used = dict.fromkeys(v for op in epilogue for v in op.operation.operands if v not in inside)
         shape = tensor_of((value or epilogue[-1].results[0]).type).shape
         leaves = {v: self.inputs[v].broadcast_to(shape) for v in used if v in self.inputs}
         constants = {v: self.constants[v] for v in used if v in self.constants}
-        outputs = {v: out for v, out in self.outputs.items() if v in made}
+        outputs = {v: out for v, out in self.outputs.items() if v in inside}
         if not outputs and value is not None:
             # A result that nothing uses still has to go somewhere.
             outputs = {value: self.kernel.scratch(shape, tensor_of(value.type).dtype)}

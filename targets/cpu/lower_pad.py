@@ -1,15 +1,20 @@
 """Lowering of padding: boxes of the result that are views of the input, or constant."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer
 from .kernel import KernelBuilder
 from .sink import Sink
-from .target import template
+from .target import CPU, template
+
+MOST_BOXES = 1024
+"""The most boxes of one result: each becomes a loop nest of its own."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,24 @@ class Run:
     size: int
     source: int | None
     step: int = 1
+
+
+@CPU.accepts(tri.Pad)
+def has_few_boxes(op: tri.Pad) -> bool:
+    """Repeats the input at most 1024 times in modes 'reflect' and 'wrap'."""
+    shape = tensor_of(op.x.type).shape
+    sides = zip(shape, op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
+    return math.prod(most_runs(*side, op.mode) for side in sides) <= MOST_BOXES
+
+
+def most_runs(size: int, before: int, after: int, mode: str) -> int:
+    """Return a bound on the number of runs of one axis, without listing them."""
+    kept = size + min(before, 0) + min(after, 0)
+    added = max(before, 0), max(after, 0)
+    if mode in ("constant", "edge") or kept == 1:
+        return 1 + sum(size > 0 for size in added)
+    period = max(kept if mode == "wrap" else kept - 1, 1)
+    return 1 + sum(-(-size // period) + 1 for size in added if size)
 
 
 @template(tri.Pad)

@@ -23,6 +23,9 @@ from .sink import Sink, each_vector
 from .target import template
 from .windows import repeated
 
+UNROLLED = 64
+"""The most taps or factors that are unrolled: longer ones become loops, to bound the code size."""
+
 Pool = tri.MaxPool | tri.AveragePool | tri.LpPool
 Finish = Callable[[Number, list[Index], Lanes | None], Number]
 
@@ -76,10 +79,10 @@ def lower_max_pool(op: tri.MaxPool, kernel: KernelBuilder, x: Buffer, y: Sink) -
 @template(tri.LpPool)
 def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
     def power(n: Number) -> Number:
-        result = size = n.abs()
-        for _ in range(op.p - 1):
-            result = result * size
-        return result
+        size = n.abs()
+        if op.p > UNROLLED:
+            return n.with_value(math_dialect.powf(size.value, n.like(op.p).value))
+        return functools.reduce(Number.__mul__, [size] * op.p)
 
     def root(n: Number, at: list[Index], lanes: Lanes | None) -> Number:
         if op.p <= 2:
@@ -174,12 +177,17 @@ class _Row:
 
     def read(self, window: Index) -> Number:
         """Combine the taps of a vector of windows, from `window` on."""
-        start = window * self.span.stride
-        taken = [self._tap(start + t * self.span.dilation) for t in range(self.span.taps)]
-        total = taken[0]
-        for number in taken[1:]:
-            total = self.how.combine(total, number)
-        return total
+        start, step, taps = window * self.span.stride, self.span.dilation, self.span.taps
+        if taps > UNROLLED:
+            total = carry(
+                taps,
+                [self._tap(start)],
+                lambda t, now: [self.how.combine(now[0], self._tap(start + t * step))],
+                start=1,
+            )
+            return total[0]
+        taken = [self._tap(start + t * step) for t in range(taps)]
+        return functools.reduce(self.how.combine, taken)
 
     def _tap(self, at: Index) -> Number:
         """Load every stride-th element from a place on."""

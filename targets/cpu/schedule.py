@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from ...dialects.core.attributes import from_attribute
 from ...dialects.core.errors import Invalid
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
@@ -43,7 +44,12 @@ class Schedule:
 def fixed_schedule(op: Op) -> Schedule | None:
     """Return the schedule that an op's attribute fixes; raise Invalid when it names none."""
     attributes = op.operation.attributes
-    return Schedule.parse(attributes[SCHEDULE].value) if SCHEDULE in attributes else None
+    if SCHEDULE not in attributes:
+        return None
+    try:
+        return Schedule.parse(from_attribute(attributes[SCHEDULE], str))
+    except Invalid as error:
+        raise Invalid(f"attribute '{SCHEDULE}': {error}") from None
 
 
 def fix_schedule(op: Op, schedule: Schedule) -> None:

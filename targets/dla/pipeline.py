@@ -14,8 +14,9 @@ from .choose_memory import ChooseMemory
 from .core.description import Description
 from .insert_tokens import InsertTokens
 from .lower_to_buffers import LowerToBuffers
-from .phases import IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
+from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .prefetch import Prefetch
+from .promises import promise, ungrouped, unlowered, unscheduled
 from .record_refusals import RecordRefusals
 from .segment_dla import SegmentDla
 from .select_dla import SelectDla
@@ -24,7 +25,10 @@ CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
 
 
 def default_phases(description: Description, target: str, file: str = "") -> Phases:
-    """Return the phases of an accelerator that a description says all about."""
+    """Return the phases of an accelerator that a description says all about.
+
+    Whichever passes are put in place of others, each phase checks that it gave what it promises.
+    """
     return (
         Phases()
         .add(
@@ -52,4 +56,8 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
             lambda parameters: Prefetch(target, file, parameters.prefetch),
         )
         .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
+        .check(IR_OPTIMIZATION, promise(ungrouped, target, file))
+        .check(TENSOR_SCHED, promise(unlowered, target))
+        .check(MEM_ALLOC, promise(unscheduled, target))
+        .check(CODE_EMIT, promise(unlowered, target), promise(unscheduled, target))
     )

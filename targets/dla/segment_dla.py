@@ -40,7 +40,7 @@ class SegmentDla(Pass):
 
 def _segment(block: ir.Block, target: Target) -> None:
     graph = _Graph(block)
-    taken = [_takes(operation, target) for operation in graph.operations]
+    taken = [is_selected(operation, target) is not None for operation in graph.operations]
     segments = list(_segments(_levels(graph, taken), taken))
     if not segments:
         return
@@ -50,9 +50,10 @@ def _segment(block: ir.Block, target: Target) -> None:
         _enclose([op for op in found if op is not None])
 
 
-def _takes(operation: ir.Operation, target: Target) -> bool:
+def is_selected(operation: ir.Operation, target: Target) -> TensorOp | None:
+    """Return an op of `dla` on tensors that an accelerator takes; None for any other operation."""
     op = view(operation)
-    return isinstance(op, TensorOp) and target.refusal(op) is None
+    return op if isinstance(op, TensorOp) and target.refusal(op) is None else None
 
 
 class _Graph:

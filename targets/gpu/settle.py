@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...dialects import tile
-from ...dialects.core.errors import CompileError
+from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.tile.setting import Setting
@@ -112,7 +112,7 @@ def _choose(
                 faults.append(misfits[name][0].reason)
         lacking = again
     if faults:
-        raise CompileError("\n".join(faults))
+        raise CompileError([Diagnostic("", fault) for fault in faults])
     return {name: made[name] for name in kernels}
 
 

@@ -21,7 +21,7 @@ func.func @finds_value_claimed_twice(%x: tensor<2xf32>) -> tensor<2xf32> {
 
 // -----
 
-// expected-error @below {{'func.func' op returns 1 values, must return a, b}}
+// expected-error @below {{'func.func' op names 2 outputs in 'trivium.outputs', has 1}}
 func.func @finds_lost_output(%x: tensor<2xf32>) -> tensor<2xf32> attributes {trivium.outputs = ["a", "b"]} {
   return %x : tensor<2xf32>
 }

@@ -14,9 +14,8 @@
 // HOST:       target = "host"
 // HOST-NOT:   target = "cpu"
 
-// NONE:       no target takes these ops:
-// NONE-NEXT:  first: cpu has no kernel for tri.lgamma
-// NONE-NEXT:  second: cpu has no kernel for tri.det
+// NONE:       first: error: 'tri.lgamma' op runs on no target: cpu has no kernel for tri.lgamma
+// NONE-NEXT:  second: error: 'tri.det' op runs on no target: cpu has no kernel for tri.det
 // NONE-NOT:   third
 func.func @main(%x: tensor<3x3xf32>) -> tensor<f32> {
   %0 = "tri.lgamma"(%x) : (tensor<3x3xf32>) -> tensor<3x3xf32> loc("first"("a"))

@@ -8,10 +8,11 @@ is not installed is left out with a note.
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...dialects.core.errors import CompileError
-from ...runtime.errors import Fault, RunError
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...runtime.errors import Fault
 from .. import arguments
 from ..json_report import json_text
 from ..progress import shown_progress
@@ -86,12 +87,12 @@ def run(flags: argparse.Namespace) -> None:
             flags.refuse(f"'{path}' is compiled already, the peers need the ONNX model")
     if flags.kernels:
         _refuse_peer_arguments(flags)
-    faults: list[str] = []
+    faults: list[Diagnostic] = []
     report = _each_kernel(flags, faults) if flags.kernels else _each_model(flags, faults)
     if flags.json:
         print(json_text("bench --kernels" if flags.kernels else "bench", report))
     if faults:
-        raise RunError("\n".join(faults))
+        raise CompileError(faults)
 
 
 def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
@@ -101,7 +102,7 @@ def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
         flags.refuse(f"{', '.join(given)}: --kernels times kernels alone, on one thread")
 
 
-def _each_model(flags: argparse.Namespace, faults: list[str]) -> "BenchReport":
+def _each_model(flags: argparse.Namespace, faults: list[Diagnostic]) -> "BenchReport":
     from ..bench.measurement import geometric_mean
     from ..bench.reports import BenchReport
 
@@ -110,14 +111,24 @@ def _each_model(flags: argparse.Namespace, faults: list[str]) -> "BenchReport":
         try:
             models.append(_compare(path, flags))
         except (CompileError, Fault) as error:
-            faults.append(f"{path}: {error}")
+            faults += _of_model(path, error)
             continue
-        faults += [f"{path}: {fault}" for fault in models[-1].faults]
+        faults += [Diagnostic(path, fault) for fault in models[-1].faults]
     ratios = [model.ratio for model in models if model.ratio is not None]
     mean = geometric_mean(ratios) if ratios else None
     if len(ratios) > 1 and not flags.json:
         print(f"geometric mean over {len(ratios)} models: {mean:.3f}x, least {min(ratios):.3f}x")
     return BenchReport(tuple(models), mean)
+
+
+def _of_model(path: str, error: CompileError | Fault) -> list[Diagnostic]:
+    """Return what an error lists, each with the path of the model."""
+    if isinstance(error, Fault):
+        return [Diagnostic(path, str(error))]
+    return [
+        replace(each, where=f"{path}: {each.where}" if each.where else path)
+        for each in error.diagnostics
+    ]
 
 
 def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
@@ -142,7 +153,7 @@ def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
     return model_report(path, comparison, notes, allowed)
 
 
-def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> "KernelsReport":
+def _each_kernel(flags: argparse.Namespace, faults: list[Diagnostic]) -> "KernelsReport":
     from ...dialects.core.machine import NATIVE, find_machines
     from ..bench.dispatch import measure_dispatch
     from ..bench.kernel_report import describe_kernels, describe_peaks
@@ -163,7 +174,7 @@ def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> "KernelsReport
                 options = arguments.compile_arguments(flags)
                 kernels, others = time_kernels(path, progress, **options)
         except (CompileError, Fault) as error:
-            faults.append(f"{path}: {error}")
+            faults += _of_model(path, error)
             continue
         models.append(kernels_of_model(path, kernels, others, peaks))
         notes = [f"note: {others} steps run on the host, they are not in here"] if others else []

@@ -37,8 +37,12 @@ def _is_unnamed(op: Op, node: str) -> bool:
     return location.name_str == node and isinstance(location.child_loc, ir.UnknownLoc)
 
 
-def fault_diagnostic(where: str, what: str, fault: Invalid | Unsupported) -> Diagnostic:
+def fault_diagnostic(
+    where: str, what: str, fault: Invalid | Unsupported | MemoryError
+) -> Diagnostic:
     """Say what is wrong with a node, and, where a value must be known, how to give it."""
+    if isinstance(fault, MemoryError):
+        return Diagnostic(where, f"{what} needs too much memory at compile time: {fault}")
     message = f"{what} {fault}"
     if not isinstance(fault, NeedsValue) or not fault.inputs:
         return Diagnostic(where, message)

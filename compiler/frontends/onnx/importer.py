@@ -88,7 +88,7 @@ class _Importer:
         for name, proto in nodes:
             try:
                 self._node(proto, name, scope)
-            except (Invalid, Unsupported) as error:
+            except (Invalid, Unsupported, MemoryError) as error:
                 what = f"'{proto.op_type}' node"
                 raise CompileError([fault_diagnostic(name, what, error)]) from None
 

@@ -84,8 +84,17 @@ def tensor_value(tensor: onnx.TensorProto) -> Array:
 
 
 def attribute_value(attribute: onnx.AttributeProto) -> Any:
-    """Convert a node's attribute to Python: bytes to str, lists to tuples, tensors to numpy."""
-    value = onnx.helper.get_attribute_value(attribute)
+    """Convert a node's attribute to Python: bytes to str, lists to tuples, tensors to numpy.
+
+    Raises Invalid for an attribute without a value, and for text that is not UTF-8.
+    """
+    try:
+        return _converted(onnx.helper.get_attribute_value(attribute))
+    except (IndexError, ValueError) as error:  # ValueError: text that is not UTF-8, too
+        raise Invalid(f"has attribute '{attribute.name}', which does not decode: {error}") from None
+
+
+def _converted(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode("utf-8")
     if isinstance(value, onnx.TensorProto):

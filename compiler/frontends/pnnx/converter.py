@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
-from ....dialects.core.errors import CompileError
+from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.extras import missing
 from ....dialects.core.tensor import Array
 from .graph import Graph
@@ -102,8 +102,10 @@ def _trace(module: "TorchModule", example_inputs: Any, path: Path) -> "list[torc
             traced: Any = torch.jit.trace(module, inputs, check_trace=False)  # pyright: ignore
             torch.jit.save(traced, path)  # pyright: ignore
     except Exception as error:  # whatever the module's own code raises
+        first, *rest = str(error).strip().splitlines() or [""]
         what = f"'{type(module).__name__}' module cannot be traced"
-        raise CompileError(f"{what}: {type(error).__name__}: {error}") from error
+        message = f"{what}: {type(error).__name__}: {first}"
+        raise CompileError([Diagnostic("", message, tuple(rest))]) from error
     return list(_tensors(inputs))
 
 
@@ -158,8 +160,9 @@ def _convert(program: str, traced: Path, whole: list[str]) -> None:
     )
     if done.returncode == 0 and traced.with_suffix(".pnnx.param").exists():
         return
-    said = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_LAST_LINES:])
-    raise CompileError(f"pnnx failed with status {done.returncode} and these words:\n{said}")
+    last = (done.stdout + done.stderr).strip().splitlines()[-_LAST_LINES:]
+    message = f"pnnx failed with status {done.returncode}, its last lines follow"
+    raise CompileError([Diagnostic("", message, tuple(last))])
 
 
 def _declare_scalars(graph: Graph, inputs: "list[torch.Tensor]") -> None:

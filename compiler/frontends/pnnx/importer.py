@@ -131,7 +131,7 @@ class _Importer:
         """Turn what is raised into a CompileError that names the operator and its line."""
         try:
             yield
-        except (Invalid, Unsupported) as error:
+        except (Invalid, Unsupported, MemoryError) as error:
             what = f"'{operator.type}' operator '{operator.name}'"
             where = self.graph.where(operator)
             raise CompileError([fault_diagnostic(where, what, error)]) from None

@@ -26,7 +26,7 @@ from typing import Any, NoReturn, TypeVar
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .description import Description
-from .document import as_list, as_number, as_text, on_one_line
+from .document import as_list, as_number, as_text
 from .packet import InstructionSet, Placed
 from .ports import Port, from_table, ports_fault, to_table
 
@@ -258,4 +258,4 @@ def _read(table: Any, sections: Sequence[bytes]) -> Container:
 
 
 def _refuse(file: str, offset: int, message: str) -> NoReturn:
-    raise CompileError([Diagnostic(f"{file}, offset {offset:#x}", on_one_line(message))])
+    raise CompileError([Diagnostic(f"{file}, offset {offset:#x}", message)])

@@ -5,11 +5,6 @@ from typing import Any, cast
 from ....dialects.core.errors import Invalid
 
 
-def on_one_line(text: str) -> str:
-    """Return a text whose letters that cannot be seen, or end the line, are escaped."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
-
-
 def as_list(value: object, where: str) -> list[Any]:
     """Return a value of JSON that must be a list; raise Invalid when it is not."""
     if not isinstance(value, list):

@@ -77,3 +77,27 @@ func.func @type_is_a_string() {
   %y = "tri.weight"() {name = "w", type = "tensor<2xf32>"} : () -> tensor<2xf32>
   return
 }
+// Also of ops with a region.
+func.func @target_is_a_float(%x: tensor<2xf32>) {
+  // expected-error @below {{'tri.group' op attribute 'target' is 2.500000e+00 : f64, must be a string}}
+  %y = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) {target = 2.5 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// The bindings hand out no locations, so an attribute must not be one.
+func.func @axis_is_a_location(%x: tensor<2xf32>) {
+  // expected-error @below {{'tri.softmax' op attribute 'axis' is a location, must be something else}}
+  %y = "tri.softmax"(%x) {axis = loc("a")} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// How many values each field has is an array of integers.
+func.func @sizes_are_a_string(%x: tensor<1x2x4xf32>) {
+  // expected-error @below {{'tri.layer_norm' op attribute 'operandSegmentSizes' is "a", must be an array<i32>}}
+  %y = "tri.layer_norm"(%x) {operandSegmentSizes = "a", axis = 2 : i64, epsilon = 0.1 : f64}
+      : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
+  return
+}

@@ -162,3 +162,27 @@ def test_resize_refuses_what_does_not_fit(x, changed, message):
 def test_grid_sample_refuses_what_does_not_fit(grid, changed, message):
     with pytest.raises(Invalid, match=message):
         tri.GridSample.infer(X, grid, **changed)
+
+
+def size_after(x, sizes, scales, **attributes):
+    return tri.Resize.infer(Tensor(x, "f32"), sizes=sizes, scales=scales, **attributes).shape
+
+
+def test_tables_of_an_axis_have_a_bounded_size():
+    assert size_after((1, 64), (1, 1 << 21), (1.0, 32768.0), mode="linear") == (1, 1 << 21)
+    with pytest.raises(Invalid, match="needs 268435456 weights to resample axis 1"):
+        size_after((1, 64), (1, 1 << 22), (1.0, 65536.0), mode="cubic")
+    with pytest.raises(Invalid, match="needs 1000000000 weights"):
+        size_after((8,), (10**9,), (1.25e8,))
+    with pytest.raises(Invalid, match="to resample axis 0"):
+        size_after((8,), (8,), (1e-300,), mode="linear", antialias=True)
+
+
+def test_an_axis_that_stays_needs_no_table():
+    assert size_after((10**9, 2), (10**9, 3), (1.0, 1.5), mode="linear") == (10**9, 3)
+
+
+@pytest.mark.parametrize("scale", [float("nan"), float("inf"), 0.0])
+def test_scales_are_positive_and_finite(scale):
+    with pytest.raises(Invalid, match="must be above 0 and finite"):
+        size_after((2,), (2,), (scale,))

@@ -86,3 +86,9 @@ def test_a_pipeline_reads_each_type_once(read: list[str]) -> None:
         read.clear()
         Pipeline.parse("canonicalize,fold-constants,eliminate").run(module)
         assert read == ["tensor<2xf32>"]
+
+
+@pytest.mark.parametrize("shape", ["70368744177664x2x2x", "0x140737488355328x", "1x" * 65])
+def test_types_that_no_memory_holds_are_refused(shape: str) -> None:
+    with new_context(), pytest.raises(Invalid, match="at most"):
+        tensor_of(ir.Type.parse(f"tensor<{shape}f32>"))

@@ -257,3 +257,22 @@ def test_a_model_of_the_caller_is_left_as_it_was() -> None:
     with new_context():
         import_onnx(made)
     assert made.SerializeToString(deterministic=True) == before
+
+
+def test_attributes_that_do_not_decode_are_refused() -> None:
+    made = node("DepthToSpace", "x", blocksize=1, mode=b"\xff")
+    assert "attribute 'mode', which does not decode" in refusal(graph_model([made]))
+
+
+def test_a_node_that_needs_too_much_memory_is_refused() -> None:
+    attributes = {"ngram_counts": [0], "ngram_indexes": [1 << 44], "pool_int64s": [1]}
+    lengths = {"min_gram_length": 1, "max_gram_length": 1, "max_skip_count": 0}
+    made = node("TfIdfVectorizer", "x", mode="TF", **lengths, **attributes)
+    assert "needs too much memory at compile time" in refusal(graph_model([made]))
+
+
+@pytest.mark.parametrize("op_type", ["Loop", "If", "Scan"])
+def test_control_flow_without_attributes_is_refused(op_type: str) -> None:
+    message, *notes = refusal(graph_model([node(op_type, "x")], opsets={"": 17})).split("\n")
+    assert message.startswith(f"{op_type}#0: error: '")
+    assert all(note.startswith("  note: ") for note in notes)

@@ -126,8 +126,9 @@ def test_failure_has_the_words_of_pnnx(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("pnnx.EXEC_PATH", str(program))
     with pytest.raises(trivium.CompileError) as error:
         trivium.compile(Small(), example_inputs=torch.zeros(1, 3, 4, 4))
-    said = "\n".join(f"line {i}" for i in range(2, 10))
-    assert f"pnnx failed with status 3 and these words:\n{said}" in str(error.value)
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.message == "pnnx failed with status 3, its last lines follow"
+    assert diagnostic.notes == tuple(f"line {i}" for i in range(2, 10))
 
 
 def test_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

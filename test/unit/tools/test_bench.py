@@ -90,7 +90,7 @@ def test_a_difference_is_an_error_after_all_is_measured(
     out, err = capsys.readouterr()
     assert "as fast as the best peer, openvino" in out
     message = "trivium differs from openvino by 1.0e+00 of the largest output, allowed is 1e-03\n"
-    assert err == f"{model}: {message}"
+    assert err == f"{model}: error: {message}"
     assert call(model, *arguments, "--tolerance=2") == tool.OK
 
 

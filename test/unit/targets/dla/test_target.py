@@ -7,6 +7,7 @@ from drawn_ops import RULES, Drawn
 from trivium.compiler.driver import build
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
+from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
@@ -15,7 +16,15 @@ from trivium.passes.pipeline import Pipeline
 from trivium.passes.verify_values import VerifyValues
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED, Phase, PhaseHook
+from trivium.targets.dla.phases import (
+    CODE_EMIT,
+    IR_OPTIMIZATION,
+    MEM_ALLOC,
+    TENSOR_SCHED,
+    TENSOR_SEL,
+    Phase,
+    PhaseHook,
+)
 from trivium.targets.options import INTEGERS, Options
 from trivium.targets.registry import choose_target
 
@@ -70,6 +79,33 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
         package = build(model, "vanilla")
         assert package.manifest.dla, seed
         np.testing.assert_array_equal(computed(package, feeds), expected)
+
+
+@pytest.mark.parametrize(
+    ("phase", "name", "message"),
+    [
+        (TENSOR_SCHED, "lower-to-buffers", "'tri.group' op on 'vanilla' is no dla.program"),
+        (MEM_ALLOC, "insert-tokens", "'dla.program' op 'vanilla_0' has 4 ops without an engine"),
+    ],
+)
+def test_a_phase_without_a_pass_breaks_its_promise(phase: str, name: str, message: str) -> None:
+    with new_context():
+        module = import_onnx(Drawn(0).model(RULES["conv"]))
+        pipeline_for("vanilla", 2).run(module)
+        phases = choose_target("vanilla").road().put(phase, name)
+        with pytest.raises(CompileError) as error:
+            phases.run(module, print, only=(*PHASES, CODE_EMIT))
+    (diagnostic,) = error.value.diagnostics
+    assert diagnostic.message.startswith(message)
+    assert diagnostic.notes == (f"after phase {phase}",)
+
+
+def test_ops_that_no_pass_groups_break_the_promise_of_their_phase() -> None:
+    with new_context():
+        module = import_onnx(Drawn(0).model(RULES["conv"]))
+        phases = choose_target("vanilla").road().put(IR_OPTIMIZATION, "segment-dla")
+        with pytest.raises(CompileError, match=r"'dla.conv' op is in no tri.group, must be in one"):
+            phases.run(module, print, only=(TENSOR_SEL, IR_OPTIMIZATION))
 
 
 @pytest.mark.parametrize("rule", ["conv", "elements", "table"])
