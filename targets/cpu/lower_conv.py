@@ -11,7 +11,7 @@ from . import depthwise, window_rows
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Multiply, multiply_add
 from .depthwise import Depthwise
-from .index import Index, nest, unravel
+from .index import Index, nest, place_dtype, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
 from .panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
@@ -27,6 +27,7 @@ from .windows import (
     divide_unsigned,
     positions,
     splat_index,
+    unsigned,
     window_axes,
 )
 
@@ -129,7 +130,9 @@ def _window_panel(
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
     if window_rows.suits(axes, windows, tile.lanes):
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
-    return PackedPanel(memory, _gather_windows(WindowReader(image, axes), taps, windows, channels))
+    dtype = place_dtype(max(math.prod(image.shape[1:]), math.prod(windows)))
+    reader = WindowReader(image, axes, dtype)
+    return PackedPanel(memory, _gather_windows(reader, taps, windows, channels))
 
 
 def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
@@ -194,10 +197,11 @@ def lower_conv_transpose(
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:
     channels, *sizes = image.shape
     strides = row_major(tuple(sizes))
+    dtype = place_dtype(max(math.prod(sizes), math.prod(spatial)))
 
     def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
         width = masks[0].width
-        places = [positions(start + v * width, spatial, width) for v in range(len(masks))]
+        places = [positions(start + v * width, spatial, width, dtype) for v in range(len(masks))]
 
         def element(at: list[Index]) -> None:
             channel, flat = at
@@ -225,14 +229,13 @@ def _spread_steps(
     mask = lanes.mask
     total: Number | None = None
     for axis, place in enumerate(places):
-        reach = splat_index(tap[axis] * op.dilations[axis], lanes.width)
-        ahead = place + op.pads[axis] - reach
-        unsigned = Number(ahead.value, "ui32")
-        quotient = divide_unsigned(unsigned, op.strides[axis])
-        exact = (quotient * op.strides[axis]).equal(unsigned)
+        reach = splat_index(tap[axis] * op.dilations[axis], lanes.width, place.dtype)
+        ahead = unsigned(place + op.pads[axis] - reach)
+        quotient = divide_unsigned(ahead, op.strides[axis])
+        exact = (quotient * op.strides[axis]).equal(ahead)
         inside = exact.logical_and(quotient.less(sizes[axis])).value
         mask = inside if mask is None else arith.andi(mask, inside)
-        part = Number(quotient.value, "i32") * strides[axis]
+        part = Number(quotient.value, place.dtype) * strides[axis]
         total = part if total is None else total + part
     assert total is not None
     return total, mask

@@ -13,7 +13,7 @@ from .buffer import Buffer, Lanes, tail_mask
 from .contraction import splat
 from .index import Index, nest
 from .number import Number, arith
-from .windows import Axis, inside_axis, lane_numbers
+from .windows import Axis, inside_axis
 from .winograd_tiles import deal
 
 
@@ -68,6 +68,6 @@ class RowWindows:
         place = column * across.stride + tap[1] * across.dilation - across.begin
         width = lanes * across.stride
         inside = splat(line.within(0, down.size), width).value
-        mask = arith.andi(inside, inside_axis(place, lane_numbers(width), across))
+        mask = arith.andi(inside, inside_axis(place, width, across))
         loaded = self.image.load([channel, line, place], Lanes(width, mask))
         return deal(loaded, across.stride)[0]
