@@ -20,8 +20,9 @@ from .sink import Sink
 from .sliding import slide_windows
 from .target import template
 from .tiles import Tile, choose_tile
-from .window_rows import RowWindows
+from .window_rows import DirectWindows, RowWindows
 from .windows import (
+    LINE,
     Axis,
     WindowReader,
     divide_unsigned,
@@ -40,6 +41,9 @@ def lower_conv(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
     if op.is_depthwise:
+        if len(axes) == 1:
+            x, w, y = _one_line(x), _one_line(w), y.over(_with_line(y.shape))
+            axes = [LINE, *axes]
         if depthwise.suits(axes):
             Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
         else:
@@ -76,6 +80,8 @@ def emit_convolution(
     outputs of a `block` are stored together. `sums` is the element type that `multiply` sums in,
     where it is not that of `x`.
     """
+    if len(axes) == 1:
+        x, taps, y, axes = _one_line(x), (1, *taps), y.over(_with_line(y.shape)), [LINE, *axes]
     batch, _, *windows = y.shape
     group, rows, depth = kernels
     channels = depth // math.prod(taps)
@@ -86,14 +92,15 @@ def emit_convolution(
     images = x.reshape((batch, group, channels, *x.shape[2:]))
 
     def one(at: list[Index]) -> None:
-        part = images.part(at)
+        panel = _window_panel(kernel, images.part(at), axes, taps, tuple(windows), rows, tile)
+        direct = isinstance(panel, DirectWindows)
         Contraction(
             rows,
             columns,
-            (depth,),
+            panel.windows.depth if direct else (depth,),
             dtype,
-            left(at[1]),
-            _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
+            panel.left(left(at[1])) if direct else left(at[1]),
+            panel,
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
             touch=lambda r, c: sink.prefetch([*at, r, c]),
@@ -102,6 +109,15 @@ def emit_convolution(
         ).emit(tile)
 
     each((batch, group), one)
+
+
+def _one_line(images: Buffer) -> Buffer:
+    """See images of one axis, or kernels for them, as images of two, of which one is a line."""
+    return images.reshape(_with_line(images.shape))
+
+
+def _with_line(shape: Shape) -> Shape:
+    return (*shape[:-1], 1, shape[-1])
 
 
 def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
@@ -127,8 +143,11 @@ def _window_panel(
             return DirectPanel(matrix)
         memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
         return PackedPanel(memory, copy_columns(matrix), matrix)
+    in_rows = window_rows.suits(axes, windows, tile.lanes)
+    if in_rows and rows <= tile.rows:
+        return DirectWindows(RowWindows(image, axes, taps, windows))
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
-    if window_rows.suits(axes, windows, tile.lanes):
+    if in_rows:
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
     dtype = place_dtype(max(math.prod(image.shape[1:]), math.prod(windows)))
     reader = WindowReader(image, axes, dtype)

@@ -71,6 +71,10 @@ class Axis:
     padded: bool
 
 
+LINE = Axis(size=1, stride=1, begin=0, dilation=1, padded=False)
+"""The first axis of an image that is a single line."""
+
+
 @dataclass(frozen=True)
 class WindowReader:
     """Read one tap of several windows at once: zero outside of the input.
