@@ -2,6 +2,7 @@
 
 from ..core.op import OPS as OPS
 from .blocked import *
+from .blocked_conv_transpose import *
 from .blocked_winograd import *
 from .conv import *
 from .dialect import CPU as CPU

@@ -41,7 +41,7 @@ class CpuTarget(Target):
         tuned = (ApplyTuning(file, error, machine),) if file else ()
         return (
             *decompose,
-            SplitConvTranspose(),
+            SplitConvTranspose(machine),
             ChooseDotProducts(not options.strict, machine),
             ChooseLayouts(error, machine),
             *tuned,

@@ -128,6 +128,7 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
 _COUNTS: dict[str, Count] = {
     "cpu.block": lambda op: 0,
     "cpu.blocked_conv": _panel_conv,
+    "cpu.blocked_conv_transpose": _panel_conv,
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_mat_mul": _mat_mul,

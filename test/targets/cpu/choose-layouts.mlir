@@ -162,6 +162,17 @@ func.func @blocks_lines(%x: tensor<1x128x500xf32>) -> tensor<1x128x1xf32> {
   return %m : tensor<1x128x1xf32>
 }
 
+// Each result of a transposed convolution sees two of eight taps, of an image with a pixel around.
+// CHECK-LABEL: func.func @spreads_lines
+// CHECK:         "tri.pad"{{.*}}pads = array<i64: 0, 0, 1, 0, 0, 0, 1, 0>
+// CHECK:         "cpu.blocked_conv_transpose"{{.*}}crops = array<i64: 2>, kernel = array<i64: 2>, outputs = 32{{.*}}strides = array<i64: 4>{{.*}} -> tensor<1x2x200x16xf32>
+func.func @spreads_lines(%x: tensor<1x64x50xf32>) -> tensor<1x32x200xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x32x8xf32>} : () -> tensor<64x32x8xf32>
+  %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1>, output_padding = array<i64: 0>, pads = array<i64: 2, 2>, strides = array<i64: 4>}
+      : (tensor<1x64x50xf32>, tensor<64x32x8xf32>) -> tensor<1x32x200xf32>
+  return %y : tensor<1x32x200xf32>
+}
+
 // Activations of a transformer look like images of one axis, but nothing is gained.
 // CHECK-LABEL: func.func @keeps_sequences
 // CHECK-NOT:     cpu.block

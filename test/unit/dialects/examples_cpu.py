@@ -132,6 +132,23 @@ def blocked_conv(pick: Pick) -> Example:
     return Example((x, packed, pick.maybe(pick.array((outputs,), "f32"))), more | window)
 
 
+def blocked_conv_transpose(pick: Pick) -> Example:
+    lanes, rank = pick.one(2, 4), pick.between(1, 2)
+    channels, outputs = lanes * pick.between(1, 2), lanes * pick.between(1, 3)
+    taps, strides, counts = pick.ints(rank, 1, 2), pick.ints(rank, 1, 3), pick.ints(rank, 1, 4)
+    crops = tuple(pick.between(0, stride - 1) for stride in strides)
+    sizes = [count + (c > 0) + n - 1 for count, c, n in zip(counts, crops, taps, strict=True)]
+    spare = pick.ints(rank, 0, 1)
+    x = _blocked_image(pick, channels, lanes, *map(sum, zip(sizes, spare, strict=True)))
+    whole = tuple(n * stride for n, stride in zip(taps, strides, strict=True))
+    w = pick.array((channels, outputs, *whole), "f32")
+    packed = cpu.pack_phases(w, strides, crops, lanes * pick.between(1, 2))
+    made = tuple(count * stride for count, stride in zip(counts, strides, strict=True))
+    window = {"kernel": taps, "strides": strides, "crops": crops, "sizes": made}
+    bias = pick.maybe(pick.array((outputs,), "f32"))
+    return Example((x, packed, bias), {"outputs": outputs} | window)
+
+
 def lane_conv(pick: Pick) -> Example:
     lanes, rank = pick.one(4, 8), pick.between(1, 2)
     outputs, kernel = lanes * pick.between(1, 2), pick.ints(rank, 1, 3)
@@ -156,6 +173,7 @@ def blocked_winograd_conv(pick: Pick) -> Example:
 CPU: dict[type[Op], Maker] = {
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
+    cpu.BlockedConvTranspose: blocked_conv_transpose,
     cpu.BlockedWinogradConv: blocked_winograd_conv,
     cpu.DotConv: dot_conv,
     cpu.DotMatMul: dot_mat_mul,
