@@ -8,4 +8,5 @@ from .conv import *
 from .dialect import CPU as CPU
 from .dot import *
 from .matmul import *
+from .recurrent import *
 from .winograd import *

@@ -20,6 +20,7 @@ from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
 from .choose_layouts import ChooseLayouts
 from .choose_winograd import ChooseWinograd
+from .pack_recurrent import PackRecurrent
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
 
@@ -44,6 +45,7 @@ class CpuTarget(Target):
             SplitConvTranspose(machine),
             ChooseDotProducts(not options.strict, machine),
             ChooseLayouts(error, machine),
+            PackRecurrent(machine),
             *tuned,
             ChooseWinograd(error, machine),
             PackWeights(machine),

@@ -170,6 +170,40 @@ def blocked_winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
 
 
+def _recurrent(pick: Pick, gates: int, parts: tuple[int, ...], hidden: int) -> Example:
+    """Make inputs, packed weights and an initial state, with the attributes of all layers."""
+    directions, batch = pick.between(1, 2), pick.between(1, 3)
+    x = pick.array((pick.between(1, 4), batch, directions * gates * hidden), "f32")
+    r = pick.array((directions, gates * hidden, hidden), "f32")
+    packed = cpu.pack_recurrent(r, parts, pick.one(4, 8, 16))
+    state = pick.maybe(pick.array((directions, batch, hidden), "f32"))
+    direction = "bidirectional" if directions > 1 else pick.one("forward", "reverse")
+    return Example((x, packed, state), {"hidden_size": hidden, "direction": direction})
+
+
+def packed_rnn(pick: Pick) -> Example:
+    hidden = pick.between(1, 5)
+    made = _recurrent(pick, 1, (hidden,), hidden)
+    functions = tuple(pick.one("Tanh", "Relu") for _ in range(made.operands[1].shape[0]))
+    return Example(made.operands, made.attributes | {"activations": functions})
+
+
+def packed_gru(pick: Pick) -> Example:
+    hidden, linear = pick.between(1, 5), pick.flag()
+    made = _recurrent(pick, 3, cpu.gru_parts(hidden, linear), hidden)
+    directions = made.operands[1].shape[0]
+    bias = pick.maybe(pick.array((directions, hidden), "f32")) if linear else None
+    return Example((*made.operands, bias), made.attributes | {"linear_before_reset": linear})
+
+
+def packed_lstm(pick: Pick) -> Example:
+    hidden = pick.between(1, 5)
+    made = _recurrent(pick, 4, (4 * hidden,), hidden)
+    x, r, state = made.operands
+    memory = pick.maybe(pick.array((r.shape[0], x.shape[1], hidden), "f32"))
+    return Example((x, r, state, memory), made.attributes)
+
+
 CPU: dict[type[Op], Maker] = {
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
@@ -180,7 +214,10 @@ CPU: dict[type[Op], Maker] = {
     cpu.DotPanelConv: dot_panel_conv,
     cpu.LaneConv: lane_conv,
     cpu.PackedConv: packed_conv,
+    cpu.PackedGru: packed_gru,
+    cpu.PackedLstm: packed_lstm,
     cpu.PackedMatMul: packed_mat_mul,
+    cpu.PackedRnn: packed_rnn,
     cpu.PanelConv: panel_conv,
     cpu.Unblock: unblock,
     cpu.WinogradConv: winograd_conv,
