@@ -1,12 +1,20 @@
 """What can go wrong between a package and a result; every message is one line."""
 
+_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+
 
 class Fault(Exception):
     """Tell what is the matter and what to do about it."""
 
 
 class PackageError(Fault):
-    """Refuse a file that is foreign, truncated, corrupt, too new or cannot be written."""
+    """Refuse a file that is foreign, truncated, corrupt, too new or cannot be written.
+
+    Names from the file are shown with their control characters escaped.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.translate(_ESCAPED))
 
 
 class RunError(Fault):

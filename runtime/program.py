@@ -109,6 +109,7 @@ def link(
     drivers: dla.Drivers = NO_DRIVERS,
 ) -> Program:
     """Load the native code, find kernels and drivers of steps, and bring the rest to a GPU."""
+    package.check_unchanged()
     machine, library = _load(package)
     steps = tuple(
         _prepare(step, package, library, dialects, drivers) for step in package.manifest.steps

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .dla import Drivers
 from .errors import RunError
+from .fast_path import fast_run
+from .fork import call_in_children
 from .host import Ops
 from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
 from .package import Package
 from .program import NO_DRIVERS, Program, link
 from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
+from .spelling import spell_interface
 from .team import checked_threads
 
 if TYPE_CHECKING:
@@ -73,7 +76,16 @@ class Session:
         self._bases, self._gpu = room.bases, room.ports
         self._steps = program.bind(room)
         self._closed = False
+        self._renew()
+        call_in_children(Session._renew, self)
+
+    def _renew(self) -> None:
+        """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
+        self._fast = None
+        if self._gpu is None and not self._closed:
+            ports = (self._inputs, self._outputs)
+            self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
 
     @property
     def manifest(self) -> Manifest:
@@ -114,6 +126,10 @@ class Session:
 
         The others are new numpy arrays.
         """
+        if outputs is None and self._fast is not None:
+            results = self._fast(feeds)
+            if results is not None:
+                return results
         return self._alone(self._run, feeds, outputs or {})
 
     def run_on_device(
@@ -146,6 +162,7 @@ class Session:
         """Return a session with memory of its own that shares package, weights and code."""
         if self._closed:
             raise _closed()
+        self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
         return twin
@@ -159,6 +176,13 @@ class Session:
         if not self._closed:
             self._alone(self._close)
 
+    def __repr__(self) -> str:
+        threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
+        device = [] if self.device is None else [self.device.name]
+        where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
+        where += ["closed"] * self._closed
+        return f"<trivium.Session{spell_interface(self.manifest)}, {', '.join(where)}>"
+
     def __enter__(self) -> "Session":
         return self
 
@@ -167,7 +191,8 @@ class Session:
 
     def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Do what no other thread may do in this session meanwhile."""
-        if not self._busy.acquire(blocking=False):
+        busy = self._busy  # a step may fork, and the child has a lock of its own
+        if not busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._closed:
@@ -175,11 +200,12 @@ class Session:
             return work(*arguments)
         finally:
             self._bases.release()
-            self._busy.release()
+            busy.release()
 
     def _close(self) -> None:
         self._closed = True
         self._steps = []
+        self._fast = None
         self._program = self._program.without_gpu()
         if self._gpu is not None:
             self._gpu.workspace.close()

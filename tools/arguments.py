@@ -3,12 +3,15 @@
 import argparse
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
-from ..runtime.package import SUFFIX
+from ..runtime import SUFFIX
 from ..targets.options import PRECISIONS, QUANTIZED
+
+if TYPE_CHECKING:
+    from ..runtime.package import Package
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -33,6 +36,10 @@ class Table(argparse.Action):
         setattr(namespace, self.dest, {**table, name: value})
 
 
+MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
+"""What commands that compile take; torch modules are compiled from Python."""
+
+
 def shape_argument() -> dict[str, Any]:
     """Describe what gives sizes to the inputs of a model."""
     return {
@@ -42,6 +49,15 @@ def shape_argument() -> dict[str, Any]:
         "action": Table,
         "help": "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
     }
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the switch that prints the data of a report and not its text."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of text: docs/reports.md has its fields",
+    )
 
 
 def accelerator_argument() -> dict[str, Any]:
@@ -69,7 +85,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
     group.add_argument(
         "--target",
         metavar="NAME",
-        help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
+        help="where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "
+        "such as vanilla; trivium-opt --list-targets lists all",
     )
     if fallback:
         group.add_argument(
@@ -130,11 +147,64 @@ def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def target_name(flags: argparse.Namespace) -> str:
+    """Return the name of the target that was asked for, without architectures."""
+    return (flags.target or "cpu").partition(":")[0]
+
+
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
     """List what was given of the arguments above, as the user wrote it."""
     spelled = {"shapes": "--shape"}
     names = compile_arguments(flags)
     return [spelled.get(name, f"--{name.replace('_', '-')}") for name in names]
+
+
+def add_key_argument(parser: argparse.ArgumentParser) -> None:
+    """Add what says whose packages a command accepts."""
+    parser.add_argument(
+        "--verify-key",
+        metavar="FILE",
+        action="append",
+        help="refuse a package that the owner of this public key (PEM, Ed25519) has not signed as "
+        "it is; given several times, any of them may have signed it",
+    )
+
+
+def add_load_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a session is made of a package, and whose packages are accepted."""
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=count,
+        help="run on up to N threads, one for each core unless said otherwise",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="N",
+        type=int,
+        default=0,
+        help="run what is for a GPU on number N, 0 unless said otherwise",
+    )
+    parser.add_argument(
+        "--no-mmap",
+        action="store_true",
+        help="read a package into memory, so that its file may change in place meanwhile",
+    )
+    add_key_argument(parser)
+
+
+def open_package(flags: argparse.Namespace, path: str) -> "Package":
+    """Open a package as the arguments above say; raise PackageError for one that is refused."""
+    from ..runtime.package import Package
+
+    mmap = False if getattr(flags, "no_mmap", False) else None
+    return Package.open(path, mmap=mmap, key=flags.verify_key)
+
+
+def refuse_key(flags: argparse.Namespace, path: str) -> None:
+    """Refuse a key for what is no package: nothing would be verified."""
+    if flags.verify_key:
+        flags.refuse(f"--verify-key: '{path}' is not a package ({SUFFIX}), which can be signed")
 
 
 def is_package(path: str) -> bool:

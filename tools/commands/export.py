@@ -1,8 +1,8 @@
-"""Write a model, a package or IR in a format of other tools: ONNX or PNNX.
+"""Write a model, a package or IR in a format of other tools: ONNX, PNNX or MLIR.
 
-MODEL is an ONNX or PNNX file, a package (.trv), or IR (.mlir). A model is written as it was
-imported, or with --opt-level as the passes leave it, so that others can judge them. PNNX weights go
-to a .bin beside OUT.
+MODEL is an ONNX or PNNX file, a package (.trv), or IR (.mlir, .mlirbc). A model is written as it
+was imported, or with --opt-level as the passes leave it, so that others can judge them. PNNX
+weights go to a .bin beside OUT, those of IR to a .weights.npz.
 """
 
 import argparse
@@ -13,14 +13,19 @@ from .. import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what to write")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="a path that ends in .onnx or .param"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="a path that ends in .onnx, .param, .mlir (text) or .mlirbc (bytecode)",
     )
     parser.add_argument(
         "--format",
-        choices=("onnx", "pnnx"),
+        choices=("onnx", "pnnx", "mlir"),
         default="",
         help="the format, if the name of OUT does not say it",
     )
+    arguments.add_key_argument(parser)
     parser.add_argument("--shape", **arguments.shape_argument())
     parser.add_argument(
         "--opt-level",
@@ -35,5 +40,10 @@ def run(flags: argparse.Namespace) -> None:
     """Write the file; nothing is written when something has no equivalent."""
     from ...compiler.export import export
 
+    source = flags.model
+    if arguments.is_package(source):
+        source = arguments.open_package(flags, source)
+    else:
+        arguments.refuse_key(flags, source)
     given = {"shapes": flags.shapes, "opt_level": flags.opt_level}
-    export(flags.model, flags.output, format=flags.format, **given)
+    export(source, flags.output, format=flags.format, **given)

@@ -235,7 +235,7 @@ def test_clones_run_side_by_side(session: Session):
 
 
 def pointers(session: Session) -> list[int | None]:
-    return list(session._bases._pointers)[:2]
+    return list(session._bases.pointers)[:2]
 
 
 def test_clones_share_weights_and_code_but_not_the_arena(scale_file: Path):
@@ -262,7 +262,7 @@ def test_weights_of_a_file_are_used_in_place(scale_file: Path):
 
 def test_a_run_keeps_no_arrays(session: Session):
     session(ONES)
-    assert all(array.size == 0 for array in session._bases._arrays[FIRST_PORT:])
+    assert all(array.size == 0 for array in session._bases.arrays[FIRST_PORT:])
 
 
 @pytest.mark.parametrize("size", [1, 100, 4096, (2 << 20) - 1, 2 << 20, (4 << 20) + 12345])
