@@ -80,7 +80,10 @@ RECOGNISE: tuple[Pass, ...] = (
     Eliminate(),
 )
 
-GROUP: tuple[Pass, ...] = (FuseEpilogues(), FuseElementwise(), Eliminate())
+GROUPINGS = (FuseEpilogues(), FuseElementwise())
+"""What makes groups of ops: kernels, if a target takes them."""
+
+GROUP: tuple[Pass, ...] = (*GROUPINGS, Eliminate())
 
 LEVELS = ((), SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 

@@ -11,18 +11,21 @@ from ..dialects.core.op import Op
 from ..dialects.core.tensor import Shape
 from ..dialects.tri.dialect import TriOp
 from .core import Pass
-from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users
+from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users, uses
 
 
 class FoldShapes(Pass):
     """Merge reshapes, transposes and expansions that follow one another.
 
     A transpose that moves only axes of size 1 becomes a reshape. An expansion whose user
-    broadcasts anyway disappears.
+    broadcasts anyway disappears. Elementwise ops move before a reshape that only adds or drops
+    axes of size 1: there they fuse with the op that makes the value, and the reshape merges with
+    what follows.
 
         %a = tri.reshape %x; %b = tri.reshape %a         =>   %b = tri.reshape %x
         %a = tri.transpose %x; %b = tri.transpose %a     =>   %b = tri.transpose %x
         %a = tri.expand %x; %b = tri.add %a, %y          =>   %b = tri.add %x, %y
+        %a = tri.reshape %x; %b = tri.relu %a            =>   %a = tri.relu %x; %b = tri.reshape %a
     """
 
     def run(self, module: Module) -> None:
@@ -34,6 +37,7 @@ class FoldShapes(Pass):
             _TransposeOfUnits(),
             _TransposeOfReshape(),
             _OperandOfExpand(),
+            _ElementwiseOfReshape(),
         )
 
 
@@ -116,6 +120,53 @@ class _OperandOfExpand(Pattern):
                 rewriter.set_operand(op, index, inner.x)
                 return
         raise NoMatch("no operand is expanded, or the result would be smaller")
+
+
+class _ElementwiseOfReshape(Pattern):
+    root = TriOp
+
+    def rewrite(self, op: TriOp, rewriter: Rewriter) -> None:
+        if not op.elementwise:
+            raise NoMatch("is not elementwise")
+        result = tensor_of(op.results[0].type).shape
+        operands = list(op.operation.operands)
+        reshape = next((r for v in operands if (r := _units_of(v, result, rewriter))), None)
+        if reshape is None:
+            raise NoMatch("no operand is a computed value with axes of size 1 added or dropped")
+        before = tensor_of(reshape.x.type).shape
+        with rewriter.before(op):
+            values = [
+                reshape.x if value == reshape.y else _with_units(value, result, before)
+                for value in operands
+            ]
+            made = type(op).build(*values, **op.attributes)
+            new = tri.Reshape.build(made.results[0], shape=result)
+        rewriter.replace(op, new, reshape)
+
+
+def _units_of(value: ir.Value, result: Shape, rewriter: Rewriter) -> tri.Reshape | None:
+    """Return the reshape that makes a value of a computed one, changes units and is used once."""
+    reshape = rewriter.find_producer(value)
+    if not isinstance(reshape, tri.Reshape) or reshape.shape != result:
+        return None
+    maker = rewriter.find_producer(reshape.x)
+    if maker is None or not (maker.anchor or maker.elementwise):
+        return None
+    alone = uses(reshape.y) == 1 and uses(reshape.x) == 1
+    return reshape if alone and _large(tensor_of(reshape.x.type).shape) == _large(result) else None
+
+
+def _large(shape: Shape) -> list[int]:
+    return [size for size in shape if size != 1]
+
+
+def _with_units(value: ir.Value, result: Shape, before: Shape) -> ir.Value:
+    """Reshape a value that broadcasts to `result` so that it broadcasts to `before`."""
+    tensor = tensor_of(value.type)
+    aligned = (1,) * (len(result) - tensor.rank) + tensor.shape
+    sizes = iter([size for size, whole in zip(aligned, result, strict=True) if whole != 1])
+    shape = tuple(1 if whole == 1 else next(sizes) for whole in before)
+    return value if shape == tensor.shape else tri.Reshape.build(value, shape=shape).y
 
 
 def merged_axes(before: Shape, after: Shape) -> list[list[int]] | None:

@@ -1,7 +1,9 @@
 """Make kernels of elementwise ops."""
 
 import heapq
+from collections.abc import Container
 
+from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
@@ -19,7 +21,11 @@ class FuseElementwise(Pass):
     """
 
     def run(self, module: Module) -> None:
-        fuse(module, _choose)
+        self.group(module)
+
+    def group(self, module: Module, among: Container[ir.Value] | None = None) -> None:
+        """Make the groups; with `among`, only of the ops of these results."""
+        fuse(module, _choose, among)
 
 
 def _choose(graph: Graph) -> list[set[int]]:

@@ -1,9 +1,10 @@
 """Make kernels of heavy ops and the elementwise ops that follow them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Container
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
+from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
@@ -28,7 +29,11 @@ class FuseEpilogues(Pass):
     """
 
     def run(self, module: Module) -> None:
-        fuse(module, _choose)
+        self.group(module)
+
+    def group(self, module: Module, among: Container[ir.Value] | None = None) -> None:
+        """Make the groups; with `among`, only of the ops of these results."""
+        fuse(module, _choose, among)
 
 
 def _choose(graph: Graph) -> list[set[int]]:

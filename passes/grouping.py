@@ -1,6 +1,6 @@
 """Put ops into the body of a `tri.group`, which a target compiles as one kernel."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
@@ -18,11 +18,14 @@ class Graph:
     """Know the ops of a function's own block that could be in a group, by their numbers.
 
     Numbers are in the order of the block; `users` and `shapes` are those of the op's one result.
+    With `among`, only the ops of these results count.
     """
 
-    def __init__(self, function: ir.Operation) -> None:
+    def __init__(self, function: ir.Operation, among: Container[ir.Value] | None = None) -> None:
         found = [view(operation) for operation in function.regions[0].blocks[0].operations]
         self.ops = [op for op in found if op is not None and len(op.results) == 1]
+        if among is not None:
+            self.ops = [op for op in self.ops if op.results[0] in among]
         self.shapes = [tensor_of(op.results[0].type).shape for op in self.ops]
         values = {op.results[0]: number for number, op in enumerate(self.ops)}
         self.users: list[set[int]] = [set() for _ in self.ops]
@@ -42,16 +45,17 @@ class Graph:
 Choice = Callable[[Graph], Sequence[set[int]]]
 
 
-def fuse(module: Module, choose: Choice) -> None:
+def fuse(module: Module, choose: Choice, among: Container[ir.Value] | None = None) -> None:
     """Make groups of the sets of ops that `choose` picks, by number, in each function.
 
+    With `among`, only the ops of these results are put into groups.
     No two sets share an op, and the last op of a set must be the only one with users outside of
     it: then the group can stand in its place, and no value that goes into the group can depend
     on the one that comes out of it. Sets of one op stay as they are.
     """
     with module.operation.context:
         for function in functions(module.operation):
-            graph = Graph(function)
+            graph = Graph(function, among)
             for members in choose(graph):
                 if len(members) > 1:
                     build_group([graph.ops[number] for number in graph.ordered(members)])

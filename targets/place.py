@@ -1,6 +1,6 @@
 """Placement: decide for every op which target runs it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
@@ -10,6 +10,8 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..passes.core import Pass
+from ..passes.default import GROUPINGS
+from ..passes.eliminate import Eliminate
 from .core import Target
 from .registry import choose_target
 
@@ -32,10 +34,13 @@ class Place(Pass):
     """Give every op a target: the first of `targets` that accepts it.
 
     A group goes as a whole, or is dissolved: when no target takes all of it, and when the first
-    target takes a part of it. What is not in a group becomes a group of its own. CompileError lists
-    the ops that no target takes.
+    target takes a part of it. The ops of dissolved groups are grouped again, those of each target
+    by themselves. What is not in a group becomes a group of its own. CompileError lists the ops
+    that no target takes.
 
     %y = "tri.topk"(%x)   =>   %y = "tri.group"(%x) ({ … "tri.topk" … }) {target = "host"}
+    tri.group { hardmax; mul; relu }
+        =>   tri.group { hardmax } {target = "host"}; tri.group { mul; relu } {target = "cpu"}
     """
 
     targets: tuple[str, ...] = ("cpu", "host")
@@ -44,9 +49,11 @@ class Place(Pass):
         choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
-            for op in _top(block):
-                if isinstance(op, tri.Group) and _must_part(op, choices):
-                    dissolve(op)
+            single = {op.results[0] for op in _top(block) if not isinstance(op, tri.Group)}
+            if _dissolve_refused(block, choices):
+                _regroup(module, single, choices)
+                _dissolve_refused(block, choices)
+                Eliminate().run(module)
             refused: list[Diagnostic] = []
             for op in _top(block):
                 refused += _place(op, choices)
@@ -86,6 +93,24 @@ def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
 def _top(block: ir.Block) -> list[Op]:
     nested = [op for op in ops(block)]
     return [op for op in nested if op.operation.block == block]
+
+
+def _dissolve_refused(block: ir.Block, choices: Sequence[Target]) -> bool:
+    """Dissolve the groups that no target takes as they are; say whether there were any."""
+    groups = [op for op in _top(block) if isinstance(op, tri.Group) and _must_part(op, choices)]
+    for group in groups:
+        dissolve(group)
+    return bool(groups)
+
+
+def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Target]) -> None:
+    """Group the ops that one target takes, except those of the `single` results."""
+    block = module.main.regions[0].blocks[0]
+    for target in choices:
+        for grouping in GROUPINGS:
+            free = [op for op in _top(block) if not isinstance(op, (*FREE, tri.Group))]
+            taken = [op.results[0] for op in free if _choose(op, choices) is target]
+            grouping.group(module, {value for value in taken if value not in single})
 
 
 def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:

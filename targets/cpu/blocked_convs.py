@@ -1,5 +1,6 @@
 """How convolutions work on blocked images."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from ...dialects.core.tensor import Array, Shape
 from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter, uses
 from .blocked_forms import Blocks, Form, has_blocked_form
+from .conv_phases import BlockedPhases
 from .layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
 from .products import Product, product_of
 from .schedule import SCHEDULE, WINOGRAD
@@ -29,6 +31,43 @@ def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
     if product is None or product.outputs % blocks.lanes or not (whole or op.group == 1):
         raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
     return _dense(op, kernels, product, blocks)
+
+
+@has_blocked_form(tri.ConvTranspose)
+def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -> Form:
+    phases, kernels = BlockedPhases.of(op, blocks.lanes), rewriter.constant(op.w)
+    count, taps = math.prod(op.strides), phases.taps
+    x, y = tensor_of(op.x.type), tensor_of(op.y.type)
+    product = Product(
+        outputs=y.shape[1],
+        points=math.prod(phases.counts),
+        depth=x.shape[1] * math.prod(taps),
+        dtype=y.dtype,
+        count=y.shape[0] * count,
+        taps=taps,
+        image=phases.counts,
+        moved=True,
+        seen=math.prod(map(sum, zip(x.shape[2:], phases.before, phases.after, strict=True))),
+        blocked=True,
+    )
+    schedule, cost = conv_cost(product, blocks.machine, 0.0)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        packed = cpu.pack_phases(kernels, op.strides, phases.crops, schedule.vectors * blocks.lanes)
+        return cpu.BlockedConvTranspose.build(
+            _bordered(blocked[0], (*phases.before, *phases.after)),
+            _weight(op, packed, rewriter),
+            op.b,
+            outputs=y.shape[1],
+            kernel=taps,
+            strides=op.strides,
+            crops=phases.crops,
+            sizes=y.shape[2:],
+            rows=schedule.rows,
+        )
+
+    # On a plain image every output is multiplied by all taps, of which it sees one in `count`.
+    return Form((0,), build, count * cost, cost)
 
 
 def _lanes(op: tri.Conv, kernels: Array, blocks: Blocks) -> Form:
@@ -110,7 +149,7 @@ def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
     return relayout_cost(tensor_of(op.x.type), blocks.machine)
 
 
-def _weight(op: tri.Conv, packed: Array, rewriter: Rewriter) -> ir.Value:
+def _weight(op: tri.Conv | tri.ConvTranspose, packed: Array, rewriter: Rewriter) -> ir.Value:
     return tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
 
 

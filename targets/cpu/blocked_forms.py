@@ -69,15 +69,16 @@ def blocked_form(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 
 def is_image(value: ir.Value, lanes: int) -> bool:
-    """Say whether a value is an image of two axes that can be cut into blocks."""
+    """Say whether a value is an image of one or two axes that can be cut into blocks."""
     tensor = tensor_of(value.type)
-    fits = tensor.rank == 4 and tensor.dtype == "f32"
+    fits = tensor.rank in (3, 4) and tensor.dtype == "f32"
     return fits and tensor.shape[1] % lanes == 0 and tensor.size > 0
 
 
 @has_blocked_form(*[cls for cls in OPS.values() if cls.elementwise])
 def _elementwise(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
     operands = list(op.operation.operands)
+    rank = tensor_of(op.results[0].type).rank
     images = [i for i, v in enumerate(operands) if _has_channels(v, rewriter)]
     if not images or not all(is_image(operands[i], blocks.lanes) for i in images):
         raise NoMatch("has an operand that is not an image of whole blocks")
@@ -85,7 +86,7 @@ def _elementwise(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         known = dict(zip(images, blocked, strict=True))
         values = [
-            known[i] if i in known else _spread(v, blocks.lanes, rewriter)
+            known[i] if i in known else _spread(v, rank, blocks.lanes, rewriter)
             for i, v in enumerate(op.operation.operands)
         ]
         return type(op).build(*values, **op.attributes)
@@ -100,12 +101,12 @@ def _has_channels(value: ir.Value, rewriter: Rewriter) -> bool:
     return rewriter.find_constant(value) is None
 
 
-def _spread(value: ir.Value, lanes: int, rewriter: Rewriter) -> ir.Value:
+def _spread(value: ir.Value, rank: int, lanes: int, rewriter: Rewriter) -> ir.Value:
     """Give a constant that is broadcast to an image the shape to be broadcast to a blocked one."""
     tensor = tensor_of(value.type)
     if tensor.size == 1:
         return value
-    shape = (1,) * (4 - tensor.rank) + tensor.shape
+    shape = (1,) * (rank - tensor.rank) + tensor.shape
     array = rewriter.constant(value).reshape(shape)
     block = lanes if shape[1] > 1 else 1
     made = cpu.Block.reference(array, lanes=block)
@@ -130,7 +131,8 @@ def _pool(op: tri.MaxPool | tri.AveragePool, blocks: Blocks, rewriter: Rewriter)
 
 @has_blocked_form(tri.ReduceMean, tri.ReduceMax, tri.ReduceSum)
 def _reduction(op: Reduction, blocks: Blocks, rewriter: Rewriter) -> Form:
-    if op.axes != (2, 3) or not op.keepdims:
+    pixels = tuple(range(2, tensor_of(op.x.type).rank))
+    if op.axes != pixels or not op.keepdims:
         raise NoMatch("reduces other axes than those of the pixels")
     return Form((0,), lambda blocked, _: type(op).build(*blocked, **op.attributes))
 
@@ -144,8 +146,9 @@ def _concat(op: tri.Concat, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 @has_blocked_form(tri.Pad)
 def _pad(op: tri.Pad, blocks: Blocks, rewriter: Rewriter) -> Form:
-    if op.pads[1] or op.pads[5]:
+    rank = tensor_of(op.x.type).rank
+    if op.pads[1] or op.pads[rank + 1]:
         raise NoMatch("pads channels")
-    pads = (*op.pads[:4], 0, *op.pads[4:], 0)
+    pads = (*op.pads[:rank], 0, *op.pads[rank:], 0)
     more: dict[str, Any] = op.attributes | {"pads": pads}
     return Form((0,), lambda blocked, _: tri.Pad.build(*blocked, **more))

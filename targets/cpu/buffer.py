@@ -7,7 +7,7 @@ from typing import Any
 from ...dialects.core.mlir import ir, upstream
 from ...dialects.core.tensor import Shape, Tensor
 from ..strides import reshaped_strides, row_major
-from .index import Index
+from .index import Index, place_dtype
 from .number import Number, arith, compute_dtype, constant_of, element_type, shaped_like
 
 vector: Any = upstream("vector")
@@ -122,7 +122,8 @@ class Buffer:
             return one.with_value(vector.broadcast(type_, one.value))
         if stride == 1:
             return unpack(self._load_contiguous(at, lanes), self.dtype)
-        steps = constant_vector([stride * lane for lane in range(lanes.width)])
+        dtype = place_dtype(stride * lanes.width)
+        steps = constant_vector([stride * lane for lane in range(lanes.width)], dtype)
         return self.gather(at, steps, lanes)
 
     def prefetch(self, position: Index, writes: bool = False) -> None:
@@ -137,7 +138,7 @@ class Buffer:
         return vector.maskedload(type_, self.memory, [at.value], lanes.mask, self._fill(type_))
 
     def gather(self, at: Index, steps: Any, lanes: Lanes) -> Number:
-        """Load elements at `at` plus a vector of i32 steps, in elements."""
+        """Load elements at `at` plus a vector of integer steps, in elements."""
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
         mask = lanes.mask if lanes.mask is not None else all_lanes(lanes.width)
         loaded = vector.gather(type_, self.memory, [at.value], steps, mask, self._fill(type_))
@@ -198,10 +199,11 @@ def _round_to_bf16(number: Number) -> Any:
     return arith.trunci(rounded.shaped("ui16"), rounded.value)
 
 
-def constant_vector(values: Sequence[int]) -> Any:
-    """Emit a vector of i32 constants."""
-    type_ = ir.VectorType.get([len(values)], ir.IntegerType.get_signless(32))
-    elements = [ir.IntegerAttr.get(ir.IntegerType.get_signless(32), v) for v in values]
+def constant_vector(values: Sequence[int], dtype: str = "i32") -> Any:
+    """Emit a vector of integer constants."""
+    element = element_type(dtype)
+    type_ = ir.VectorType.get([len(values)], element)
+    elements = [ir.IntegerAttr.get(element, v) for v in values]
     attribute: Any = ir.DenseElementsAttr.get(elements, type=type_)
     return arith.constant(type_, attribute)
 
@@ -214,7 +216,8 @@ def all_lanes(width: int) -> Any:
 def tail_mask(width: int, count: Index | int) -> Any:
     """Emit a mask of the first `count` lanes."""
     type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
-    count = count if isinstance(count, Index) else Index(count)
+    # Masks are made of counts of 32 bits, whatever the count has.
+    count = count.minimum(width) if isinstance(count, Index) else Index(count)
     return vector.create_mask(type_, [count.value])
 
 

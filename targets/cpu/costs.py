@@ -19,6 +19,7 @@ FEW = 16
 """With fewer channels than this, transforms cost more than the products that they save."""
 
 LOAD = 2.3  # a vector of a panel, or a number for all lanes
+WIDEN = 6.0  # a vector of a panel of f16 or bf16, which is converted to f32
 COPY = 23.0  # a vector into a panel
 WINDOW = 37.0  # a vector of windows into a panel
 REREAD = 0.51  # a byte of weights that the caches have lost
@@ -115,6 +116,8 @@ def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine
     """Return what the products cost, and loading what is multiplied."""
     loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
     total = work.rows * work.vectors * product.depth + LOAD * loads
+    if schedule.method == PANEL and product.is_widened:
+        total += WIDEN * product.depth * work.vectors * work.tiles
     panel = schedule.vectors * machine.vector_bytes * product.depth
     for level, far in FAR.items():
         if panel > level:

@@ -17,7 +17,7 @@ from .kernel import KernelBuilder
 from .number import Number
 from .parallel import each
 from .sink import Sink, each_vector
-from .windows import Axis, inside_axis, lane_numbers
+from .windows import Axis, inside_axis
 from .winograd_tiles import deal
 
 ROWS = 4
@@ -128,7 +128,7 @@ class Depthwise:
         down, across = self.axes
         width = self._width * across.stride
         place = column * across.stride - across.begin
-        mask = inside_axis(place, lane_numbers(width), across) if masked else None
+        mask = inside_axis(place, width, across) if masked else None
         loaded = self.x.load([*at, row - down.begin, place], Lanes(width, mask))
         for part, number in enumerate(deal(loaded, across.stride)):
             plane.store(number, [Index(part), row, column], Lanes(self._width))

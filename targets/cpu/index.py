@@ -10,6 +10,18 @@ arith: Any = upstream("arith")
 scf: Any = upstream("scf")
 
 
+NARROW_PLACES = 1 << 31
+"""Below this extent, vectors of places have elements of 32 bits: twice as many fit in a register.
+
+Scalar places are of MLIR's `index` type, which has 64 bits.
+"""
+
+
+def place_dtype(extent: int) -> str:
+    """Return the element type of vectors of places below an extent."""
+    return "i32" if extent < NARROW_PLACES else "i64"
+
+
 class Index:
     """Wrap a value of MLIR's `index` type, or a Python int until one is needed."""
 

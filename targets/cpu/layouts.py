@@ -8,7 +8,10 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, functions
 from ...dialects.core.op import Op, view
 
-MAKERS = (cpu.Block, cpu.BlockedConv, cpu.LaneConv, cpu.BlockedWinogradConv)
+MAKERS = (
+    *(cpu.Block, cpu.BlockedConv, cpu.BlockedConvTranspose),
+    *(cpu.LaneConv, cpu.BlockedWinogradConv),
+)
 """The ops that make blocked images, whatever they read; others make them of blocked images."""
 
 

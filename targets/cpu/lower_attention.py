@@ -11,7 +11,7 @@ from ...dialects import tri
 from ...dialects.tri.attention import fills_of
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, splat
-from .index import Index, for_each
+from .index import Index, for_each, place_dtype
 from .kernel import KernelBuilder
 from .lower_softmax import exponentiate
 from .number import Number, compute_dtype
@@ -22,7 +22,7 @@ from .strips import Strip
 from .target import template
 from .tiles import choose_tile
 from .transposition import store_transposed
-from .windows import lane_numbers, splat_index
+from .windows import neighbours, splat_index
 
 BLOCK = 32
 """Queries whose scores are worked on at a time: their rows stay in the first-level caches."""
@@ -120,8 +120,10 @@ class _Attention:
             seen = mask.load([*at, query, key], lanes)
             number = seen.select(number, fill) if seen.dtype == "i1" else number + seen
         if self.op.causal:
-            keys = splat_index(key, lanes.width) + lane_numbers(lanes.width)
-            number = keys.less_equal(splat_index(query, lanes.width)).select(number, -math.inf)
+            dtype = place_dtype(max(self.keys, self.queries))
+            keys = neighbours(key, lanes, dtype)
+            before = keys.less_equal(splat_index(query, lanes.width, dtype))
+            number = before.select(number, -math.inf)
         return number
 
     def _normalise(self, row: Index) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from ...dialects import cpu
+from ...dialects.core.tensor import Shape
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Rows
 from .costs import KEPT_BYTES
@@ -42,8 +43,8 @@ def lower_blocked_conv(
     dtype = compute_dtype(x.dtype)
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((op.group, w.shape[0] // op.group, *w.shape[1:]))
-    sink = _Pixels(y)
-    image = _Image(op, x, spatial[-1])
+    sink = PixelSink(y)
+    image = ImageReader(x, tuple(spatial), op.kernel, op.strides, op.dilations, op.group)
 
     def one(at: list[Index]) -> None:
         number, group = at
@@ -68,21 +69,29 @@ def lower_blocked_conv(
     each((batch, op.group), one)
 
 
-class _Image:
-    """Read an image, blocked or plain, as rows of pixels by depth."""
+class ImageReader:
+    """Read an image, blocked or plain, as rows of pixels by depth: one row for each window."""
 
-    def __init__(self, op: cpu.BlockedConv, x: Buffer, width: int) -> None:
-        self.x, self.width = x, width
-        rank = len(op.kernel)
+    def __init__(
+        self,
+        x: Buffer,
+        windows: Shape,
+        kernel: Shape,
+        strides: Shape,
+        dilations: Shape,
+        group: int = 1,
+    ) -> None:
+        self.x, self.width = x, windows[-1]
+        rank = len(kernel)
         sizes = x.shape[2 : 2 + rank]
         self.axes = [
             Axis(size, stride, 0, dilation, False)
-            for size, stride, dilation in zip(sizes, op.strides, op.dilations, strict=True)
+            for size, stride, dilation in zip(sizes, strides, dilations, strict=True)
         ]
-        self.pointwise = math.prod(op.kernel) == 1 and set(op.strides) == {1}
-        self.count = x.shape[1] // op.group  # channels of a group, or blocks of them
+        self.pointwise = math.prod(kernel) == 1 and set(strides) == {1} and sizes == windows
+        self.count = x.shape[1] // group  # channels of a group, or blocks of them
         channels = (self.count, *x.shape[2 + rank :])
-        self.depth = channels if self.pointwise else (*op.kernel, *channels)
+        self.depth = channels if self.pointwise else (*kernel, *channels)
 
     def left(self, number: Index, group: Index) -> Left:
         _, count, *sizes = self.x.shape
@@ -128,7 +137,7 @@ class _Image:
         return len(self.x.shape) == len(self.axes) + 3
 
 
-class _Pixels:
+class PixelSink:
     """Store vectors of outputs by the number of their pixel."""
 
     def __init__(self, y: Sink) -> None:

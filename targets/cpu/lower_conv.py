@@ -11,7 +11,7 @@ from . import depthwise, window_rows
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, Left, Multiply, multiply_add
 from .depthwise import Depthwise
-from .index import Index, nest, unravel
+from .index import Index, nest, place_dtype, unravel
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
 from .panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
@@ -20,13 +20,15 @@ from .sink import Sink
 from .sliding import slide_windows
 from .target import template
 from .tiles import Tile, choose_tile
-from .window_rows import RowWindows
+from .window_rows import DirectWindows, RowWindows
 from .windows import (
+    LINE,
     Axis,
     WindowReader,
     divide_unsigned,
     positions,
     splat_index,
+    unsigned,
     window_axes,
 )
 
@@ -39,6 +41,9 @@ def lower_conv(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
     if op.is_depthwise:
+        if len(axes) == 1:
+            x, w, y = _one_line(x), _one_line(w), y.over(_with_line(y.shape))
+            axes = [LINE, *axes]
         if depthwise.suits(axes):
             Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
         else:
@@ -75,6 +80,8 @@ def emit_convolution(
     outputs of a `block` are stored together. `sums` is the element type that `multiply` sums in,
     where it is not that of `x`.
     """
+    if len(axes) == 1:
+        x, taps, y, axes = _one_line(x), (1, *taps), y.over(_with_line(y.shape)), [LINE, *axes]
     batch, _, *windows = y.shape
     group, rows, depth = kernels
     channels = depth // math.prod(taps)
@@ -85,14 +92,15 @@ def emit_convolution(
     images = x.reshape((batch, group, channels, *x.shape[2:]))
 
     def one(at: list[Index]) -> None:
-        part = images.part(at)
+        panel = _window_panel(kernel, images.part(at), axes, taps, tuple(windows), rows, tile)
+        direct = isinstance(panel, DirectWindows)
         Contraction(
             rows,
             columns,
-            (depth,),
+            panel.windows.depth if direct else (depth,),
             dtype,
-            left(at[1]),
-            _window_panel(kernel, part, axes, taps, tuple(windows), rows, tile),
+            panel.left(left(at[1])) if direct else left(at[1]),
+            panel,
             lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
             row_bias(bias, at[1]),
             touch=lambda r, c: sink.prefetch([*at, r, c]),
@@ -101,6 +109,15 @@ def emit_convolution(
         ).emit(tile)
 
     each((batch, group), one)
+
+
+def _one_line(images: Buffer) -> Buffer:
+    """See images of one axis, or kernels for them, as images of two, of which one is a line."""
+    return images.reshape(_with_line(images.shape))
+
+
+def _with_line(shape: Shape) -> Shape:
+    return (*shape[:-1], 1, shape[-1])
 
 
 def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
@@ -126,10 +143,15 @@ def _window_panel(
             return DirectPanel(matrix)
         memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
         return PackedPanel(memory, copy_columns(matrix), matrix)
+    in_rows = window_rows.suits(axes, windows, tile.lanes)
+    if in_rows and rows <= tile.rows:
+        return DirectWindows(RowWindows(image, axes, taps, windows))
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
-    if window_rows.suits(axes, windows, tile.lanes):
+    if in_rows:
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
-    return PackedPanel(memory, _gather_windows(WindowReader(image, axes), taps, windows, channels))
+    dtype = place_dtype(max(math.prod(image.shape[1:]), math.prod(windows)))
+    reader = WindowReader(image, axes, dtype)
+    return PackedPanel(memory, _gather_windows(reader, taps, windows, channels))
 
 
 def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> Buffer:
@@ -194,10 +216,11 @@ def lower_conv_transpose(
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:
     channels, *sizes = image.shape
     strides = row_major(tuple(sizes))
+    dtype = place_dtype(max(math.prod(sizes), math.prod(spatial)))
 
     def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
         width = masks[0].width
-        places = [positions(start + v * width, spatial, width) for v in range(len(masks))]
+        places = [positions(start + v * width, spatial, width, dtype) for v in range(len(masks))]
 
         def element(at: list[Index]) -> None:
             channel, flat = at
@@ -225,14 +248,13 @@ def _spread_steps(
     mask = lanes.mask
     total: Number | None = None
     for axis, place in enumerate(places):
-        reach = splat_index(tap[axis] * op.dilations[axis], lanes.width)
-        ahead = place + op.pads[axis] - reach
-        unsigned = Number(ahead.value, "ui32")
-        quotient = divide_unsigned(unsigned, op.strides[axis])
-        exact = (quotient * op.strides[axis]).equal(unsigned)
+        reach = splat_index(tap[axis] * op.dilations[axis], lanes.width, place.dtype)
+        ahead = unsigned(place + op.pads[axis] - reach)
+        quotient = divide_unsigned(ahead, op.strides[axis])
+        exact = (quotient * op.strides[axis]).equal(ahead)
         inside = exact.logical_and(quotient.less(sizes[axis])).value
         mask = inside if mask is None else arith.andi(mask, inside)
-        part = Number(quotient.value, "i32") * strides[axis]
+        part = Number(quotient.value, place.dtype) * strides[axis]
         total = part if total is None else total + part
     assert total is not None
     return total, mask

@@ -8,7 +8,7 @@ from ...dialects import tri
 from ...dialects.core.tensor import DTYPES
 from .buffer import Buffer, Lanes
 from .conversion import convert
-from .index import Index, for_each, index_of
+from .index import Index, for_each, index_of, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .number import math as math_dialect
@@ -65,11 +65,11 @@ def _pick(images: Buffer, image: list[Index], where: Number, lanes: Lanes | None
 
 
 def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Number, Number]:
-    """Return the position in an image, as i32, and the weight of one tap of all axes."""
+    """Return the position in an image and the weight of one tap of all axes."""
     position, weight = taps[0]
     for (index, factor), size in zip(taps[1:], sizes[1:], strict=True):
         position, weight = position * size + index, weight * factor
-    return convert(position, "i32"), convert(weight, dtype)
+    return convert(position, place_dtype(math.prod(sizes))), convert(weight, dtype)
 
 
 def _taps(op: tri.GridSample, point: Number, size: int) -> list[Tap]:

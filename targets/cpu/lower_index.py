@@ -10,7 +10,7 @@ from ...dialects import tri
 from ...dialects.core.tensor import Shape, normalize_axis
 from .buffer import Buffer, Lanes
 from .conversion import convert
-from .index import Index, index_of, nest
+from .index import Index, index_of, nest, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .parallel import each
@@ -56,8 +56,8 @@ def _gather_last(x: Buffer, indices: Buffer, sink: Sink) -> None:
     def read(at: list[Index], lanes: Lanes | None) -> Number:
         if lanes is None:
             return x.load([at[0], _place(indices, [at[1]], size)])
-        places = place_in(indices.load([at[1]], lanes), size)
-        return x.gather(x.position([at[0], Index(0)]), convert(places, "i32").value, lanes)
+        places = convert(place_in(indices.load([at[1]], lanes), size), place_dtype(size))
+        return x.gather(x.position([at[0], Index(0)]), places.value, lanes)
 
     sink.fill_vectors(read, x.dtype, "i64")
 
@@ -67,15 +67,15 @@ def lower_gather_elements(
     op: tri.GatherElements, kernel: KernelBuilder, x: Buffer, indices: Buffer, sink: Sink
 ) -> None:
     axis, last = normalize_axis(op.axis, len(x.shape)), len(x.shape) - 1
-    size = x.shape[axis]
+    size, dtype = x.shape[axis], place_dtype(x.shape[axis] * x.strides[axis])
 
     def read(at: list[Index], lanes: Lanes | None) -> Number:
         if lanes is None:
             return x.load([_place(indices, at, size) if d == axis else i for d, i in enumerate(at)])
-        places = convert(place_in(indices.load(at, lanes), size), "i32")
+        places = convert(place_in(indices.load(at, lanes), size), dtype)
         steps = places * x.strides[axis]
         if axis != last:
-            steps = steps + neighbours(Index(0), lanes)
+            steps = steps + neighbours(Index(0), lanes, dtype)
         start = x.position([Index(0) if d == axis else i for d, i in enumerate(at)])
         return x.gather(start, steps.value, lanes)
 
@@ -113,30 +113,31 @@ def lower_one_hot(
     outer, inner = math.prod(indices.shape[:axis]), math.prod(indices.shape[axis:])
     names = indices.reshape((outer, inner))
     off, on = (values.load([Index(i)]) for i in range(2))
+    dtype = place_dtype(op.depth)
 
     def choice(hit: Number, lanes: Lanes | None) -> Number:
         return hit.select(repeated(on, lanes), repeated(off, lanes))
 
     def along_depth(at: list[Index], lanes: Lanes | None) -> Number:
-        hot = repeated(_hot(names.load([at[0], Index(0)]), op.depth), lanes)
-        return choice(neighbours(at[1], lanes).equal(hot), lanes)
+        hot = repeated(_hot(names.load([at[0], Index(0)]), op.depth, dtype), lanes)
+        return choice(neighbours(at[1], lanes, dtype).equal(hot), lanes)
 
     def along_inner(at: list[Index], lanes: Lanes | None) -> Number:
-        hot = _hot(names.load([at[0], at[2]], lanes), op.depth)
-        return choice(hot.equal(repeated(at[1].number("i32"), lanes)), lanes)
+        hot = _hot(names.load([at[0], at[2]], lanes), op.depth, dtype)
+        return choice(hot.equal(repeated(at[1].number(dtype), lanes)), lanes)
 
     if inner == 1:
-        sink.over((outer, op.depth)).fill_vectors(along_depth, values.dtype, "i32")
+        sink.over((outer, op.depth)).fill_vectors(along_depth, values.dtype, dtype)
     else:
         sink.over((outer, op.depth, inner)).fill_vectors(along_inner, values.dtype, "i64")
 
 
-def _hot(index: Number, depth: int) -> Number:
-    """Return the place that an index makes hot, as i32; -1 when it is outside of the axis."""
+def _hot(index: Number, depth: int, dtype: str) -> Number:
+    """Return the place that an index makes hot; -1 when it is outside of the axis."""
     wide = convert(index, "i64")
     wide = wide.less(0).select(wide + depth, wide)
     inside = wide.greater_equal(0).logical_and(wide.less(depth))
-    return convert(inside.select(wide, -1), "i32")
+    return convert(inside.select(wide, -1), dtype)
 
 
 @template(tri.ScatterElements)

@@ -94,23 +94,28 @@ def _left(
     pointwise: bool,
 ) -> Left:
     """Read pixels where windows are those, and windows of an image with its padding elsewhere."""
-    if pointwise:
-        return read_pixels(image.reshape((image.shape[0], math.prod(image.shape[1:]))))
     padded = _padded(kernel, image, taps, axes, y)
+    if pointwise:
+        return read_pixels(padded.reshape((padded.shape[0], math.prod(padded.shape[1:]))))
     return read_windows(lambda channel, at: padded.load([*channel, *at]), y.shape[-1], axes)
 
 
 def _padded(
     kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Sink
 ) -> Buffer:
-    """Copy an image with as much of its padding as windows see, where they see any."""
-    if not any(axis.padded for axis in axes):
+    """Return an image with the padding that windows read, in the type of the products.
+
+    The image is copied only if it has padding or another type: f16 and bf16 are converted once,
+    not at each read.
+    """
+    dtype = compute_dtype(image.dtype)
+    if image.dtype == dtype and not any(axis.padded for axis in axes):
         return image
     shape = (image.shape[0], *seen_sizes(y.shape[2:], taps, axes))
     # Iterations over a batch pad one image each; a single image is padded by all threads.
     memory = kernel.private if y.shape[0] > 1 else kernel.scratch
-    copy = memory(shape, image.dtype)
-    width = kernel.lanes(image.dtype)
+    copy = memory(shape, dtype)
+    width = kernel.lanes(dtype)
 
     def move(at: list[Index], lanes: Lanes | None) -> None:
         taken = lanes or Lanes(1)

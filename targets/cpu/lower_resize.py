@@ -14,7 +14,7 @@ from ...dialects.core.tensor import Array, numpy_dtype
 from ...dialects.tri.interpolation import Axis, Kernel
 from .buffer import Buffer, Lanes
 from .conversion import convert
-from .index import Index, carry, index_of
+from .index import Index, carry, index_of, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .parallel import each
@@ -75,12 +75,16 @@ def _taps(op: tri.Resize, kernel: KernelBuilder, axis: Axis, dtype: str) -> Taps
         at = axis.coordinates(transform)
         outside = kernel.table(((at < 0) | (at > axis.size - 1)).astype(np.int32))
     if op.mode == "nearest":
-        places = axis.nearest(transform, op.nearest_mode).astype(np.int32)[None]
+        places = _places(axis.nearest(transform, op.nearest_mode)[None], axis)
         return Taps(1, kernel.table(places), None, outside)
     how = Kernel(op.mode, op.cubic_coeff_a, op.exclude_outside, op.antialias)
     places, weights = _nonzero(axis.weights(transform, how))
     factors = kernel.table(weights.astype(numpy_dtype(dtype)))
-    return Taps(len(places), kernel.table(places), factors, outside)
+    return Taps(len(places), kernel.table(_places(places, axis)), factors, outside)
+
+
+def _places(places: Array, axis: Axis) -> Array:
+    return places.astype(numpy_dtype(place_dtype(axis.size)))
 
 
 def _nonzero(matrix: Array) -> tuple[Array, Array]:
@@ -88,7 +92,7 @@ def _nonzero(matrix: Array) -> tuple[Array, Array]:
     count = max(1, int((matrix != 0).sum(1).max()))
     # A stable sort brings those first, in order; rows that have fewer are filled up with zeros.
     places = np.argsort(matrix == 0, axis=1, kind="stable")[:, :count]
-    return places.T.astype(np.int32), np.take_along_axis(matrix, places, 1).T
+    return places.T, np.take_along_axis(matrix, places, 1).T
 
 
 def _nearest(x: Buffer, axes: Sequence[Taps], y: Sink, beyond: float) -> None:
@@ -103,7 +107,7 @@ def _nearest(x: Buffer, axes: Sequence[Taps], y: Sink, beyond: float) -> None:
             number = x.gather(x.position([*places, Index(0)]), steps.value, lanes)
         return _extrapolated(number, axes, at, lanes, beyond)
 
-    y.fill_vectors(read, x.dtype, "i32")
+    y.fill_vectors(read, x.dtype, place_dtype(x.shape[-1]))
 
 
 def _interpolate(

@@ -6,7 +6,7 @@ from ...dialects import tri
 from ...dialects.core.tensor import normalize_axis
 from .buffer import Buffer, Lanes, tail_mask
 from .conversion import convert
-from .index import Index, carry, for_each, when
+from .index import Index, carry, for_each, place_dtype, when
 from .kernel import KernelBuilder
 from .lower_reduce import Reduction
 from .number import Number, compute_dtype
@@ -61,18 +61,20 @@ def _search(
             place = search.across_strips(lambda i: strips.load([at[0], i, at[1]], lanes), lanes)
             sink.store(place, at, lanes)
 
-        each_vector((outer, *inner), kernel.lanes(x.dtype, "i32", *sink.dtypes), columns)
+        lanes = kernel.lanes(x.dtype, search.places, *sink.dtypes)
+        each_vector((outer, *inner), lanes, columns)
         return
-    width = kernel.lanes(x.dtype, "i32")
+    width = kernel.lanes(x.dtype, search.places)
     rows = x.reshape((outer, length))
     each((outer,), lambda at: sink.store(search.along_strip(rows, at[0], width), at))
 
 
 class _Search:
-    """Look for the extreme element of strips: its value so far, and its place as i32."""
+    """Look for the extreme element of strips: its value so far, and its place."""
 
     def __init__(self, kind: str, length: int, last: bool, dtype: str) -> None:
         self.length, self.last = length, last
+        self.places = place_dtype(length)
         self.how = Reduction(kind, dtype)
         self.better = _more_extreme(kind)
 
@@ -81,24 +83,24 @@ class _Search:
         start = element(Index(0))
 
         def step(i: Index, now: list[Number]) -> list[Number]:
-            return self._step(element(i), repeated(i.number("i32"), lanes), now)
+            return self._step(element(i), repeated(i.number(self.places), lanes), now)
 
-        zero = repeated(Index(0).number("i32"), lanes)
+        zero = repeated(Index(0).number(self.places), lanes)
         return convert(carry(self.length, [start, zero], step, start=1)[1], "i64")
 
     def along_strip(self, rows: Buffer, outer: Index, width: int) -> Number:
         """Search one strip with vectors along it; returns its place as a scalar."""
         full, lanes = self.length - self.length % width, Lanes(width)
-        start = [self.how.identity(width), repeated(Index(0).number("i32"), lanes)]
+        start = [self.how.identity(width), repeated(Index(0).number(self.places), lanes)]
         start = [start[0], start[1] - 1]  # a lane that has seen nothing yet
 
         def step(i: Index, now: list[Number]) -> list[Number]:
-            return self._step(rows.load([outer, i], lanes), neighbours(i, lanes), now)
+            return self._step(rows.load([outer, i], lanes), neighbours(i, lanes, self.places), now)
 
         best = carry(full, start, step, step=width)
         if self.length > full:
             tail = Lanes(width, tail_mask(width, self.length - full))
-            places = neighbours(Index(full), lanes)
+            places = neighbours(Index(full), lanes, self.places)
             best = self._step(rows.load([outer, Index(full)], tail), places, best, tail.mask)
         return self._join(*best)
 
@@ -122,8 +124,8 @@ class _Search:
         if best.is_float:
             hit = hit.logical_or(best.is_nan().logical_and(top.is_nan()))
         hit = hit.logical_and(where.greater_equal(0))
-        missed = where.like(-1 if self.last else 2**31 - 1)
-        pick = Reduction("max" if self.last else "min", "i32")
+        missed = where.like(-1 if self.last else self.length)
+        pick = Reduction("max" if self.last else "min", self.places)
         return convert(pick.across(hit.select(where, missed)), "i64")
 
 

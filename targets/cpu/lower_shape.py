@@ -4,7 +4,7 @@ from ...dialects import tri
 from ...dialects.core.tensor import normalize_axis
 from ..strides import parts_of
 from .buffer import Buffer, Lanes
-from .index import Index
+from .index import Index, place_dtype
 from .kernel import KernelBuilder
 from .number import Number
 from .sink import Sink
@@ -67,9 +67,13 @@ def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, sink: Sink) -> No
 
 @template(tri.Trilu)
 def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+    rows, columns = x.shape[-2:]
+    diagonal = max(-rows, min(op.k, columns))
+    dtype = place_dtype(max(rows, columns))
+
     def read(at: list[Index], lanes: Lanes | None) -> Number:
-        distance = neighbours(at[-1], lanes) - repeated(at[-2].number("i32"), lanes)
-        kept = distance.greater_equal(op.k) if op.upper else distance.less_equal(op.k)
+        distance = neighbours(at[-1], lanes, dtype) - repeated(at[-2].number(dtype), lanes)
+        kept = distance.greater_equal(diagonal) if op.upper else distance.less_equal(diagonal)
         return kept.select(x.load(at, lanes), 0)
 
-    sink.fill_vectors(read, x.dtype, "i32")
+    sink.fill_vectors(read, x.dtype, dtype)

@@ -51,8 +51,12 @@ class Product:
     @property
     def panels_suit(self) -> bool:
         """Say whether vectors may lie across the outputs of this convolution."""
-        native = self.dtype == compute_dtype(self.dtype)
-        return self.is_conv and self.group == 1 and len(self.taps) <= 2 and native
+        return self.is_conv and self.group == 1 and len(self.taps) <= 2
+
+    @property
+    def is_widened(self) -> bool:
+        """Return whether weights are converted to another type before they are multiplied."""
+        return self.dtype != compute_dtype(self.dtype)
 
     @property
     def bits(self) -> int:

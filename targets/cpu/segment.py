@@ -118,12 +118,10 @@ def _arguments(number: int, call: KernelCall) -> list[str]:
     lines: list[str] = []
     for index, place in enumerate(call.arguments):
         name = f"%p{number}_{index}"
-        pointer = f"llvm.getelementptr %b{place.base}[{place.offset}]"
-        lines.append(f"  {name} = {pointer} : (!llvm.ptr) -> !llvm.ptr, i8")
+        lines += _offset_pointer(name, f"%b{place.base}", place.offset)
         if place.own is not None:
-            mine = f"llvm.getelementptr %own[{place.own}] : (!llvm.ptr) -> !llvm.ptr, i8"
             lines += [
-                f"  {name}_own = {mine}",
+                *_offset_pointer(f"{name}_own", "%own", place.own),
                 f"  {name}_mine = llvm.select %caller, {name}, {name}_own : i1, !llvm.ptr",
             ]
             name += "_mine"
@@ -134,6 +132,14 @@ def _arguments(number: int, call: KernelCall) -> list[str]:
         ]
     lines.append(f"  %f{number} = llvm.mlir.addressof @call_{call.symbol} : !llvm.ptr")
     return lines
+
+
+def _offset_pointer(name: str, base: str, offset: int) -> list[str]:
+    """Compute `base` plus a byte offset of 64 bits: a literal index of getelementptr has 32."""
+    return [
+        f"  {name}_offset = llvm.mlir.constant({offset} : i64) : i64",
+        f"  {name} = llvm.getelementptr {base}[{name}_offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8",
+    ]
 
 
 def _share(number: int, phase: int, iterations: int, limit: int, counter: int) -> list[str]:

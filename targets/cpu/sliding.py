@@ -8,7 +8,7 @@ from .index import Index, carry_nest
 from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype, constant_of
 from .sink import Sink, each_vector
-from .windows import Axis, inside_axis, lane_numbers
+from .windows import Axis, inside_axis
 
 
 def slide_windows(
@@ -61,13 +61,13 @@ def _row_of_taps(
     for row in rows:
         inside = splat(row, lanes.width).value
         mask = inside if mask is None else arith.andi(mask, inside)
-    steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
     if last.padded:
-        inside = inside_axis(column, Number(steps, "i32"), last)
+        inside = inside_axis(column, lanes.width, last, last.stride)
         mask = inside if mask is None else arith.andi(mask, inside)
     if last.stride == 1:
         return x.load([*leading, *at], Lanes(lanes.width, mask))
     position = x.position([*leading, *at])
+    steps = constant_vector([lane * last.stride for lane in range(lanes.width)])
     return x.gather(position, steps, Lanes(lanes.width, mask or all_lanes(lanes.width)))
 
 
@@ -80,7 +80,7 @@ def _every_other(
     unless all `rows` hold: then the row is one of the input.
     """
     wide = 2 * lanes.width
-    mask = inside_axis(at[-1], lane_numbers(wide), axis)
+    mask = inside_axis(at[-1], wide, axis)
     for row in rows:
         mask = arith.andi(mask, splat(row, wide).value)
     twice = Lanes(wide, mask)

@@ -1,95 +1,110 @@
 """Run transposed convolutions as plain ones."""
 
+import math
+from itertools import chain
+
 import numpy as np
 
-from ...dialects import tri
+from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
+from ...dialects.core.machine import NATIVE, find_machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import Array, Shape
+from ...dialects.core.tensor import DTYPES, Array, Shape
 from ...passes.constants import hint
 from ...passes.core import Pass
-from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
-
-WASTE = 2
-"""Kernels are filled up to a multiple of the stride: by at most so much that products double."""
+from ...passes.rewriting import NoMatch, Rewriter, rewrite
+from .conv_phases import BlockedPhases, need_dense_phases
+from .machine_pattern import MachinePattern
 
 
 class SplitConvTranspose(Pass):
-    """Run 2-D transposed convolutions with constant kernels as plain ones.
+    """Run transposed convolutions with constant kernels as plain ones, in one or two dimensions.
 
     Outputs that are a stride apart see the same taps of the kernel: each such set is a convolution
-    of stride 1, and all sets are one, whose channels `tri.depth_to_space` then spreads out.
+    of stride 1, and all sets are one, whose channels are then spread out. What a `machine` computes
+    on blocked images, set by set, is left to `choose-layouts`.
 
         tri.conv_transpose %x, %w {strides = 2, 2}   =>   tri.slice (tri.depth_to_space (tri.conv
                                                               %x, %w_split) {blocksize = 2})
         tri.conv_transpose %x, %w {strides = 1, 1}   =>   tri.conv %x, %w_turned
     """
 
+    machine: str = NATIVE
+
     def run(self, module: Module) -> None:
-        rewrite(module, _Split())
+        rewrite(module, _Split(find_machine(self.machine)))
 
 
-class _Split(Pattern):
+class _Split(MachinePattern):
     root = tri.ConvTranspose
 
     def rewrite(self, op: tri.ConvTranspose, rewriter: Rewriter) -> None:
-        stride, taps = _stride_and_taps(op)
-        w = rewriter.constant(op.w)
+        need_dense_phases(op)
+        if self._runs_on_blocks(op):
+            raise NoMatch("is computed on blocked images")
+        w, strides, rank = rewriter.constant(op.w), op.strides, len(op.strides)
         bias = None if op.b is None else rewriter.constant(op.b)
-        sizes = tensor_of(op.y.type).shape[2:]
-        inputs = tensor_of(op.x.type).shape[2:]
+        taps = cpu.phase_taps(w.shape[2:], strides)
+        sizes, inputs = (tensor_of(v.type).shape[2:] for v in (op.y, op.x))
         # Sets of outputs before the first one that is kept, and up to the last one.
-        first = [begin // stride for begin in op.pads[:2]]
+        axes = list(zip(op.pads[:rank], strides, strict=True))
+        first = [begin // stride for begin, stride in axes]
         last = [
-            -(-(begin + size) // stride) for begin, size in zip(op.pads[:2], sizes, strict=True)
+            -(-(begin + size) // stride) for (begin, stride), size in zip(axes, sizes, strict=True)
         ]
         before = [count - 1 - start for count, start in zip(taps, first, strict=True)]
         after = [stop - size for stop, size in zip(last, inputs, strict=True)]
         if min(*before, *after) < 0:
             raise NoMatch("cuts off whole inputs")
         with rewriter.before(op):
+            sets = None if bias is None else bias.repeat(math.prod(strides))
             spread = tri.Conv.build(
                 op.x,
-                _constant(rewriter, op, _split_kernels(w, op.group, stride, taps), "weight"),
-                None if bias is None else _constant(rewriter, op, bias.repeat(stride**2), "bias"),
-                strides=(1, 1),
+                _constant(rewriter, op, _split_kernels(w, op.group, strides), "weight"),
+                None if sets is None else _constant(rewriter, op, sets, "bias"),
+                strides=(1,) * rank,
                 pads=(*before, *after),
-                dilations=(1, 1),
+                dilations=(1,) * rank,
                 group=op.group,
             )
-            made: Op = spread
-            if stride > 1:
-                made = tri.DepthToSpace.build(spread.y, blocksize=stride, mode="CRD")
-            starts = [begin % stride for begin in op.pads[:2]]
+            made = _interleaved(spread, strides)
+            starts = [begin % stride for begin, stride in axes]
             rewriter.replace(op, _cropped(made, starts, tensor_of(op.y.type).shape))
 
-
-def _stride_and_taps(op: tri.ConvTranspose) -> tuple[int, list[int]]:
-    """Return the stride, and how many taps one output sees; NoMatch where this does not pay."""
-    kernel = tensor_of(op.w.type).shape[2:]
-    if len(kernel) != 2 or len(set(op.strides)) != 1 or set(op.dilations) != {1}:
-        raise NoMatch("is not 2-D, or has unequal strides or dilations")
-    stride = op.strides[0]
-    taps = [-(-size // stride) for size in kernel]
-    products = (taps[0] * taps[1] * stride**2) / (kernel[0] * kernel[1])
-    if products > WASTE:
-        raise NoMatch(f"needs {products:.1f} times the products")
-    if not tensor_of(op.x.type).size:
-        raise NoMatch("is empty")
-    return stride, taps
+    def _runs_on_blocks(self, op: tri.ConvTranspose) -> bool:
+        try:
+            BlockedPhases.of(op, self.machine.lanes(DTYPES["f32"].bits))
+        except NoMatch:
+            return False
+        return True
 
 
-def _split_kernels(w: Array, group: int, stride: int, taps: list[int]) -> Array:
-    """Turn [C, O / group, kernel…] to the kernels [O * stride², C / group, taps…] of all sets."""
-    channels, outputs = w.shape[0] // group, w.shape[1]
-    filled = [count * stride for count in taps]
-    missing = [(0, full - size) for full, size in zip(filled, w.shape[2:], strict=True)]
-    padded = np.pad(w, [(0, 0), (0, 0), *missing])
-    shape = (group, channels, outputs, taps[0], stride, taps[1], stride)
-    sets = padded.reshape(shape).transpose(0, 2, 4, 6, 1, 3, 5)[..., ::-1, ::-1]
-    return np.ascontiguousarray(sets).reshape(-1, channels, *taps)
+def _split_kernels(w: Array, group: int, strides: Shape) -> Array:
+    """Turn [C, O / group, kernel…] to the kernels [O * strides, C / group, taps…] of all sets."""
+    rank, none = len(strides), (0,) * len(strides)
+    parts = [cpu.phase_kernels(part, strides, none) for part in np.split(w, group)]
+    sets = [np.moveaxis(part, rank, 0) for part in parts]
+    shape = sets[0].shape
+    joined = np.concatenate(sets).reshape(-1, *shape[rank + 1 :])
+    return np.ascontiguousarray(joined)
+
+
+def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
+    """Bring the results of all sets, which are channels, to where they are in an image."""
+    if math.prod(strides) == 1:
+        return spread
+    rank = len(strides)
+    if rank == 2 and len(set(strides)) == 1:
+        return tri.DepthToSpace.build(spread.y, blocksize=strides[0], mode="CRD")
+    batch, channels, *sizes = tensor_of(spread.y.type).shape
+    outputs = channels // math.prod(strides)
+    split = tri.Reshape.build(spread.y, shape=(batch, outputs, *strides, *sizes))
+    pairs = chain(*zip(range(2 + rank, 2 + 2 * rank), range(2, 2 + rank), strict=True))
+    moved = tri.Transpose.build(split.y, permutation=(0, 1, *pairs))
+    image = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    return tri.Reshape.build(moved.y, shape=(batch, outputs, *image))
 
 
 def _constant(rewriter: Rewriter, op: tri.ConvTranspose, array: Array, what: str) -> ir.Value:
@@ -101,4 +116,4 @@ def _cropped(made: Op, starts: list[int], shape: Shape) -> Op:
     whole = made.results[0]
     if tensor_of(whole.type).shape == shape:
         return made
-    return tri.Slice.build(whole, starts=(0, 0, *starts), sizes=shape, steps=(1,) * 4)
+    return tri.Slice.build(whole, starts=(0, 0, *starts), sizes=shape, steps=(1,) * len(shape))

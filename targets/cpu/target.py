@@ -20,6 +20,7 @@ from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
 from .choose_layouts import ChooseLayouts
 from .choose_winograd import ChooseWinograd
+from .pack_recurrent import PackRecurrent
 from .pack_weights import PackWeights
 from .split_conv_transpose import SplitConvTranspose
 
@@ -41,9 +42,10 @@ class CpuTarget(Target):
         tuned = (ApplyTuning(file, error, machine),) if file else ()
         return (
             *decompose,
-            SplitConvTranspose(),
+            SplitConvTranspose(machine),
             ChooseDotProducts(not options.strict, machine),
             ChooseLayouts(error, machine),
+            PackRecurrent(machine),
             *tuned,
             ChooseWinograd(error, machine),
             PackWeights(machine),

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from ...dialects.core.tensor import Shape
 from ..strides import row_major
 from .buffer import Buffer, Lanes, tail_mask
-from .contraction import splat
+from .contraction import Left, splat
 from .index import Index, nest
 from .number import Number, arith
-from .windows import Axis, inside_axis, lane_numbers
+from .windows import Axis, inside_axis
 from .winograd_tiles import deal
 
 
@@ -33,27 +33,38 @@ class RowWindows:
 
     def fill(self, memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
         """Pack the panel that starts at a window: [channels * taps, columns of a tile]."""
-        strides = row_major((self.image.shape[0], *self.taps))
         width = masks[0].width
 
         def element(at: list[Index]) -> None:
-            # Channels go round fastest: they share all masks.
             *tap, channel = at
-            k = Index(0)
-            for index, stride in zip((channel, *tap), strides, strict=True):
-                k = k + index * stride
+            k = self.place(at)
             for v, lanes in enumerate(masks):
-                loaded = self._load(channel, start + v * width, tap, lanes)
+                loaded = self.load(channel, start + v * width, tap, lanes)
                 memory.store(loaded, [k, Index(v * width)], Lanes(width))
 
-        nest((*self.taps, self.image.shape[0]), element)
+        nest(self.depth, element)
 
-    def _load(self, channel: Index, first: Index, tap: Sequence[Index], lanes: Lanes) -> Number:
+    @property
+    def depth(self) -> Shape:
+        """The taps, then the channels, which go round fastest: they share all masks."""
+        return (*self.taps, self.image.shape[0])
+
+    def place(self, depth: Sequence[Index]) -> Index:
+        """Return the number of an element of `depth` where the channels come first."""
+        *tap, channel = depth
+        place = Index(0)
+        for index, stride in zip(
+            (channel, *tap), row_major((self.image.shape[0], *self.taps)), strict=True
+        ):
+            place = place + index * stride
+        return place
+
+    def load(self, channel: Index, first: Index, tap: Sequence[Index], lanes: Lanes) -> Number:
         """Load one tap of neighbouring windows, of which `lanes` leaves out those past the end."""
         across = self.windows[1]
         row, column = first // across, first % across
         one = self._row(channel, row, column, tap, lanes.width)
-        if across % lanes.width == 0:
+        if across % lanes.width == 0 or self.windows[0] == 1:
             return one
         left = Index(across) - column
         two = self._row(channel, row + 1, Index(0) - left, tap, lanes.width)
@@ -68,6 +79,30 @@ class RowWindows:
         place = column * across.stride + tap[1] * across.dilation - across.begin
         width = lanes * across.stride
         inside = splat(line.within(0, down.size), width).value
-        mask = arith.andi(inside, inside_axis(place, lane_numbers(width), across))
+        mask = arith.andi(inside, inside_axis(place, width, across))
         loaded = self.image.load([channel, line, place], Lanes(width, mask))
         return deal(loaded, across.stride)[0]
+
+
+@dataclass(frozen=True)
+class DirectWindows:
+    """Read windows where they are, at a depth of `windows`; for few rows, used once each."""
+
+    windows: RowWindows
+
+    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+        pass
+
+    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+        *tap, channel = depth
+        return [
+            self.windows.load(channel, start + v * lanes.width, tap, lanes)
+            for v, lanes in enumerate(masks)
+        ]
+
+    def fetch_next(self, start: Index, tile: Index, tiles: int) -> None:
+        return None
+
+    def left(self, left: Left) -> Left:
+        """Return what loads the elements of rows at a depth of `windows`."""
+        return lambda rows, r, depth: left(rows, r, [self.windows.place(depth)])

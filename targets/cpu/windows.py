@@ -8,18 +8,18 @@ from ...dialects.core.tensor import Shape
 from ..strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
 from .contraction import splat
-from .index import Index
+from .index import Index, place_dtype
 from .number import Number, arith
 
 
-def lane_numbers(width: int) -> Number:
-    """Emit the vector 0, 1, 2, … of i32."""
-    return Number(constant_vector(list(range(width))), "i32")
+def lane_numbers(width: int, dtype: str = "i32") -> Number:
+    """Emit the vector 0, 1, 2, … of an integer type."""
+    return Number(constant_vector(list(range(width)), dtype), dtype)
 
 
-def splat_index(index: Index, width: int) -> Number:
-    """Repeat an index in all lanes, as i32."""
-    return splat(index.number("i32"), width)
+def splat_index(index: Index, width: int, dtype: str = "i32") -> Number:
+    """Repeat an index in all lanes, as an integer type."""
+    return splat(index.number(dtype), width)
 
 
 def repeated(number: Number, lanes: Lanes | None) -> Number:
@@ -27,11 +27,16 @@ def repeated(number: Number, lanes: Lanes | None) -> Number:
     return number if lanes is None else splat(number, lanes.width)
 
 
-def neighbours(start: Index, lanes: Lanes | None) -> Number:
-    """Return the places of all lanes, as i32, where the first one's is `start`."""
+def neighbours(start: Index, lanes: Lanes | None, dtype: str) -> Number:
+    """Return the places of all lanes, as an integer type, where the first one's is `start`."""
     if lanes is None:
-        return start.number("i32")
-    return splat_index(start, lanes.width) + lane_numbers(lanes.width)
+        return start.number(dtype)
+    return splat_index(start, lanes.width, dtype) + lane_numbers(lanes.width, dtype)
+
+
+def unsigned(number: Number) -> Number:
+    """See the bits of an integer as those of an unsigned one: negative numbers are large then."""
+    return Number(number.value, f"u{number.dtype}")
 
 
 def divide_unsigned(number: Number, divisor: int) -> Number:
@@ -41,9 +46,9 @@ def divide_unsigned(number: Number, divisor: int) -> Number:
     return number.with_value(arith.divui(number.value, number.like(divisor).value))
 
 
-def positions(start: Index, shape: Shape, width: int) -> list[Number]:
+def positions(start: Index, shape: Shape, width: int, dtype: str) -> list[Number]:
     """Return the coordinates of neighbouring row-major positions, one vector for each axis."""
-    linear = splat_index(start, width) + lane_numbers(width)
+    linear = neighbours(start, Lanes(width), dtype)
     coordinates: list[Number] = []
     for axis in reversed(range(len(shape))):
         if axis == 0:
@@ -66,19 +71,25 @@ class Axis:
     padded: bool
 
 
+LINE = Axis(size=1, stride=1, begin=0, dilation=1, padded=False)
+"""The first axis of an image that is a single line."""
+
+
 @dataclass(frozen=True)
 class WindowReader:
     """Read one tap of several windows at once: zero outside of the input.
 
-    `plane` is the input with its spatial axes last; `axes` describe them.
+    `plane` is the input with its spatial axes last; `axes` describe them. `dtype` is the integer
+    type of places in vectors.
     """
 
     plane: Buffer
     axes: Sequence[Axis]
+    dtype: str
 
     def corners(self, start: Index, outputs: Shape, width: int) -> list[Number]:
         """Return where `width` neighbouring windows begin, as one vector for each axis."""
-        coordinates = positions(start, outputs, width)
+        coordinates = positions(start, outputs, width, self.dtype)
         return [
             c * axis.stride - axis.begin for c, axis in zip(coordinates, self.axes, strict=True)
         ]
@@ -112,9 +123,8 @@ class WindowReader:
         for corner, index, axis in zip(corners, tap, self.axes, strict=True):
             if not axis.padded:
                 continue
-            at = corner + splat_index(index * axis.dilation, lanes.width)
-            unsigned = Number(at.value, "ui32")
-            inside = unsigned.less(axis.size).value
+            at = corner + splat_index(index * axis.dilation, lanes.width, self.dtype)
+            inside = unsigned(at).less(axis.size).value
             mask = inside if mask is None else arith.andi(mask, inside)
         return all_lanes(lanes.width) if mask is None else mask
 
@@ -127,15 +137,16 @@ def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
     )
 
 
-def inside_axis(first: Index, steps: Number, axis: Axis) -> Any:
-    """Return the mask of the places, steps from the first one on, that lie inside the input."""
-    places = splat(first.number("i32"), steps.value.type.shape[0]) + steps
-    return Number(places.value, "ui32").less(axis.size).value
+def inside_axis(first: Index, width: int, axis: Axis, step: int = 1) -> Any:
+    """Return the mask of `width` places, each a step from the one before, that are in the input."""
+    dtype = place_dtype(axis.size)
+    steps = Number(constant_vector([step * lane for lane in range(width)], dtype), dtype)
+    return unsigned(splat_index(first, width, dtype) + steps).less(axis.size).value
 
 
 def inside_image(places: Sequence[Index], axes: Sequence[Axis], lanes: Lanes) -> Any:
     """Return the mask of the neighbours at some places, on every axis, that are in the input."""
-    mask = inside_axis(places[-1], lane_numbers(lanes.width), axes[-1])
+    mask = inside_axis(places[-1], lanes.width, axes[-1])
     for place, axis in zip(places[:-1], axes[:-1], strict=True):
         inside = splat(place.within(0, axis.size), lanes.width).value
         mask = arith.andi(mask, inside)

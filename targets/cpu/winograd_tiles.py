@@ -1,13 +1,14 @@
 """Loading the overlapping input tiles of a Winograd convolution, a vector of tiles at a time."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .buffer import Buffer, Lanes, constant_vector, vector
 from .contraction import splat
-from .index import Index
+from .index import Index, place_dtype
 from .number import Number, arith
-from .windows import Axis, WindowReader, inside_axis, lane_numbers, splat_index
+from .windows import Axis, WindowReader, inside_axis, splat_index
 from .winograd_layout import Layout
 
 Taps = list[list[Number]]
@@ -67,26 +68,28 @@ class TileReader:
         line = tile_row * self.layout.tile + (i - down.begin)
         column = Index(start - across.begin)
         inside = splat(line.within(0, down.size), width).value
-        mask = arith.andi(inside, inside_axis(column, lane_numbers(width), across))
+        mask = arith.andi(inside, inside_axis(column, width, across))
         return self.x.load([*leading, line, column], Lanes(width, mask))
 
     def _gathered(self, leading: Sequence[Index], row: Index, number: int) -> Taps:
-        reader = WindowReader(self.x, self.axes)
+        dtype = place_dtype(math.prod(axis.size for axis in self.axes))
+        reader = WindowReader(self.x, self.axes, dtype)
         lanes = Lanes(self.layout.lanes)
-        corners = self._corners(row, number)
+        corners = self._corners(row, number, dtype)
         return [
             [reader.load(leading, corners, [Index(i), Index(j)], lanes) for j in range(self.points)]
             for i in range(self.points)
         ]
 
-    def _corners(self, row: Index, number: int) -> list[Number]:
+    def _corners(self, row: Index, number: int, dtype: str) -> list[Number]:
         """Return where the tiles of a vector begin in the input."""
         rows, columns = self.layout.place(number)
         tile, lanes = self.layout.tile, self.layout.lanes
         down = [r * tile - self.axes[0].begin for r in rows]
         right = [c * tile - self.axes[1].begin for c in columns]
-        first = splat_index(row * tile, lanes)
-        return [first + Number(constant_vector(down), "i32"), Number(constant_vector(right), "i32")]
+        first = splat_index(row * tile, lanes, dtype)
+        down, right = (Number(constant_vector(places, dtype), dtype) for places in (down, right))
+        return [first + down, right]
 
 
 def deal(number: Number, hands: int) -> list[Number]:

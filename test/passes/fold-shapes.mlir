@@ -99,3 +99,70 @@ func.func @keeps_lone_transpose_after_merge(%x: tensor<2x3x4xf32>) -> tensor<4x6
   %y = "tri.transpose"(%a) {permutation = array<i64: 1, 0>} : (tensor<6x4xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
 }
+
+// A convolution of one axis comes as one of two: its bias and its activation belong to it.
+// CHECK-LABEL: func.func @moves_elementwise_before_units
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x3x1x8xf32>, %[[W:.*]]: tensor<4x3x1x1xf32>, %[[B:.*]]: tensor<4x1xf32>)
+// CHECK:         %[[C:.*]] = "tri.conv"(%[[X]], %[[W]])
+// CHECK:         %[[T:.*]] = "tri.reshape"(%[[B]]) {shape = array<i64: 1, 4, 1, 1>}
+// CHECK-NEXT:    %[[S:.*]] = "tri.add"(%[[C]], %[[T]])
+// CHECK-NEXT:    %[[R:.*]] = "tri.relu"(%[[S]])
+// CHECK-NEXT:    return %[[R]]
+func.func @moves_elementwise_before_units(%x: tensor<2x3x1x8xf32>, %w: tensor<4x3x1x1xf32>, %b: tensor<4x1xf32>) -> tensor<2x4x1x8xf32> {
+  %c = "tri.conv"(%x, %w) {operandSegmentSizes = array<i32: 1, 1, 0>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, group = 1} : (tensor<2x3x1x8xf32>, tensor<4x3x1x1xf32>) -> tensor<2x4x1x8xf32>
+  %a = "tri.reshape"(%c) {shape = array<i64: 2, 4, 8>} : (tensor<2x4x1x8xf32>) -> tensor<2x4x8xf32>
+  %s = "tri.add"(%a, %b) : (tensor<2x4x8xf32>, tensor<4x1xf32>) -> tensor<2x4x8xf32>
+  %r = "tri.relu"(%s) : (tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+  %y = "tri.reshape"(%r) {shape = array<i64: 2, 4, 1, 8>} : (tensor<2x4x8xf32>) -> tensor<2x4x1x8xf32>
+  return %y : tensor<2x4x1x8xf32>
+}
+
+// Two values that lost the same axis: what is left is one reshape.
+// CHECK-LABEL: func.func @moves_sum_of_two_before_units
+// CHECK-SAME:    (%[[X:.*]]: tensor<2x1x3xf32>)
+// CHECK:         %[[A:.*]] = "tri.exp"(%[[X]])
+// CHECK:         %[[B:.*]] = "tri.neg"(%[[X]])
+// CHECK:         %[[S:.*]] = "tri.add"(%[[A]], %[[B]])
+// CHECK-NEXT:    %[[Y:.*]] = "tri.reshape"(%[[S]]) {shape = array<i64: 2, 3>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @moves_sum_of_two_before_units(%x: tensor<2x1x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.exp"(%x) : (tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %b = "tri.neg"(%x) : (tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %c = "tri.reshape"(%a) {shape = array<i64: 2, 3>} : (tensor<2x1x3xf32>) -> tensor<2x3xf32>
+  %d = "tri.reshape"(%b) {shape = array<i64: 2, 3>} : (tensor<2x1x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.add"(%c, %d) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The reshape merges axes that the bias tells apart.
+// CHECK-LABEL: func.func @keeps_elementwise_behind_merge
+// CHECK:         "tri.reshape"
+// CHECK-NEXT:    "tri.add"
+func.func @keeps_elementwise_behind_merge(%x: tensor<2x3x4xf32>, %b: tensor<12xf32>) -> tensor<2x12xf32> {
+  %a = "tri.exp"(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %c = "tri.reshape"(%a) {shape = array<i64: 2, 12>} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
+  %y = "tri.add"(%c, %b) : (tensor<2x12xf32>, tensor<12xf32>) -> tensor<2x12xf32>
+  return %y : tensor<2x12xf32>
+}
+
+// The sum broadcasts what was reshaped.
+// CHECK-LABEL: func.func @keeps_elementwise_that_broadcasts
+// CHECK:         "tri.reshape"
+// CHECK-NEXT:    "tri.add"
+func.func @keeps_elementwise_that_broadcasts(%x: tensor<3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.exp"(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %c = "tri.reshape"(%a) {shape = array<i64: 1, 3>} : (tensor<3xf32>) -> tensor<1x3xf32>
+  %y = "tri.add"(%c, %z) : (tensor<1x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// The value before the reshape is needed anyway: nothing would fuse with what makes it.
+// CHECK-LABEL: func.func @keeps_elementwise_behind_shared_value
+// CHECK:         "tri.reshape"
+// CHECK-NEXT:    "tri.relu"
+func.func @keeps_elementwise_behind_shared_value(%x: tensor<2x1x3xf32>) -> (tensor<2x1x3xf32>, tensor<2x3xf32>) {
+  %a = "tri.exp"(%x) : (tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %c = "tri.reshape"(%a) {shape = array<i64: 2, 3>} : (tensor<2x1x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.relu"(%c) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %a, %y : tensor<2x1x3xf32>, tensor<2x3xf32>
+}

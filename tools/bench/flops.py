@@ -125,16 +125,26 @@ def _recurrent(op: tri.Lstm | tri.Gru | tri.Rnn) -> int:
     return 2 * steps * (w.size + r.size)
 
 
+def _packed_recurrent(op: cpu.PackedRecurrent) -> int:
+    x, r = _tensors((op.x, op.r))
+    steps = x.shape[0] * x.shape[1]  # of all sequences together
+    return 2 * steps * x.shape[2] * r.shape[2]
+
+
 _COUNTS: dict[str, Count] = {
     "cpu.block": lambda op: 0,
     "cpu.blocked_conv": _panel_conv,
+    "cpu.blocked_conv_transpose": _panel_conv,
     "cpu.blocked_winograd_conv": _blocked_winograd_conv,
     "cpu.dot_conv": _dot_conv,
     "cpu.dot_mat_mul": _mat_mul,
     "cpu.dot_panel_conv": _dot_panel_conv,
     "cpu.lane_conv": _lane_conv,
     "cpu.packed_conv": _packed_conv,
+    "cpu.packed_gru": _packed_recurrent,
+    "cpu.packed_lstm": _packed_recurrent,
     "cpu.packed_mat_mul": _mat_mul,
+    "cpu.packed_rnn": _packed_recurrent,
     "cpu.panel_conv": _panel_conv,
     "cpu.winograd_conv": _winograd_conv,
     "tri.attention": _attention,

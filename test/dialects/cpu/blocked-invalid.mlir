@@ -120,3 +120,57 @@ func.func @tiles_of_three(%x: tensor<1x1x10x10x4xf32>, %u: tensor<1x16x4x8xf32>)
       : (tensor<1x1x10x10x4xf32>, tensor<1x16x4x8xf32>) -> tensor<1x1x7x8x4xf32>
   return
 }
+
+// -----
+
+func.func @transpose_has_other_axes(%x: tensor<1x1x7x4xf32>, %w: tensor<2x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op image tensor<1x1x7x4xf32> does not have the axes of kernel (2, 2) and its strides}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2, 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 10>}
+      : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_crops_a_stride(%x: tensor<1x1x7x4xf32>, %w: tensor<2x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op crops 2 results of stride 2, must be fewer than that}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 2>, sizes = array<i64: 10>}
+      : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_makes_part_of_a_stride(%x: tensor<1x1x7x4xf32>, %w: tensor<2x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op makes 9 results, must be a multiple of the stride 2}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 9>}
+      : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_sees_too_little(%x: tensor<1x1x6x4xf32>, %w: tensor<2x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op image has 6 pixels on an axis, must have at least 7}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 10>}
+      : (tensor<1x1x6x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_lacks_phases(%x: tensor<1x1x7x4xf32>, %w: tensor<1x8x8xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op weight tensor<1x8x8xf32> does not hold 8 kernels for each of 2 phases}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 10>}
+      : (tensor<1x1x7x4xf32>, tensor<1x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return
+}
+
+// -----
+
+func.func @transpose_lacks_bias(%x: tensor<1x1x7x4xf32>, %w: tensor<2x8x8xf32>, %b: tensor<4xf32>) {
+  // expected-error @below {{'cpu.blocked_conv_transpose' op bias is tensor<4xf32>, must have one axis of 8 elements}}
+  %0 = "cpu.blocked_conv_transpose"(%x, %w, %b) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 10>}
+      : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>, tensor<4xf32>) -> tensor<1x2x10x4xf32>
+  return
+}

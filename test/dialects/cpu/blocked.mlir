@@ -48,3 +48,12 @@ func.func @blocked_winograd_conv(%x: tensor<1x1x10x10x4xf32>, %u: tensor<1x16x4x
       : (tensor<1x1x10x10x4xf32>, tensor<1x16x4x8xf32>) -> tensor<1x1x7x8x4xf32>
   return %0 : tensor<1x1x7x8x4xf32>
 }
+
+// Every result sees two of four taps, of one block of channels; the image has a pixel at each end.
+// CHECK-LABEL: func.func @blocked_conv_transpose
+// CHECK:         "cpu.blocked_conv_transpose"{{.*}}crops = array<i64: 1>{{.*}} : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+func.func @blocked_conv_transpose(%x: tensor<1x1x7x4xf32>, %w: tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32> {
+  %0 = "cpu.blocked_conv_transpose"(%x, %w) {outputs = 8, kernel = array<i64: 2>, strides = array<i64: 2>, crops = array<i64: 1>, sizes = array<i64: 10>}
+      : (tensor<1x1x7x4xf32>, tensor<2x8x8xf32>) -> tensor<1x2x10x4xf32>
+  return %0 : tensor<1x2x10x4xf32>
+}

@@ -141,3 +141,43 @@ func.func @keeps_other_blocks(%b: tensor<1x2x4x5x8xf32>) -> tensor<1x4x4x5x4xf32
   %1 = "cpu.block"(%0) {lanes = 4} : (tensor<1x16x4x5xf32>) -> tensor<1x4x4x5x4xf32>
   return %1 : tensor<1x4x4x5x4xf32>
 }
+
+// Images of one axis are blocked as those of two are.
+// CHECK-LABEL: func.func @blocks_lines
+// CHECK:         "cpu.block"
+// CHECK:         "tri.pad"{{.*}} -> tensor<1x8x502x16xf32>
+// CHECK:         %[[C:.*]] = "cpu.blocked_conv"{{.*}} -> tensor<1x8x500x16xf32>
+// CHECK:         %[[G:.*]] = "tri.gelu"(%[[C]])
+// CHECK:         %[[S:.*]] = "tri.add"(%[[G]], {{.*}}) : (tensor<1x8x500x16xf32>, tensor<1x8x1x16xf32>)
+// CHECK:         %[[M:.*]] = "tri.reduce_mean"(%[[S]]) {axes = array<i64: 2>
+// CHECK:         "cpu.unblock"(%[[M]])
+func.func @blocks_lines(%x: tensor<1x128x500xf32>) -> tensor<1x128x1xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<128x128x3xf32>} : () -> tensor<128x128x3xf32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<128x1xf32>} : () -> tensor<128x1xf32>
+  %c = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 1, 1>, strides = array<i64: 1>}
+      : (tensor<1x128x500xf32>, tensor<128x128x3xf32>) -> tensor<1x128x500xf32>
+  %g = "tri.gelu"(%c) : (tensor<1x128x500xf32>) -> tensor<1x128x500xf32>
+  %s = "tri.add"(%g, %b) : (tensor<1x128x500xf32>, tensor<128x1xf32>) -> tensor<1x128x500xf32>
+  %m = "tri.reduce_mean"(%s) {axes = array<i64: 2>, keepdims = true} : (tensor<1x128x500xf32>) -> tensor<1x128x1xf32>
+  return %m : tensor<1x128x1xf32>
+}
+
+// Each result of a transposed convolution sees two of eight taps, of an image with a pixel around.
+// CHECK-LABEL: func.func @spreads_lines
+// CHECK:         "tri.pad"{{.*}}pads = array<i64: 0, 0, 1, 0, 0, 0, 1, 0>
+// CHECK:         "cpu.blocked_conv_transpose"{{.*}}crops = array<i64: 2>, kernel = array<i64: 2>, outputs = 32{{.*}}strides = array<i64: 4>{{.*}} -> tensor<1x2x200x16xf32>
+func.func @spreads_lines(%x: tensor<1x64x50xf32>) -> tensor<1x32x200xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<64x32x8xf32>} : () -> tensor<64x32x8xf32>
+  %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1>, output_padding = array<i64: 0>, pads = array<i64: 2, 2>, strides = array<i64: 4>}
+      : (tensor<1x64x50xf32>, tensor<64x32x8xf32>) -> tensor<1x32x200xf32>
+  return %y : tensor<1x32x200xf32>
+}
+
+// Activations of a transformer look like images of one axis, but nothing is gained.
+// CHECK-LABEL: func.func @keeps_sequences
+// CHECK-NOT:     cpu.block
+func.func @keeps_sequences(%x: tensor<1x128x768xf32>, %y: tensor<1x128x768xf32>) -> tensor<1x128x768xf32> {
+  %s = "tri.add"(%x, %y) : (tensor<1x128x768xf32>, tensor<1x128x768xf32>) -> tensor<1x128x768xf32>
+  %r = "tri.relu"(%s) : (tensor<1x128x768xf32>) -> tensor<1x128x768xf32>
+  return %r : tensor<1x128x768xf32>
+}

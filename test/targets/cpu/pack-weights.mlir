@@ -149,6 +149,27 @@ func.func @keeps_vectors_across_pixels(%x: tensor<1x2x32xf32>) -> tensor<1x16x32
   return %y : tensor<1x16x32xf32>
 }
 
+// Few pixels of f16: the weights keep their type, and vectors are loaded across outputs.
+// CHECK-LABEL: func.func @packs_panels_of_halves
+// CHECK:         "cpu.panel_conv"({{.*}}kernel = array<i64: 3>, outputs = 64 {{.*}}-> tensor<1x64x13xf16>
+// CHECK-NOT:     "cpu.packed_conv"
+func.func @packs_panels_of_halves(%x: tensor<1x128x13xf16>) -> tensor<1x64x13xf16> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<64x128x3xf16>} : () -> tensor<64x128x3xf16>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 1, 1>, strides = array<i64: 1>}
+      : (tensor<1x128x13xf16>, tensor<64x128x3xf16>) -> tensor<1x64x13xf16>
+  return %y : tensor<1x64x13xf16>
+}
+
+// Many pixels of f16 fill vectors: converting panels at every tile would cost more.
+// CHECK-LABEL: func.func @keeps_halves_across_pixels
+// CHECK:         "cpu.packed_conv"({{.*}}-> tensor<1x64x500xf16>
+func.func @keeps_halves_across_pixels(%x: tensor<1x128x500xf16>) -> tensor<1x64x500xf16> {
+  %w = "tri.constant"() {value = dense<2.0> : tensor<64x128x3xf16>} : () -> tensor<64x128x3xf16>
+  %y = "tri.conv"(%x, %w) {dilations = array<i64: 1>, pads = array<i64: 1, 1>, strides = array<i64: 1>}
+      : (tensor<1x128x500xf16>, tensor<64x128x3xf16>) -> tensor<1x64x500xf16>
+  return %y : tensor<1x64x500xf16>
+}
+
 // A blocked convolution is packed already; for another schedule, it is packed again.
 // CHECK-LABEL: func.func @packs_blocked_conv_again
 // CHECK:         "cpu.blocked_conv"{{.*}}rows = 29{{.*}} : (tensor<1x2x4x5x16xf32>, tensor<4x32x16xf32>)

@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --split-conv-transpose | FileCheck %s
+// RUN: trivium-opt %s --split-conv-transpose=machine=x86-64-v4 | FileCheck %s
 
 // Outputs two apart see the same tap: four products, whose channels are spread out.
 // CHECK-LABEL: func.func @splits_what_does_not_overlap
@@ -54,11 +54,51 @@ func.func @keeps_variable_kernels(%x: tensor<1x4x5x6xf32>, %w: tensor<4x3x2x2xf3
   return %y : tensor<1x3x10x12xf32>
 }
 
-// CHECK-LABEL: func.func @keeps_unequal_strides
-// CHECK:         "tri.conv_transpose"
-func.func @keeps_unequal_strides(%x: tensor<1x4x5x6xf32>) -> tensor<1x3x10x7xf32> {
+// Two sets of outputs, one row apart: their rows are interleaved.
+// CHECK-LABEL: func.func @interleaves_unequal_strides
+// CHECK:         %[[C:.*]] = "tri.conv"{{.*}}tensor<6x4x1x2xf32>) -> tensor<1x6x5x7xf32>
+// CHECK-NEXT:    %[[S:.*]] = "tri.reshape"(%[[C]]) {shape = array<i64: 1, 3, 2, 1, 5, 7>}
+// CHECK-NEXT:    %[[T:.*]] = "tri.transpose"(%[[S]]) {permutation = array<i64: 0, 1, 4, 2, 5, 3>}
+// CHECK-NEXT:    %[[Y:.*]] = "tri.reshape"(%[[T]]) {shape = array<i64: 1, 3, 10, 7>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @interleaves_unequal_strides(%x: tensor<1x4x5x6xf32>) -> tensor<1x3x10x7xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<4x3x2x2xf32>} : () -> tensor<4x3x2x2xf32>
   %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 2, 1>}
       : (tensor<1x4x5x6xf32>, tensor<4x3x2x2xf32>) -> tensor<1x3x10x7xf32>
   return %y : tensor<1x3x10x7xf32>
+}
+
+// In one dimension as in two.
+// CHECK-LABEL: func.func @splits_lines
+// CHECK:         "tri.conv"{{.*}}pads = array<i64: 1, 1>{{.*}}tensor<12x3x2xf32>) -> tensor<1x12x6xf32>
+// CHECK-NEXT:    "tri.reshape"{{.*}}shape = array<i64: 1, 3, 4, 6>
+// CHECK-NEXT:    "tri.transpose"{{.*}}permutation = array<i64: 0, 1, 3, 2>
+// CHECK-NEXT:    "tri.reshape"{{.*}}shape = array<i64: 1, 3, 24>
+// CHECK-NEXT:    "tri.slice"{{.*}}sizes = array<i64: 1, 3, 20>, starts = array<i64: 0, 0, 2>
+func.func @splits_lines(%x: tensor<1x3x5xf32>) -> tensor<1x3x20xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<3x3x8xf32>} : () -> tensor<3x3x8xf32>
+  %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1>, output_padding = array<i64: 0>, pads = array<i64: 2, 2>, strides = array<i64: 4>}
+      : (tensor<1x3x5xf32>, tensor<3x3x8xf32>) -> tensor<1x3x20xf32>
+  return %y : tensor<1x3x20xf32>
+}
+
+// Whole blocks of channels: no image need be spread out.
+// CHECK-LABEL: func.func @leaves_blocks
+// CHECK:         "tri.conv_transpose"
+func.func @leaves_blocks(%x: tensor<1x16x5xf32>) -> tensor<1x16x20xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x8xf32>} : () -> tensor<16x16x8xf32>
+  %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1>, output_padding = array<i64: 0>, pads = array<i64: 2, 2>, strides = array<i64: 4>}
+      : (tensor<1x16x5xf32>, tensor<16x16x8xf32>) -> tensor<1x16x20xf32>
+  return %y : tensor<1x16x20xf32>
+}
+
+// Blocks of channels do not help where the last set of outputs lacks one.
+// CHECK-LABEL: func.func @splits_odd_results
+// CHECK:         "tri.conv"
+// CHECK-NOT:     "tri.conv_transpose"
+func.func @splits_odd_results(%x: tensor<1x16x5xf32>) -> tensor<1x16x11xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<16x16x3xf32>} : () -> tensor<16x16x3xf32>
+  %y = "tri.conv_transpose"(%x, %w) {dilations = array<i64: 1>, output_padding = array<i64: 0>, pads = array<i64: 0, 0>, strides = array<i64: 2>}
+      : (tensor<1x16x5xf32>, tensor<16x16x3xf32>) -> tensor<1x16x11xf32>
+  return %y : tensor<1x16x11xf32>
 }

@@ -66,3 +66,57 @@ def test_agrees(
     )
     ops = [op for step in session.manifest.kernels for op in step.ops]
     assert ("tri.conv_transpose" not in ops) == split
+
+
+@pytest.mark.parametrize(
+    ("channels", "outputs", "kernel", "stride", "pad", "extra", "group", "kind"),
+    [
+        (32, 48, (8,), 4, 2, 0, 1, "cpu.blocked_conv_transpose"),
+        (32, 16, (3,), 2, 1, 1, 1, "cpu.blocked_conv_transpose"),
+        (16, 32, (2,), 2, 0, 0, 1, "cpu.blocked_conv_transpose"),
+        (16, 32, (4, 4), 2, 1, 0, 1, "cpu.blocked_conv_transpose"),
+        (32, 16, (3, 3), 3, 0, 0, 1, "cpu.blocked_conv_transpose"),
+        (32, 16, (3,), 2, 0, 0, 1, "tri.transpose"),
+        (10, 6, (8,), 4, 2, 0, 1, "tri.transpose"),
+        (10, 6, (7,), 3, 2, 1, 2, "tri.transpose"),
+        (6, 4, (3,), 1, 1, 0, 1, "cpu.panel_conv"),
+        (6, 4, (1,), 3, 0, 0, 1, "tri.conv_transpose"),
+        (6, 4, (4,), 2, 5, 0, 1, "tri.conv_transpose"),
+    ],
+)
+def test_agrees_in_one_and_two_dimensions(
+    channels: int,
+    outputs: int,
+    kernel: tuple[int, ...],
+    stride: int,
+    pad: int,
+    extra: int,
+    group: int,
+    kind: str,
+) -> None:
+    rank, random = len(kernel), np.random.default_rng(0)
+    attributes = {"strides": [stride] * rank, "pads": [pad] * 2 * rank, "group": group}
+    node = helper.make_node(
+        "ConvTranspose", ["x", "w", "b"], ["z"], output_padding=[extra] * rank, **attributes
+    )
+    w = random.standard_normal((channels, outputs // group, *kernel)).astype(np.float32)
+    x = random.standard_normal((2, channels, *(19, 8)[:rank])).astype(np.float32)
+    graph = helper.make_graph(
+        [node, helper.make_node("Relu", ["z"], ["y"])],
+        "up",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, outputs, *"hw"[:rank]])],
+        [
+            numpy_helper.from_array(w, "w"),
+            numpy_helper.from_array(np.arange(outputs, dtype=np.float32) - 3, "b"),
+        ],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    session = trivium.compile(model, machine="x86-64-v3")
+    names = {op for kernel in session.manifest.kernels for op in kernel.ops}
+    assert kind in names
+    peer = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    wanted = peer.run(None, {"x": x})[0]
+    np.testing.assert_allclose(session.run({"x": x})["y"], wanted, rtol=1e-5, atol=5e-5)

@@ -44,3 +44,22 @@ def test_a_model_runs_on_the_target_and_its_fallback(npu: str) -> None:
     x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
     expected = np.exp(np.log1p(np.exp(np.exp(x.astype(np.float64)))))
     np.testing.assert_allclose(trivium.Session(package).run({"x": x})["y"], expected, rtol=1e-6)
+
+
+def test_what_a_target_leaves_of_a_kernel_is_one_kernel_again(npu: str) -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[2, 3] x) => (float[2, 3] y) {
+            a = Abs (x)
+            b = Neg (a)
+            c = Exp (b)
+            d = Sqrt (c)
+            y = Neg (d)
+        }"""
+    )
+    package = trivium.build(model, target=npu)
+    kernels = [kernel.ops for kernel in package.manifest.kernels]
+    assert kernels == [("tri.abs", "tri.neg"), ("tri.sqrt", "tri.neg")]
+    x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
+    y = trivium.Session(package).run({"x": x})["y"]
+    np.testing.assert_allclose(y, -np.sqrt(np.exp(-np.abs(x))), rtol=1e-6)

@@ -132,6 +132,23 @@ def blocked_conv(pick: Pick) -> Example:
     return Example((x, packed, pick.maybe(pick.array((outputs,), "f32"))), more | window)
 
 
+def blocked_conv_transpose(pick: Pick) -> Example:
+    lanes, rank = pick.one(2, 4), pick.between(1, 2)
+    channels, outputs = lanes * pick.between(1, 2), lanes * pick.between(1, 3)
+    taps, strides, counts = pick.ints(rank, 1, 2), pick.ints(rank, 1, 3), pick.ints(rank, 1, 4)
+    crops = tuple(pick.between(0, stride - 1) for stride in strides)
+    sizes = [count + (c > 0) + n - 1 for count, c, n in zip(counts, crops, taps, strict=True)]
+    spare = pick.ints(rank, 0, 1)
+    x = _blocked_image(pick, channels, lanes, *map(sum, zip(sizes, spare, strict=True)))
+    whole = tuple(n * stride for n, stride in zip(taps, strides, strict=True))
+    w = pick.array((channels, outputs, *whole), "f32")
+    packed = cpu.pack_phases(w, strides, crops, lanes * pick.between(1, 2))
+    made = tuple(count * stride for count, stride in zip(counts, strides, strict=True))
+    window = {"kernel": taps, "strides": strides, "crops": crops, "sizes": made}
+    bias = pick.maybe(pick.array((outputs,), "f32"))
+    return Example((x, packed, bias), {"outputs": outputs} | window)
+
+
 def lane_conv(pick: Pick) -> Example:
     lanes, rank = pick.one(4, 8), pick.between(1, 2)
     outputs, kernel = lanes * pick.between(1, 2), pick.ints(rank, 1, 3)
@@ -153,16 +170,54 @@ def blocked_winograd_conv(pick: Pick) -> Example:
     return Example((x, u, bias), {"tile": tile, "outputs": outputs, "sizes": sizes})
 
 
+def _recurrent(pick: Pick, gates: int, parts: tuple[int, ...], hidden: int) -> Example:
+    """Make inputs, packed weights and an initial state, with the attributes of all layers."""
+    directions, batch = pick.between(1, 2), pick.between(1, 3)
+    x = pick.array((pick.between(1, 4), batch, directions * gates * hidden), "f32")
+    r = pick.array((directions, gates * hidden, hidden), "f32")
+    packed = cpu.pack_recurrent(r, parts, pick.one(4, 8, 16))
+    state = pick.maybe(pick.array((directions, batch, hidden), "f32"))
+    direction = "bidirectional" if directions > 1 else pick.one("forward", "reverse")
+    return Example((x, packed, state), {"hidden_size": hidden, "direction": direction})
+
+
+def packed_rnn(pick: Pick) -> Example:
+    hidden = pick.between(1, 5)
+    made = _recurrent(pick, 1, (hidden,), hidden)
+    functions = tuple(pick.one("Tanh", "Relu") for _ in range(made.operands[1].shape[0]))
+    return Example(made.operands, made.attributes | {"activations": functions})
+
+
+def packed_gru(pick: Pick) -> Example:
+    hidden, linear = pick.between(1, 5), pick.flag()
+    made = _recurrent(pick, 3, cpu.gru_parts(hidden, linear), hidden)
+    directions = made.operands[1].shape[0]
+    bias = pick.maybe(pick.array((directions, hidden), "f32")) if linear else None
+    return Example((*made.operands, bias), made.attributes | {"linear_before_reset": linear})
+
+
+def packed_lstm(pick: Pick) -> Example:
+    hidden = pick.between(1, 5)
+    made = _recurrent(pick, 4, (4 * hidden,), hidden)
+    x, r, state = made.operands
+    memory = pick.maybe(pick.array((r.shape[0], x.shape[1], hidden), "f32"))
+    return Example((x, r, state, memory), made.attributes)
+
+
 CPU: dict[type[Op], Maker] = {
     cpu.Block: block,
     cpu.BlockedConv: blocked_conv,
+    cpu.BlockedConvTranspose: blocked_conv_transpose,
     cpu.BlockedWinogradConv: blocked_winograd_conv,
     cpu.DotConv: dot_conv,
     cpu.DotMatMul: dot_mat_mul,
     cpu.DotPanelConv: dot_panel_conv,
     cpu.LaneConv: lane_conv,
     cpu.PackedConv: packed_conv,
+    cpu.PackedGru: packed_gru,
+    cpu.PackedLstm: packed_lstm,
     cpu.PackedMatMul: packed_mat_mul,
+    cpu.PackedRnn: packed_rnn,
     cpu.PanelConv: panel_conv,
     cpu.Unblock: unblock,
     cpu.WinogradConv: winograd_conv,

@@ -47,9 +47,17 @@ def test_panels_read_windows_of_any_width() -> None:
     assert cost(Schedule("panel", 7, 2), SMALL, WIDE) < cost(Schedule("panel", 6, 2), SMALL, WIDE)
 
 
-@pytest.mark.parametrize("change", [{"group": 2}, {"taps": (3, 3, 3)}, {"dtype": "f16"}])
+@pytest.mark.parametrize("change", [{"group": 2}, {"taps": (3, 3, 3)}])
 def test_panels_suit_no(change: dict[str, object]) -> None:
     assert not any(text.startswith("panel") for text in texts(replace(SMALL, **change)))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_halves_take_panels_only_for_few_pixels(dtype: str) -> None:
+    short = Product(64, 13, 384, dtype, taps=(3,), image=(13,), moved=True, plain=True, seen=15)
+    long = replace(short, points=500, image=(500,), seen=502)
+    assert cheapest(short, WIDE, 0).method == "panel"
+    assert cheapest(long, WIDE, 0).method == "packed"
 
 
 def test_winograd_takes_what_the_error_allows() -> None:

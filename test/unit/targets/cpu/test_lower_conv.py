@@ -59,6 +59,17 @@ def cases() -> dict[str, list[Case]]:
             for stride in strides
         ],
         "multiplied": [conv((6, 19), (3, 3), s, (1,) * 4, channels=(4, 8, 4)) for s in strides],
+        "line": [
+            conv((width,), (5,), stride, (2, 1), dilation, channels=(6, outputs, 1))
+            for width, stride, (dilation, outputs) in product(
+                (9, 64, 70), strides, ((1, 33), (2, 3))
+            )
+        ],
+        "line half": [conv((40,), (3,), s, (1, 1), 1, (4, 20, 1), np.float16) for s in (1, 2)],
+        "few": [
+            conv((6, width), (3, 2), stride, (1, 0, 1, 2), channels=(4, 3, 1))
+            for width, stride in product((16, 21, 40), strides)
+        ],
         "grouped": [conv((6, 19), (3, 3), s, (1,) * 4, channels=(6, 34, 2)) for s in strides],
         "dense": [
             conv((size, size + 3), (3, 3), stride, (1, 0, 2, 1), channels=(3, 33, 1))

@@ -1,5 +1,6 @@
 """Convolutions and products in all their schedules: tails, tiles that hang over, padding."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from closeness import assert_close
@@ -78,6 +79,25 @@ def panels() -> list[Case]:
     return made
 
 
+def half_panels() -> list[Case]:
+    """Return convolutions of f16 and bf16 in panels: pixels, padding, strides, one axis."""
+    made: list[Case] = []
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        for shape, outputs, size, stride, pad in (
+            ((1, 5, 7, 7), 33, 1, 1, 0),
+            ((2, 5, 7, 7), 33, 1, 1, 0),
+            ((2, 5, 9, 17), 40, 3, 2, 1),
+            ((1, 6, 25), 70, 3, 2, 1),
+            ((2, 4, 13), 16, 3, 1, 0),
+        ):
+            taps = (size,) * (len(shape) - 2)
+            kernels = normal(outputs, shape[1], *taps, dtype=dtype) / dtype(16)
+            w = cpu.pack_kernel_columns(kernels, 32)
+            x, b = normal(*shape, dtype=dtype), normal(outputs, dtype=dtype)
+            made.append(case(cpu.PanelConv, x, w, b, **window(taps, stride, pad, outputs=outputs)))
+    return made
+
+
 def winograd() -> list[Case]:
     """Tile rows that share a vector, fill one and take several; tiles that hang over the end."""
     made: list[Case] = []
@@ -144,7 +164,9 @@ def blocked_winograd() -> list[Case]:
 
 
 @on_every_machine
-@pytest.mark.parametrize("family", [convolutions, panels, winograd, blocked, blocked_winograd])
+@pytest.mark.parametrize(
+    "family", [convolutions, panels, half_panels, winograd, blocked, blocked_winograd]
+)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
     cases = share(draw(family, RANDOM), machine)

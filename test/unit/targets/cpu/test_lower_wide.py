@@ -111,6 +111,17 @@ def reductions() -> list[Case]:
     return made
 
 
+def channel_norms() -> list[Case]:
+    images = [normal(2, 9, 40), normal(2, 9, 5, 7), normal(1, 20, 2, 3, 5)]
+    made = [case(tri.Lrn, x, size=size) for x in images for size in (1, 4, 5, 30)]
+    made += [
+        case(tri.Lrn, images[1], size=5, alpha=0.5, beta=beta, bias=0.5)
+        for beta in (0.5, 0.6, 0.75, 1.0, 1.7, 2.0)
+    ]
+    made += [case(tri.Lrn, images[1].astype(dtype), size=3) for dtype in (np.float16, np.float64)]
+    return made
+
+
 def moves() -> list[Case]:
     x, image = normal(3, 40, 50), normal(2, 12, 34, 35)
     byte, flags = image.astype(np.int8), image > 0
@@ -138,6 +149,7 @@ def moves() -> list[Case]:
         case(tri.OneHot, places(50, 33), normal(2), depth=50),
         case(tri.ScatterNd, x, places(3, 9, 2), normal(9, 50), reduction="add"),
         case(tri.Trilu, x, k=3),
+        case(tri.Trilu, x, k=-(2**40)),
         case(tri.Tile, x, repeats=(2, 1, 3)),
         case(tri.Expand, x[:, :1], shape=(2, 3, 40, 50)),
         case(tri.GridSample, image, RANDOM.uniform(-1.2, 1.2, (2, 9, 7, 2)).astype(np.float32)),
@@ -145,7 +157,7 @@ def moves() -> list[Case]:
 
 
 @on_every_machine
-@pytest.mark.parametrize("family", [pools, resizes, reductions, moves])
+@pytest.mark.parametrize("family", [pools, resizes, reductions, channel_norms, moves])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
     cases = share(draw(family, RANDOM), machine)

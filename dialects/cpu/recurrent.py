@@ -1,0 +1,277 @@
+"""Recurrent layers on packed weights, whose inputs were multiplied before.
+
+`x` is [sequence, batch, directions * gates * hidden]: what the inputs contribute to the gates of
+each direction, with all biases that are added there. `r` is [directions, panels, hidden, columns of
+a panel]: the weights of the state, packed by `pack_recurrent`. States, `y`, `direction` and
+`activations` are those of the op of `tri`, with layout 0 and without clip and sequence_lens.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..core.errors import Invalid
+from ..core.fields import Operand, Result
+from ..core.tensor import Array, Shape, Tensor
+from ..tri.rnn import Gru, Lstm, Rnn
+from .dialect import CpuOp
+from .packing import pack_columns, unpack_columns
+
+
+class PackedRecurrent(CpuOp, abstract=True):
+    """Base of recurrent layers on packed weights: what they all take and make."""
+
+    x: Operand
+    r: Operand
+    initial_h: Operand | None = None
+    hidden_size: int
+    direction: str = "forward"
+    activations: tuple[str, ...] = ()
+    y: Result
+    y_h: Result
+
+
+class PackedRnn(PackedRecurrent):
+    """Walk a sequence with the plain cell of `tri.rnn`."""
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        r: Tensor,
+        initial_h: Tensor | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+    ) -> tuple[Tensor, ...]:
+        w, plain = _plain_types(x, r, direction, (hidden_size,), hidden_size)
+        return Rnn.infer(
+            x,
+            w,
+            plain,
+            None,
+            None,
+            initial_h,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        r: Array,
+        initial_h: Array | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+    ) -> tuple[Array, ...]:
+        w, plain = _plain_weights(x, r, (hidden_size,))
+        return Rnn.reference(
+            x,
+            w,
+            plain,
+            None,
+            None,
+            initial_h,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+        )
+
+
+class PackedGru(PackedRecurrent):
+    """Walk a sequence with the gated recurrent units of `tri.gru`.
+
+    `b` is [directions, hidden]: what is added to the product of the state and the weights of the
+    hidden part, before the reset gate scales it; only with `linear_before_reset`. Without that, the
+    weights of the hidden part are packed apart from those of the gates.
+    """
+
+    b: Operand | None = None
+    linear_before_reset: bool = False
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        r: Tensor,
+        initial_h: Tensor | None = None,
+        b: Tensor | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+        linear_before_reset: bool = False,
+    ) -> tuple[Tensor, ...]:
+        parts = gru_parts(hidden_size, linear_before_reset)
+        w, plain = _plain_types(x, r, direction, parts, hidden_size)
+        if b is not None and (not linear_before_reset or b.shape != (w.shape[0], hidden_size)):
+            raise Invalid(
+                f"bias is {b}, must be {w.shape[0]}x{hidden_size}, for linear_before_reset"
+            )
+        return Gru.infer(
+            x,
+            w,
+            plain,
+            None,
+            None,
+            initial_h,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+            linear_before_reset=linear_before_reset,
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        r: Array,
+        initial_h: Array | None = None,
+        b: Array | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+        linear_before_reset: bool = False,
+    ) -> tuple[Array, ...]:
+        w, plain = _plain_weights(x, r, gru_parts(hidden_size, linear_before_reset))
+        biases = None
+        if b is not None:
+            biases = np.zeros((len(b), 6 * hidden_size), b.dtype)
+            biases[:, 5 * hidden_size :] = b
+        return Gru.reference(
+            x,
+            w,
+            plain,
+            biases,
+            None,
+            initial_h,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+            linear_before_reset=linear_before_reset,
+        )
+
+
+class PackedLstm(PackedRecurrent):
+    """Walk a sequence with the long short-term memory of `tri.lstm`."""
+
+    initial_c: Operand | None = None
+    y_c: Result
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        r: Tensor,
+        initial_h: Tensor | None = None,
+        initial_c: Tensor | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+    ) -> tuple[Tensor, ...]:
+        w, plain = _plain_types(x, r, direction, (4 * hidden_size,), hidden_size)
+        return Lstm.infer(
+            x,
+            w,
+            plain,
+            None,
+            None,
+            initial_h,
+            initial_c,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+        )
+
+    @staticmethod
+    def reference(
+        x: Array,
+        r: Array,
+        initial_h: Array | None = None,
+        initial_c: Array | None = None,
+        *,
+        hidden_size: int,
+        direction: str = "forward",
+        activations: tuple[str, ...] = (),
+    ) -> tuple[Array, ...]:
+        w, plain = _plain_weights(x, r, (4 * hidden_size,))
+        return Lstm.reference(
+            x,
+            w,
+            plain,
+            None,
+            None,
+            initial_h,
+            initial_c,
+            hidden_size=hidden_size,
+            direction=direction,
+            activations=activations,
+        )
+
+
+def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:
+    """Return how many columns of a GRU's weights are multiplied at a time."""
+    return (3 * hidden,) if linear_before_reset else (2 * hidden, hidden)
+
+
+def pack_recurrent(r: Array, parts: Shape, columns: int) -> Array:
+    """Pack [directions, gates * hidden, hidden], whose rows are multiplied in so many parts."""
+    ends = np.cumsum(parts)[:-1]
+    return np.stack(
+        [
+            np.concatenate([pack_columns(part.T, columns) for part in np.split(matrix, ends)])
+            for matrix in r
+        ]
+    )
+
+
+def unpack_recurrent(packed: Array, parts: Shape) -> Array:
+    """Undo `pack_recurrent`."""
+    ends = np.cumsum(_panels(parts, packed.shape[3]))[:-1]
+    return np.stack(
+        [
+            np.concatenate(
+                [
+                    unpack_columns(panels, part).T
+                    for panels, part in zip(np.split(each, ends), parts, strict=True)
+                ]
+            )
+            for each in packed
+        ]
+    )
+
+
+def _panels(parts: Sequence[int], columns: int) -> list[int]:
+    return [-(-part // columns) for part in parts]
+
+
+def _plain_types(
+    x: Tensor, r: Tensor, direction: str, parts: Shape, hidden: int
+) -> tuple[Tensor, Tensor]:
+    """Return the types of weights that make the inputs what they are, and of those of the state."""
+    directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
+    if x.rank != 3 or x.shape[2] != directions * width:
+        raise Invalid(f"input is {x}, must have 3 axes, the last one of {directions * width}")
+    if (
+        r.rank != 4
+        or not r.shape[3]
+        or r.shape
+        != (
+            *(directions, sum(_panels(parts, r.shape[3]))),
+            *(hidden, r.shape[3]),
+        )
+    ):
+        raise Invalid(f"weight {r} does not hold {' and '.join(map(str, parts))} columns in panels")
+    return (
+        Tensor((directions, width, directions * width), x.dtype),
+        Tensor((directions, width, hidden), r.dtype),
+    )
+
+
+def _plain_weights(x: Array, r: Array, parts: Shape) -> tuple[Array, Array]:
+    """Return weights that take the inputs of a direction as they are, and those of the state."""
+    directions, width = len(r), sum(parts)
+    w = np.eye(directions * width, dtype=x.dtype).reshape(directions, width, -1)
+    return w, unpack_recurrent(r, parts)

@@ -1,0 +1,74 @@
+// RUN: trivium-opt %s --pack-recurrent=machine=x86-64-v4 | FileCheck %s
+
+// One product multiplies the inputs for both directions; the bias of the state is added to it.
+// CHECK-LABEL: func.func @packs_lstm
+// CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[H:.*]]: {{.*}})
+// CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<1.0{{.*}}> : tensor<3x32xf32>}
+// CHECK:         %[[P:.*]] = "tri.mat_mul"(%[[X]], %[[W]])
+// CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<5.0{{.*}}> : tensor<32xf32>}
+// CHECK:         %[[S:.*]] = "tri.add"(%[[P]], %[[B]])
+// CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x16xf32>}
+// CHECK:         "cpu.packed_lstm"(%[[S]], %[[R]], %[[H]]) {{.*}}direction = "bidirectional", hidden_size = 4
+func.func @packs_lstm(%x: tensor<5x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<5x2x2x4xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<2x16x3xf32>} : () -> tensor<2x16x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<2x16x4xf32>} : () -> tensor<2x16x4xf32>
+  %b = "tri.constant"() {value = dense<2.5> : tensor<2x32xf32>} : () -> tensor<2x32xf32>
+  %y, %y_h, %y_c = "tri.lstm"(%x, %w, %r, %b, %h) {hidden_size = 4, direction = "bidirectional", operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<2x16x3xf32>, tensor<2x16x4xf32>, tensor<2x32xf32>, tensor<2x2x4xf32>) -> (tensor<5x2x2x4xf32>, tensor<2x2x4xf32>, tensor<2x2x4xf32>)
+  return %y : tensor<5x2x2x4xf32>
+}
+
+// The reset gate scales the bias of the hidden part: that is added in the cell.
+// CHECK-LABEL: func.func @keeps_scaled_bias
+// CHECK-DAG:     "tri.constant"() {value = dense<[5.0{{.*}}, 5.0{{.*}}, 5.0{{.*}}, 5.0{{.*}}, 2.5{{.*}}, 2.5{{.*}}]> : tensor<6xf32>}
+// CHECK-DAG:     %[[B:.*]] = "tri.constant"() {value = dense<2.5{{.*}}> : tensor<1x2xf32>}
+// CHECK:         "cpu.packed_gru"({{.*}}, %[[B]]) {{.*}}linear_before_reset = true
+func.func @keeps_scaled_bias(%x: tensor<5x2x3xf32>) -> tensor<1x2x2xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x6x3xf32>} : () -> tensor<1x6x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x6x2xf32>} : () -> tensor<1x6x2xf32>
+  %b = "tri.constant"() {value = dense<2.5> : tensor<1x12xf32>} : () -> tensor<1x12xf32>
+  %y, %y_h = "tri.gru"(%x, %w, %r, %b) {hidden_size = 2, linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<1x6x3xf32>, tensor<1x6x2xf32>, tensor<1x12xf32>) -> (tensor<5x1x2x2xf32>, tensor<1x2x2xf32>)
+  return %y_h : tensor<1x2x2xf32>
+}
+
+// 288 columns are two panels of nine vectors: none is idle, and a state is loaded twice.
+// CHECK-LABEL: func.func @fills_panels
+// CHECK:         "cpu.packed_gru"{{.*}} tensor<1x2x96x144xf32>
+func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x288x3xf32>} : () -> tensor<1x288x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x288x96xf32>} : () -> tensor<1x288x96xf32>
+  %y, %y_h = "tri.gru"(%x, %w, %r) {hidden_size = 96, linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x1x3xf32>, tensor<1x288x3xf32>, tensor<1x288x96xf32>) -> (tensor<5x1x1x96xf32>, tensor<1x1x96xf32>)
+  return %y_h : tensor<1x1x96xf32>
+}
+
+// CHECK-LABEL: func.func @keeps_variable_weights
+// CHECK:         "tri.rnn"
+func.func @keeps_variable_weights(%x: tensor<5x2x3xf32>, %w: tensor<1x4x3xf32>, %r: tensor<1x4x4xf32>) -> tensor<1x2x4xf32> {
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y_h : tensor<1x2x4xf32>
+}
+
+// No kernel clips.
+// CHECK-LABEL: func.func @keeps_refused_cells
+// CHECK:         "tri.rnn"
+func.func @keeps_refused_cells(%x: tensor<5x2x3xf32>) -> tensor<1x2x4xf32> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf32>} : () -> tensor<1x4x3xf32>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf32>} : () -> tensor<1x4x4xf32>
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, clip = 1.0, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf32>, tensor<1x4x3xf32>, tensor<1x4x4xf32>) -> (tensor<5x1x2x4xf32>, tensor<1x2x4xf32>)
+  return %y_h : tensor<1x2x4xf32>
+}
+
+// A product of f16 would round what the cell adds up.
+// CHECK-LABEL: func.func @keeps_halves
+// CHECK:         "tri.rnn"
+func.func @keeps_halves(%x: tensor<5x2x3xf16>) -> tensor<1x2x4xf16> {
+  %w = "tri.constant"() {value = dense<1.0> : tensor<1x4x3xf16>} : () -> tensor<1x4x3xf16>
+  %r = "tri.constant"() {value = dense<2.0> : tensor<1x4x4xf16>} : () -> tensor<1x4x4xf16>
+  %y, %y_h = "tri.rnn"(%x, %w, %r) {hidden_size = 4, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x2x3xf16>, tensor<1x4x3xf16>, tensor<1x4x4xf16>) -> (tensor<5x1x2x4xf16>, tensor<1x2x4xf16>)
+  return %y_h : tensor<1x2x4xf16>
+}

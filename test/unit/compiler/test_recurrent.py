@@ -1,0 +1,93 @@
+"""Recurrent layers on packed weights, beside ONNX Runtime."""
+
+import numpy as np
+import onnx
+import pytest
+import trivium
+from onnx import TensorProto, helper, numpy_helper
+
+onnxruntime = pytest.importorskip("onnxruntime")
+
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+LENGTH, INPUTS = 7, 5
+
+
+def model_of(kind: str, hidden: int, batch: int, states: bool, **attributes: object):
+    random = np.random.default_rng(0)
+    directions = 2 if attributes.get("direction") == "bidirectional" else 1
+    width = GATES[kind] * hidden
+    shapes = {
+        "w": (directions, width, INPUTS),
+        "r": (directions, width, hidden),
+        "b": (directions, 2 * width),
+    }
+    weights = {
+        name: (random.standard_normal(shape) / 3).astype(np.float32)
+        for name, shape in shapes.items()
+    }
+    state = [directions, batch, hidden]
+    given = ["h", "c"][: len(ENDS[kind])] if states else []
+    node = helper.make_node(
+        kind,
+        ["x", "w", "r", "b", "", *given],
+        ["y", *ENDS[kind]],
+        hidden_size=hidden,
+        **attributes,
+    )
+    graph = helper.make_graph(
+        [node],
+        "layer",
+        [
+            helper.make_tensor_value_info("x", TensorProto.FLOAT, [LENGTH, batch, INPUTS]),
+            *(helper.make_tensor_value_info(name, TensorProto.FLOAT, state) for name in given),
+        ],
+        [
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, [LENGTH, *state]),
+            *(helper.make_tensor_value_info(end, TensorProto.FLOAT, state) for end in ENDS[kind]),
+        ],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.checker.check_model(model)
+    return model, {
+        value.name: random.standard_normal(
+            [d.dim_value for d in value.type.tensor_type.shape.dim]
+        ).astype(np.float32)
+        for value in graph.input
+    }
+
+
+ENDS = {"RNN": ["y_h"], "GRU": ["y_h"], "LSTM": ["y_h", "y_c"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes"),
+    [
+        ("RNN", {}),
+        ("RNN", {"direction": "bidirectional", "activations": ["Relu", "Tanh"]}),
+        ("GRU", {"linear_before_reset": 1}),
+        ("GRU", {"linear_before_reset": 0, "direction": "reverse"}),
+        ("GRU", {"linear_before_reset": 1, "direction": "bidirectional"}),
+        ("LSTM", {"direction": "bidirectional"}),
+        ("LSTM", {"direction": "reverse"}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("hidden", "batch", "states"), [(3, 1, True), (20, 1, False), (33, 3, True)]
+)
+def test_agrees(
+    kind: str, attributes: dict[str, object], hidden: int, batch: int, states: bool
+) -> None:
+    model, inputs = model_of(kind, hidden, batch, states, **attributes)
+    session = trivium.compile(model, threads=2)
+    names = {op for kernel in session.manifest.kernels for op in kernel.ops}
+    assert f"cpu.packed_{kind.lower()}" in names
+    peer = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    wanted = peer.run(None, inputs)
+    made = session.run(inputs)
+    for name, want in zip(["y", *ENDS[kind]], wanted, strict=True):
+        np.testing.assert_allclose(made[name], want, rtol=1e-5, atol=1e-5)
+    alone = trivium.compile(model, threads=1).run(inputs)
+    assert all(np.array_equal(alone[name], made[name]) for name in made)
