@@ -1,82 +1,106 @@
 """Compute at compile time what does not depend on any input."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
-from ..dialects.core.interpret import compute, lookup
+from ..dialects.core.interpret import ConstantEvaluator
 from ..dialects.core.location import inner_location
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
 from ..dialects.core.quantized import is_quantized
 from ..dialects.core.tensor import Array
+from ..dialects.tri.constant import INLINE_BYTES
 from .constants import hint
 from .core import Pass
-from .rewriting import uses
+from .rewriting import users
 
-Known = Mapping[ir.Value, Array]
+Sources = dict[ir.Value, frozenset[ir.Value]]
+"""The constants and weights that each constant value is computed from."""
+
+Folded = tuple[Op, list[ir.Value]]
+"""An op and those of its results that ops which stay use."""
 
 
 class FoldConstants(Pass):
-    """Evaluate ops whose operands are all constants or weights.
+    """Evaluate ops that depend on constants and weights alone.
 
-    Results up to 1 KiB are written in the IR, larger ones become weights. An op stays when its
-    results are larger than `growth` times its operands and `size_budget` bytes: expanding is cheap
-    at run time. Ops on weights of which the module holds no data stay, too, and so do quantised
-    weights and their scales.
+    Results up to 1 KiB are written in the IR; larger ones, and larger constants that are written
+    there, become weights. An op stays when its
+    results are larger than `growth` times the constants that they are computed from and
+    `size_budget` bytes: weights that are stored narrow, as integers and scales, stay so. Ops on
+    weights of which the module holds no data stay, too, and so do quantised weights and their
+    scales.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
+        %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
     """
 
-    size_budget: int = 64 * 1024
-    growth: int = 4
+    size_budget: int = 4 * 1024
+    growth: int = 1
 
     def run(self, module: Module) -> None:
-        known: dict[ir.Value, Array] = {}
-        folded = [op for op in ops(module.operation) if self._evaluate(op, known, module.weights)]
+        evaluator = ConstantEvaluator(module.weights)
+        sources: Sources = {}
+        constant = [op for op in ops(module.operation) if _find_sources(op, sources, evaluator)]
+        folded = self._choose(constant, sources)
+        known = {value: evaluator(value) for _, values in folded for value in values}
         with module.operation.context:
-            for op in reversed(folded):
-                _replace(op, known, module)
+            for op, values in folded:
+                _replace(op, {value: known[value] for value in values}, module)
 
-    def _evaluate(self, op: Op, known: dict[ir.Value, Array], weights: Mapping[str, Array]) -> bool:
-        """Find out the results of an op if they are constant; say if it is to be folded."""
-        if isinstance(op, tri.Weight):
-            if op.name in weights:
-                known[op.y] = weights[op.name]
-            return False
-        if isinstance(op, tri.Constant):
-            known[op.y] = op.value
-            return False
-        if not self._foldable(op, known):
-            return False
-        results = compute(op, [lookup(group, known) for group in op.operand_groups()], weights)
-        known.update(zip(op.results, results, strict=True))
-        return True
+    def _choose(self, constant: Sequence[Op], sources: Sources) -> list[Folded]:
+        """Choose what is folded, users first: what only folded ops need is gone with them."""
+        folded: list[Folded] = []
+        gone: set[ir.Operation] = set()
+        for op in reversed(constant):
+            used = [value for value in op.results if not gone.issuperset(users(value))]
+            if not self._grows(used, sources):
+                folded.append((op, used))
+                gone.add(op.operation)
+        return folded
 
-    def _foldable(self, op: Op, known: Known) -> bool:
-        operands = list(op.operation.operands)
-        if not op.pure or op.terminator or op.fields.regions:
-            return False
-        if any(operand not in known for operand in operands):
-            return False
-        if isinstance(op, tri.Dequantize) or any(_is_quantized(value) for value in op.results):
-            return False
-        taken = sum(known[operand].nbytes for operand in dict.fromkeys(operands))
-        made = sum(tensor_of(value.type).size_bytes for value in op.results)
-        return made <= taken * self.growth + self.size_budget
+    def _grows(self, used: Sequence[ir.Value], sources: Sources) -> bool:
+        """Say whether results are larger than allowed for the constants they come from."""
+        made = sum(map(_size, used))
+        stored = sum(map(_size, frozenset[ir.Value]().union(*(sources[v] for v in used))))
+        return made > stored * self.growth + self.size_budget
 
 
-def _is_quantized(value: ir.Value) -> bool:
-    return is_quantized(tensor_of(value.type).dtype)
+def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> bool:
+    """Find out what the results of an op are computed from; say if it can be folded."""
+    operands = list(op.operation.operands)
+    if isinstance(op, tri.Constant) or (
+        isinstance(op, tri.Weight) and op.name in evaluator.weights
+    ):
+        sources[op.y] = frozenset([op.y])
+        return isinstance(op, tri.Constant) and _size(op.y) > INLINE_BYTES
+    if not evaluator.evaluates(op) or any(operand not in sources for operand in operands):
+        return False
+    if isinstance(op, (tri.Weight, tri.Dequantize)) or _has_quantized(op):
+        return False
+    together = frozenset[ir.Value]().union(*(sources[operand] for operand in operands))
+    sources.update(dict.fromkeys(op.results, together))
+    return True
 
 
-def _replace(op: Op, known: Known, module: Module) -> None:
+def _has_quantized(op: Op) -> bool:
+    return any(is_quantized(tensor_of(value.type).dtype) for value in op.results)
+
+
+def _size(value: ir.Value) -> int:
+    return tensor_of(value.type).size_bytes
+
+
+def _replace(op: Op, known: Mapping[ir.Value, Array | None], module: Module) -> None:
     """Put constants where results of a folded op are still used, and erase it."""
-    used = [(index, value) for index, value in enumerate(op.results) if uses(value)]
     location = op.location if len(op.results) == 1 else inner_location(op.location)
-    for index, value in used:
+    for index, value in enumerate(op.results):
+        array = known.get(value)
+        if array is None:
+            continue
         with ir.InsertionPoint(op.operation), location:
-            constant = tri.build_constant(module, known[value], hint(op, index))
+            constant = tri.build_constant(module, array, hint(op, index))
         value.replace_all_uses_with(constant.results[0])
     op.operation.erase()

@@ -46,7 +46,8 @@ def describe(
         section("math", [_math(manifest.math)]),
         section("machines", _machines(manifest.machines, lacking)),
         section("layouts", _layouts(manifest)),
-        section("steps", _steps(manifest)),
+        section("steps when the package is loaded", _steps(manifest.load_steps, manifest)),
+        section("steps", _steps(manifest.steps, manifest)),
         section("kernels", _kernels(manifest.kernels)),
         *gpu_sections(manifest, lacking_gpu),
         *dla_sections(manifest),
@@ -133,11 +134,17 @@ def _machines(
 
 def _memory(manifest: Manifest) -> list[str]:
     memory = manifest.memory
-    return [
+    lines = [
         f"activations  {spell_headroom(memory.arena_bytes, memory.arena_lower_bound)}",
         f"per thread   {spell_size(memory.thread_bytes)} for each but the first",
         f"weights      {spell_size(memory.weight_bytes)}",
     ]
+    if memory.prepared_bytes:
+        lines.append(
+            f"prepared     {spell_size(memory.prepared_bytes)}, computed from the weights "
+            "when the package is loaded"
+        )
+    return lines
 
 
 def _math(math: Math) -> str:
@@ -186,11 +193,8 @@ def _layouts(manifest: Manifest) -> list[str]:
     return [*values, *columns(rows, "")] if rows else values
 
 
-def _steps(manifest: Manifest) -> Iterable[str]:
-    rows = [
-        (str(number), step.kind, _step(step, manifest))
-        for number, step in enumerate(manifest.steps)
-    ]
+def _steps(steps: Sequence[Step], manifest: Manifest) -> Iterable[str]:
+    rows = [(str(number), step.kind, _step(step, manifest)) for number, step in enumerate(steps)]
     return columns(rows, "")
 
 
@@ -202,8 +206,15 @@ def _step(step: Step, manifest: Manifest) -> str:
 
 
 def _kernels(kernels: Sequence[Kernel]) -> Iterable[str]:
-    rows = [(f"{k.calls}x", k.symbol, _spell_ops(k.ops), ", ".join(k.nodes)) for k in kernels]
+    rows = [(_calls(k), k.symbol, _spell_ops(k.ops), ", ".join(k.nodes)) for k in kernels]
     return columns(rows, "")
+
+
+def _calls(kernel: Kernel) -> str:
+    if not kernel.load_calls:
+        return f"{kernel.calls}x"
+    loaded = f"{kernel.load_calls}x at load"
+    return f"{kernel.calls}x, {loaded}" if kernel.calls else loaded
 
 
 def _host_steps(manifest: Manifest) -> list[Step]:

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import NATIVE, Machine, find_machine
@@ -12,11 +10,11 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import DTYPES, Array
 from ...dialects.cpu.packing import pack_columns
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .choice import choose
 from .machine_pattern import MachinePattern
+from .packed_constants import joined_constant, packed_constant
 from .schedule import PANEL, SCHEDULE, Schedule
 
 
@@ -51,17 +49,14 @@ class _PackMatMul(MachinePattern):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
-        matrix = rewriter.constant(op.b)
-        rewriter.replace(op, _packed_product(op, op.a, matrix, self.machine, rewriter))
+        rewriter.replace(op, _packed_product(op, False, self.machine, rewriter))
 
 
 class _PackGemm(MachinePattern):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
-        b = rewriter.constant(op.b)
-        matrix = b.T if op.trans_b else b
-        product = _packed_product(op, op.a, matrix, self.machine, rewriter)
+        product = _packed_product(op, op.trans_b, self.machine, rewriter)
         if op.c is None:
             rewriter.replace(op, product)
             return
@@ -75,9 +70,8 @@ class _TransposeGemm(Pattern):
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
         if not op.trans_b:
             raise NoMatch("b is not transposed")
-        array = np.ascontiguousarray(rewriter.constant(op.b).T)
+        b = packed_constant(op, op.b, lambda b: b.T, rewriter)
         with rewriter.before(op):
-            b = tri.build_constant(rewriter.module, array, f"{hint(op)}.weight").results[0]
             new = tri.Gemm.build(
                 op.a, b, op.c, alpha=op.alpha, beta=op.beta, trans_a=op.trans_a, trans_b=False
             )
@@ -85,27 +79,31 @@ class _TransposeGemm(Pattern):
 
 
 def _packed_product(
-    op: tri.MatMul | tri.Gemm, a: ir.Value, b: Array, machine: Machine, rewriter: Rewriter
+    op: tri.MatMul | tri.Gemm, transposed: bool, machine: Machine, rewriter: Rewriter
 ) -> cpu.PackedMatMul:
     """Build a product with a constant matrix before an op; NoMatch where that is not possible."""
+    rewriter.need_constant(op.b)
     schedule = choose(op, machine)
-    lanes = machine.lanes(DTYPES[tensor_of(a.type).dtype].bits)
-    packed = pack_columns(b, schedule.vectors * lanes)
+    width = schedule.vectors * machine.lanes(DTYPES[tensor_of(op.a.type).dtype].bits)
+
+    def pack(b: Array) -> Array:
+        return pack_columns(b.T if transposed else b, width)
+
+    w = packed_constant(op, op.b, pack, rewriter)
+    columns = tensor_of(op.b.type).shape[0 if transposed else 1]
     with rewriter.before(op):
-        w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
-        return cpu.PackedMatMul.build(a, w, columns=b.shape[1], rows=schedule.rows)
+        return cpu.PackedMatMul.build(op.a, w, columns=columns, rows=schedule.rows)
 
 
 class _PackConv(MachinePattern):
     root = tri.Conv
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
+        rewriter.need_constant(op.w)
         schedule = choose(op, self.machine)
-        array = rewriter.constant(op.w)
-        outputs, _, *kernel = array.shape
-        packed, cls, tile = _packed(op, array, schedule, self.machine)
+        outputs, _, *kernel = tensor_of(op.w.type).shape
+        w, cls, tile = _packed(op, schedule, self.machine, rewriter)
         with rewriter.before(op):
-            w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
             new = cls.build(
                 op.x,
                 w,
@@ -127,22 +125,29 @@ class _Repack(MachinePattern):
         if SCHEDULE not in op.operation.attributes:
             raise NoMatch("is packed for the schedule that costs least")
         schedule = choose(op, self.machine)
-        kernels = cpu.unpack_group_columns(rewriter.constant(op.w), op.outputs, op.group, op.kernel)
-        packed = cpu.pack_group_columns(kernels, op.group, schedule.vectors * op.lanes)
+
+        def pack(packed: Array) -> Array:
+            kernels = cpu.unpack_group_columns(packed, op.outputs, op.group, op.kernel)
+            return cpu.pack_group_columns(kernels, op.group, schedule.vectors * op.lanes)
+
+        w = packed_constant(op, op.w, pack, rewriter)
         with rewriter.before(op):
-            w = tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
             more: dict[str, Any] = op.attributes | {"rows": schedule.rows}
             rewriter.replace(op, cpu.BlockedConv.build(op.x, w, op.b, **more))
 
 
-Packed = tuple[Array, type[Op], dict[str, Any]]
+Packed = tuple[ir.Value, type[Op], dict[str, Any]]
 """Kernels, the op that reads them, and the sizes of its tile."""
 
 
-def _packed(op: tri.Conv, kernels: Array, schedule: Schedule, machine: Machine) -> Packed:
+def _packed(op: tri.Conv, schedule: Schedule, machine: Machine, rewriter: Rewriter) -> Packed:
     if schedule.method == PANEL:
-        lanes = machine.lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
-        packed = cpu.pack_kernel_columns(kernels, schedule.vectors * lanes)
-        return packed, cpu.PanelConv, {"rows": schedule.rows}
-    packed = cpu.pack_kernels(kernels, op.group, schedule.rows)
-    return packed, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}
+        width = schedule.vectors * machine.lanes(DTYPES[tensor_of(op.y.type).dtype].bits)
+        w = packed_constant(op, op.w, lambda w: cpu.pack_kernel_columns(w, width), rewriter)
+        return w, cpu.PanelConv, {"rows": schedule.rows}
+
+    def split(kernels: Array) -> list[Array]:
+        return cpu.split_kernels(kernels, op.group, schedule.rows)
+
+    w = joined_constant(op, op.w, split, rewriter)
+    return w, cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}

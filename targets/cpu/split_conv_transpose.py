@@ -4,13 +4,12 @@ import numpy as np
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array, Shape
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
+from .packed_constants import constant_before, packed_constant
 
 WASTE = 2
 """Kernels are filled up to a multiple of the stride: by at most so much that products double."""
@@ -36,7 +35,7 @@ class _Split(Pattern):
 
     def rewrite(self, op: tri.ConvTranspose, rewriter: Rewriter) -> None:
         stride, taps = _stride_and_taps(op)
-        w = rewriter.constant(op.w)
+        rewriter.need_constant(op.w)
         bias = None if op.b is None else rewriter.constant(op.b)
         sizes = tensor_of(op.y.type).shape[2:]
         inputs = tensor_of(op.x.type).shape[2:]
@@ -49,11 +48,13 @@ class _Split(Pattern):
         after = [stop - size for stop, size in zip(last, inputs, strict=True)]
         if min(*before, *after) < 0:
             raise NoMatch("cuts off whole inputs")
+        w = packed_constant(op, op.w, lambda w: _split_kernels(w, op.group, stride, taps), rewriter)
+        b = None if bias is None else constant_before(op, bias.repeat(stride**2), "bias", rewriter)
         with rewriter.before(op):
             spread = tri.Conv.build(
                 op.x,
-                _constant(rewriter, op, _split_kernels(w, op.group, stride, taps), "weight"),
-                None if bias is None else _constant(rewriter, op, bias.repeat(stride**2), "bias"),
+                w,
+                b,
                 strides=(1, 1),
                 pads=(*before, *after),
                 dilations=(1, 1),
@@ -90,10 +91,6 @@ def _split_kernels(w: Array, group: int, stride: int, taps: list[int]) -> Array:
     shape = (group, channels, outputs, taps[0], stride, taps[1], stride)
     sets = padded.reshape(shape).transpose(0, 2, 4, 6, 1, 3, 5)[..., ::-1, ::-1]
     return np.ascontiguousarray(sets).reshape(-1, channels, *taps)
-
-
-def _constant(rewriter: Rewriter, op: tri.ConvTranspose, array: Array, what: str) -> ir.Value:
-    return tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}").results[0]
 
 
 def _cropped(made: Op, starts: list[int], shape: Shape) -> Op:

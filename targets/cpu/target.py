@@ -27,6 +27,7 @@ from .split_conv_transpose import SplitConvTranspose
 class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
+    prepares = True
     kept_entries = (PACKAGED,)
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
