@@ -1,5 +1,6 @@
 """Store constant weights in the order in which kernels read them."""
 
+import math
 from typing import Any
 
 from ...dialects import cpu, tri
@@ -14,7 +15,8 @@ from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from .choice import choose
 from .machine_pattern import MachinePattern
-from .packed_constants import joined_constant, packed_constant
+from .narrow_matrix import NarrowMatrix, find_narrow
+from .packed_constants import constant_before, joined_constant, packed_constant
 from .schedule import PANEL, SCHEDULE, Schedule
 
 
@@ -24,9 +26,12 @@ class PackWeights(Pass):
     The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
     for several outputs at once, which then have to lie side by side. An op whose attribute fixes
     its schedule has that one. `machine` is what the kernels will run on: how many elements are read
-    together depends on its registers.
+    together depends on its registers. Without `delay_scales`, weights are scaled before they are
+    multiplied, as the model scales them.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
+        tri.mat_mul %x, (tri.mul (tri.cast %q), %s)   (for few rows)
+            =>   tri.mul (cpu.packed_mat_mul %x, %q_packed), %s
         tri.gemm %x, %w, %b                =>   tri.add (cpu.packed_mat_mul %x, %w_packed), %b
         tri.gemm %x, %w {trans_b = true}   =>   tri.gemm %x, %w_turned, if it has scales
         tri.conv %x, %w                    =>   cpu.packed_conv %x, %w_packed
@@ -38,25 +43,73 @@ class PackWeights(Pass):
     """
 
     machine: str = NATIVE
+    delay_scales: bool = True
 
     def run(self, module: Module) -> None:
         machine = find_machine(self.machine)
-        products = (_PackMatMul(machine), _PackGemm(machine))
+        products = (
+            _PackMatMul(machine, self.delay_scales),
+            _PackGemm(machine, self.delay_scales),
+        )
         rewrite(module, *products, _TransposeGemm(), _PackConv(machine), _Repack(machine))
 
 
-class _PackMatMul(MachinePattern):
+class _PackProduct(MachinePattern):
+    """Base of patterns that multiply by packed columns."""
+
+    def __init__(self, machine: Machine, delay_scales: bool) -> None:
+        super().__init__(machine)
+        self.delay_scales = delay_scales
+
+    def build(
+        self, op: tri.MatMul | tri.Gemm, transposed: bool, rewriter: Rewriter
+    ) -> cpu.PackedMatMul | tri.Mul:
+        """Build a product with a constant matrix before an op; NoMatch where it has none."""
+        rewriter.need_constant(op.b)
+        schedule = choose(op, self.machine)
+        width = schedule.vectors * self.machine.lanes(DTYPES[tensor_of(op.a.type).dtype].bits)
+
+        def pack(b: Array) -> Array:
+            return pack_columns(b.T if transposed else b, width)
+
+        columns = tensor_of(op.b.type).shape[0 if transposed else 1]
+        narrow = self._narrow(op, transposed, schedule.rows, rewriter)
+        w = packed_constant(op, op.b if narrow is None else narrow.stored, pack, rewriter)
+        with rewriter.before(op):
+            product = cpu.PackedMatMul.build(op.a, w, columns=columns, rows=schedule.rows)
+        if narrow is None or narrow.scale is None:
+            return product
+        scale = constant_before(op, narrow.scale, "scale", rewriter)
+        with rewriter.before(op):
+            return tri.Mul.build(product.y, scale)
+
+    def _narrow(
+        self, op: tri.MatMul | tri.Gemm, transposed: bool, rows: int, rewriter: Rewriter
+    ) -> NarrowMatrix | None:
+        """Return the matrix as it is stored, if one tile of so many rows has all rows.
+
+        Each weight is read once then, so that it is not worth while to widen it before.
+        """
+        if math.prod(tensor_of(op.a.type).shape[:-1]) > rows:
+            return None
+        narrow = find_narrow(op.b, 0 if transposed else 1, rewriter)
+        if narrow is None or narrow.scale is None or self.delay_scales:
+            return narrow
+        return None
+
+
+class _PackMatMul(_PackProduct):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
-        rewriter.replace(op, _packed_product(op, False, self.machine, rewriter))
+        rewriter.replace(op, self.build(op, False, rewriter))
 
 
-class _PackGemm(MachinePattern):
+class _PackGemm(_PackProduct):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
-        product = _packed_product(op, op.trans_b, self.machine, rewriter)
+        product = self.build(op, op.trans_b, rewriter)
         if op.c is None:
             rewriter.replace(op, product)
             return
@@ -76,23 +129,6 @@ class _TransposeGemm(Pattern):
                 op.a, b, op.c, alpha=op.alpha, beta=op.beta, trans_a=op.trans_a, trans_b=False
             )
         rewriter.replace(op, new)
-
-
-def _packed_product(
-    op: tri.MatMul | tri.Gemm, transposed: bool, machine: Machine, rewriter: Rewriter
-) -> cpu.PackedMatMul:
-    """Build a product with a constant matrix before an op; NoMatch where that is not possible."""
-    rewriter.need_constant(op.b)
-    schedule = choose(op, machine)
-    width = schedule.vectors * machine.lanes(DTYPES[tensor_of(op.a.type).dtype].bits)
-
-    def pack(b: Array) -> Array:
-        return pack_columns(b.T if transposed else b, width)
-
-    w = packed_constant(op, op.b, pack, rewriter)
-    columns = tensor_of(op.b.type).shape[0 if transposed else 1]
-    with rewriter.before(op):
-        return cpu.PackedMatMul.build(op.a, w, columns=columns, rows=schedule.rows)
 
 
 class _PackConv(MachinePattern):

@@ -47,7 +47,7 @@ class CpuTarget(Target):
             ChooseLayouts(error, machine),
             *tuned,
             ChooseWinograd(error, machine),
-            PackWeights(machine),
+            PackWeights(machine, not options.strict),
             Eliminate(),
         )
 

@@ -60,7 +60,7 @@ def transposed() -> Graph:
 def blocks() -> Graph:
     parts = {"q": whole(128, 96), "s": scales(4, 96)}
     w = [node("DequantizeLinear", "q s", "w", axis=0, block_size=32)]
-    return and_then((w, {}, parts), {"x": (8, 128)}, node("MatMul", "x w"))
+    return and_then((w, {}, parts), {"x": (40, 128)}, node("MatMul", "x w"))
 
 
 def normalized() -> Graph:
@@ -74,7 +74,7 @@ def normalized() -> Graph:
 def halves() -> Graph:
     w = [node("Cast", "h", "w", to=onnx.TensorProto.FLOAT)]
     parts = {"h": floats(128, 96).astype(np.float16)}
-    return and_then((w, {}, parts), {"x": (8, 128)}, node("MatMul", "x w"))
+    return and_then((w, {}, parts), {"x": (40, 128)}, node("MatMul", "x w"))
 
 
 def recurrent() -> Graph:
@@ -93,16 +93,16 @@ def vocabulary() -> Graph:
 
 
 MODELS: dict[str, Graph] = {
-    "matrix": and_then(dequantized(whole(128, 96), 1), {"x": (8, 128)}, node("MatMul", "x w")),
+    "matrix": and_then(dequantized(whole(128, 96), 1), {"x": (40, 128)}, node("MatMul", "x w")),
     "one row": and_then(dequantized(whole(64, 256), 1), {"x": (1, 64)}, node("MatMul", "x w")),
     "linear layer": and_then(
         dequantized(whole(96, 128, kind="uint8"), 0, zeros=True),
-        {"x": (8, 128)},
+        {"x": (40, 128)},
         node("Gemm", "x w", transB=1),
     ),
     "scaled linear layer": and_then(
         dequantized(whole(96, 128), 0),
-        {"x": (8, 128)},
+        {"x": (40, 128)},
         node("Gemm", "x w", transB=1, alpha=0.5),
     ),
     "blocks": blocks(),
@@ -204,3 +204,24 @@ def test_calls_at_load_are_not_those_of_a_run() -> None:
     manifest = trivium.compile(made).manifest
     found = {kernel.ops[0]: (kernel.calls, kernel.load_calls) for kernel in manifest.kernels}
     assert found == {"tri.cast": (0, 1), "cpu.packed_mat_mul": (1, 0)}
+
+
+def test_a_row_is_multiplied_by_what_is_stored() -> None:
+    made, _ = build(MODELS["one row"])
+    assert not trivium.compile(made).manifest.load_steps
+
+
+def test_strict_math_scales_weights_before_they_are_multiplied() -> None:
+    made, feeds = build(MODELS["one row"])
+    session = trivium.compile(made, math="strict")
+    assert session.manifest.load_steps
+    want = expected(made, feeds)[0]
+    np.testing.assert_allclose(session.run(feeds)["y"], want, rtol=1e-5, atol=1e-5)
+    assert session.manifest.memory.weight_bytes <= 1.1 * stored(MODELS["one row"][2])
+
+
+def test_a_product_of_no_depth_is_zero() -> None:
+    nodes = [node("Cast", "q", "w", to=onnx.TensorProto.FLOAT), node("MatMul", "x w")]
+    made = model(nodes, {"x": (1, 0)}, initializers={"q": np.zeros((0, 8), np.int8)})
+    (got,) = trivium.compile(made).run({"x": np.zeros((1, 0), np.float32)}).values()
+    np.testing.assert_array_equal(got, np.zeros((1, 8), np.float32))
