@@ -1,6 +1,6 @@
 """Compute at compile time what does not depend on any input."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
@@ -22,16 +22,19 @@ Sources = dict[ir.Value, frozenset[ir.Value]]
 Folded = tuple[Op, list[ir.Value]]
 """An op and those of its results that ops which stay use."""
 
+EXPANDS = 4
+"""A table has at least so many times the elements of the constants that it is computed from."""
+
 
 class FoldConstants(Pass):
     """Evaluate ops that depend on constants and weights alone.
 
     Results up to 1 KiB are written in the IR; larger ones, and larger constants that are written
-    there, become weights. An op stays when its
-    results are larger than `growth` times the constants that they are computed from and
-    `size_budget` bytes: weights that are stored narrow, as integers and scales, stay so. Ops on
-    weights of which the module holds no data stay, too, and so do quantised weights and their
-    scales.
+    there, become weights. An op stays when its results have more bytes than `growth` times the
+    constants that they are computed from and `size_budget`: weights that are stored narrow, as
+    integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
+    `table_budget` bytes. Ops on weights of which the module holds no data stay, too, and so do
+    quantised weights and their scales.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
         %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
@@ -39,6 +42,7 @@ class FoldConstants(Pass):
 
     size_budget: int = 4 * 1024
     growth: int = 1
+    table_budget: int = 64 * 1024
 
     def run(self, module: Module) -> None:
         evaluator = ConstantEvaluator(module.weights)
@@ -54,18 +58,26 @@ class FoldConstants(Pass):
         """Choose what is folded, users first: what only folded ops need is gone with them."""
         folded: list[Folded] = []
         gone: set[ir.Operation] = set()
+        kept: set[ir.Operation] = set()
         for op in reversed(constant):
             used = [value for value in op.results if not gone.issuperset(users(value))]
-            if not self._grows(used, sources):
+            final = kept.isdisjoint(user for value in used for user in users(value))
+            if self._fits(used, sources) or (final and self._is_table(used, sources)):
                 folded.append((op, used))
                 gone.add(op.operation)
+            else:
+                kept.add(op.operation)
         return folded
 
-    def _grows(self, used: Sequence[ir.Value], sources: Sources) -> bool:
-        """Say whether results are larger than allowed for the constants they come from."""
-        made = sum(map(_size, used))
-        stored = sum(map(_size, frozenset[ir.Value]().union(*(sources[v] for v in used))))
-        return made > stored * self.growth + self.size_budget
+    def _fits(self, made: Sequence[ir.Value], sources: Sources) -> bool:
+        """Say whether results are hardly larger than the constants that they are computed from."""
+        read = sum(map(_size, _union(made, sources)))
+        return sum(map(_size, made)) <= read * self.growth + self.size_budget
+
+    def _is_table(self, made: Sequence[ir.Value], sources: Sources) -> bool:
+        """Say whether results are many numbers that are computed from few."""
+        expands = _count(made) >= EXPANDS * _count(_union(made, sources))
+        return expands and sum(map(_size, made)) <= self.table_budget
 
 
 def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> bool:
@@ -80,13 +92,20 @@ def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> boo
         return False
     if isinstance(op, (tri.Weight, tri.Dequantize)) or _has_quantized(op):
         return False
-    together = frozenset[ir.Value]().union(*(sources[operand] for operand in operands))
-    sources.update(dict.fromkeys(op.results, together))
+    sources.update(dict.fromkeys(op.results, _union(operands, sources)))
     return True
 
 
 def _has_quantized(op: Op) -> bool:
     return any(is_quantized(tensor_of(value.type).dtype) for value in op.results)
+
+
+def _union(values: Sequence[ir.Value], sources: Sources) -> frozenset[ir.Value]:
+    return frozenset[ir.Value]().union(*(sources[value] for value in values))
+
+
+def _count(values: Iterable[ir.Value]) -> int:
+    return sum(tensor_of(value.type).size for value in values)
 
 
 def _size(value: ir.Value) -> int:

@@ -93,10 +93,9 @@ def _is_stored(value: ir.Value, rewriter: Rewriter) -> bool:
 
 @dataclass(frozen=True)
 class _Leaf:
-    """Hold a constant in parts. `repeats` says that it may be the same along an axis."""
+    """Hold a constant in parts."""
 
     parts: list[Array]
-    repeats: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _tree(value: ir.Value, split: Split, rewriter: Rewriter) -> _Tree:
         move = maker
         return _tree(move.x, lambda array: split(move.evaluate([array])), rewriter)
     if not isinstance(maker, ARITHMETIC):
-        return _Leaf(split(rewriter.constant(value)), not _is_stored(value, rewriter))
+        return _Leaf(split(rewriter.constant(value)))
     shape = tensor_of(value.type).shape
     operands = list(maker.operation.operands)
     return _Apply(maker, [_operand(operand, shape, split, rewriter) for operand in operands])
@@ -126,7 +125,7 @@ def _operand(value: ir.Value, shape: Shape, split: Split, rewriter: Rewriter) ->
     if tensor_of(value.type).shape == shape:
         return _tree(value, split, rewriter)
     repeated = np.broadcast_to(rewriter.constant(value), shape)
-    return _Leaf(split(repeated), repeats=True)
+    return _Leaf(split(repeated))
 
 
 def _leaves(tree: _Tree) -> list[_Leaf]:
@@ -149,7 +148,7 @@ class _Part:
         self.op, self.tree, self.number, self.rewriter = op, tree, number, rewriter
         leaves = _leaves(tree)
         self.shape = leaves[0].parts[number].shape
-        self.runs = {id(leaf): _runs(leaf.parts[number]) for leaf in leaves if leaf.repeats}
+        self.runs = {id(leaf): _runs(leaf.parts[number]) for leaf in leaves}
         self.run = [_common_run(size, lengths) for size, lengths in self._by_axis()]
 
     def build(self) -> ir.Value:
@@ -179,10 +178,9 @@ class _Part:
     def _stored(self, leaf: _Leaf) -> Array:
         """Return a part of a leaf, once for each run of equal numbers."""
         array = leaf.parts[self.number]
-        runs = self.runs.get(id(leaf), (1,) * array.ndim)
         shape: list[int] = []
         kept: list[slice] = []
-        for size, run, common in zip(array.shape, runs, self.run, strict=True):
+        for size, run, common in zip(array.shape, self.runs[id(leaf)], self.run, strict=True):
             once = slice(0, 1)
             kept.append(once if run == size else slice(None))
             shape.append(size // common)
@@ -194,7 +192,7 @@ class _Part:
 
 def _common_run(size: int, lengths: Sequence[int]) -> int:
     """Return in which lengths an axis is cut, 1 where it is left as it is."""
-    within = [length for length in lengths if length < size]
+    within = [length for length in lengths if 1 < length < size]
     return math.gcd(*within) if within else 1
 
 

@@ -52,6 +52,17 @@ func.func @moves_a_large_constant() -> tensor<64x64xf32> {
   return %a : tensor<64x64xf32>
 }
 
+// A mask that positions make is known to other passes.
+// CHECK-LABEL: func.func @folds_a_table_of_few_numbers
+// CHECK:         %[[Y:.*]] = "tri.weight"() {{.*}} -> tensor<128x128xi1>
+// CHECK-NEXT:    return %[[Y]]
+func.func @folds_a_table_of_few_numbers() -> tensor<128x128xi1> {
+  %a = "tri.constant"() {value = dense<1> : tensor<128x1xi64>} : () -> tensor<128x1xi64>
+  %b = "tri.constant"() {value = dense<2> : tensor<128xi64>} : () -> tensor<128xi64>
+  %y = "tri.less"(%a, %b) : (tensor<128x1xi64>, tensor<128xi64>) -> tensor<128x128xi1>
+  return %y : tensor<128x128xi1>
+}
+
 // A few hundred bytes may take a few times as much.
 // CHECK-LABEL: func.func @folds_a_small_cast
 // CHECK-NOT:     "tri.cast"
