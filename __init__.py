@@ -48,3 +48,8 @@ def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_EXPORTS[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names above, too, before they are imported."""
+    return sorted({*globals(), *__all__})

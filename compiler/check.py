@@ -8,12 +8,14 @@ from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..targets.options import F32, FAST, FLOATS, Options
 from ..targets.place import Place, Placement, placements
-from .frontends.core.inputs import Bindings
+from .arguments import checked_arguments
+from .frontends.core.bindings import Bindings
 from .source import Source, import_model
 from .stages import candidates, pipeline_for
 from .verdicts import Verdict, imported_nodes, strict_hooks, verdicts
 
 
+@checked_arguments()
 def check(
     model: Source,
     example_inputs: Any = None,
@@ -44,6 +46,7 @@ def check(
         return tuple(placements(module, (target, *candidates(target)[1:])))
 
 
+@checked_arguments()
 def can_run(
     model: Source,
     example_inputs: Any = None,

@@ -9,20 +9,22 @@ from ..dialects.core.attributes import types_read_once
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
+from ..passes.pipeline import Hook
 from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.core import Progress
 from ..targets.options import F32, FAST, FLOATS, Options
+from .arguments import checked_arguments
 from .build import build_module
 from .compare import compare
-from .frontends.core.inputs import Bindings
-from .frontends.pnnx.converter import is_torch_module
+from .frontends.core.bindings import Bindings
 from .rebuild import rebuild
-from .source import Source, import_model, name_of
+from .source import Source, import_model, is_torch_module, name_of
 from .stages import pipeline_for
 from .verdicts import strict_hooks
 
 
+@checked_arguments()
 def compile(
     model: Source,
     example_inputs: Any = None,
@@ -41,12 +43,14 @@ def compile(
     quantized: str = FLOATS,
     strict: bool = False,
     progress: Progress | None = None,
+    hooks: Sequence[Hook] = (),
     threads: int | None = None,
 ) -> Session:
     """Compile a model and return a session that runs it.
 
     `model` is the path of an ONNX file, its bytes, or an `onnx.ModelProto`; or the path of a PNNX
-    file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`; or a `torch.nn.Module`
+    file (`.pnnx.param`, with its `.pnnx.bin` beside it), or a `pnnx.Graph`; or of IR (`.mlir`) that
+    was exported with its weights; or a `torch.nn.Module`
     with `example_inputs`, the tensors that it is called on, whose shapes and types are those of the
     compiled model: it is traced, and converted by `pnnx`, which `trivium[torch]` installs, and a
     warning says when what comes of it computes something else on the example. `target` is where it
@@ -65,14 +69,15 @@ def compile(
     "fp16" or "bf16"; inputs and outputs keep their types. `quantized` is what a quantised model is
     computed in: "floats", or "integers" alone: see docs/quantization.md. With `candidates`, a
     package for a GPU holds its kernels with other settings too, for the command tune to measure.
-    `progress` is called with a line of text as work goes on. The session runs on up to `threads`
-    threads, by default one for each core. The path of a package (`.trv`) compiles the IR in it
-    again for a machine, with the math that it was compiled with; `threads` and `progress` apart,
-    the other arguments then mean nothing. Raises CompileError, which lists everything that is
-    wrong.
+    `progress` is called with a line of text as work goes on. `hooks` see the IR around each pass,
+    such as `PrintIr` and `WriteIr` of `trivium.passes.hooks`: see docs/opt.md. The session runs on
+    up to `threads` threads, by default one for each core. The path of a package (`.trv`) compiles
+    the IR in it again for a machine, with the math that it was compiled with; `threads` and
+    `progress` apart, the other arguments then mean nothing. Raises CompileError, which lists
+    everything that is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
-    rest = (progress, example_inputs, strict)
+    rest = (progress, example_inputs, strict, hooks)
     package = build(model, target, shapes, constants, opt_level, *choices, *rest)
     session = Session(package, threads=threads)
     if is_torch_module(model):
@@ -80,6 +85,7 @@ def compile(
     return session
 
 
+@checked_arguments()
 def build(
     model: Source,
     target: str = "cpu",
@@ -97,6 +103,7 @@ def build(
     progress: Progress | None = None,
     example_inputs: Any = None,
     strict: bool = False,
+    hooks: Sequence[Hook] = (),
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
@@ -110,8 +117,9 @@ def build(
         module = import_model(
             model, shapes=shapes, constants=constants, example_inputs=example_inputs
         )
-        hooks = strict_hooks(strict, module, target)
-        return build_module(module, pipeline, target, report, name_of(model), options, hooks=hooks)
+        watches = (*strict_hooks(strict, module, target), *hooks)
+        name = name_of(model)
+        return build_module(module, pipeline, target, report, name, options, hooks=watches)
 
 
 def _ignore(line: str) -> None:

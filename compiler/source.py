@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard, cast
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
-from .frontends.core.inputs import Bindings
+from ..runtime import SUFFIX
+from .frontends.core.bindings import Bindings
 
 if TYPE_CHECKING:
     from .frontends.onnx import Source as OnnxSource
@@ -20,6 +21,8 @@ else:
     Source = Any  # the types of a source are those of libraries that may be missing
 
 PNNX_SUFFIX = ".param"
+IR_SUFFIXES = {"text": ".mlir", "bytecode": ".mlirbc"}
+"""How the names of files end that are not ONNX, packages apart."""
 
 
 def import_model(
@@ -32,12 +35,10 @@ def import_model(
     """Translate a model to a `tri` module in the current context.
 
     A path that ends in `.param`, and a PNNX graph, are PNNX; a torch module is converted to it, and
-    takes `example_inputs`; everything else is ONNX. The other arguments are those of `import_onnx`
+    takes `example_inputs`; a path that ends in `.mlir` or `.mlirbc` is IR, whose shapes are static;
+    everything else is ONNX. The other arguments are those of `import_onnx`
     and `import_pnnx`, and so are the errors.
     """
-    from .frontends.pnnx import Graph
-    from .frontends.pnnx.converter import is_torch_module
-
     if is_torch_module(source):
         source = _converted(source, example_inputs)
     elif example_inputs is not None:
@@ -47,7 +48,15 @@ def import_model(
         raise CompileError(
             f"example_inputs are for torch modules, the model is {_kind(source)}{given}"
         )
-    if isinstance(source, Graph) or _is_pnnx(source):
+    if isinstance(source, (str, os.PathLike)) and Path(source).suffix == SUFFIX:
+        raise CompileError(f"'{source}' is a package, must be a model: it is compiled already")
+    if is_ir(source):
+        from .ir_files import load_ir
+
+        if shapes or constants:
+            raise CompileError(f"'{source}' is IR: its shapes are static, it takes no bindings")
+        return load_ir(source)
+    if _is_pnnx(source):
         from .frontends.pnnx.importer import import_pnnx
 
         return import_pnnx(source, shapes=shapes, constants=constants)
@@ -71,14 +80,48 @@ def _kind(source: Source) -> str:
     return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__
 
 
-def _is_pnnx(source: Source) -> TypeGuard[str | os.PathLike[str]]:
-    return isinstance(source, (str, os.PathLike)) and Path(source).suffix == PNNX_SUFFIX
+def is_torch_module(source: Source) -> "TypeGuard[TorchModule]":
+    """Report whether a model is a torch module; a file is none, and needs no import to tell."""
+    if isinstance(source, (str, bytes, os.PathLike)):
+        return False
+    from .frontends.pnnx import converter
+
+    return converter.is_torch_module(source)
+
+
+def is_ir(source: Source) -> TypeGuard[str | os.PathLike[str]]:
+    """Report whether a model is a file of IR, by its suffix."""
+    is_path = isinstance(source, (str, os.PathLike))
+    return is_path and Path(source).suffix in IR_SUFFIXES.values()
+
+
+def read_model(path: str | os.PathLike[str], shapes: Bindings | None = None) -> Module:
+    """Read a file of any kind in the current context: a model, IR, or the placed IR of a package.
+
+    Raises CompileError and PackageError; sizes for a package are an error, too.
+    """
+    if Path(path).suffix != SUFFIX:
+        return import_model(path, shapes=shapes)
+    from ..runtime.package import Package
+    from .rebuild import packaged_module
+
+    if shapes:
+        raise CompileError(f"'{path}' is a package: its shapes are static, it takes no bindings")
+    return packaged_module(Package.open(path))
+
+
+def _is_pnnx(source: Source) -> "TypeGuard[str | os.PathLike[str] | Graph]":
+    if isinstance(source, (str, os.PathLike)):
+        return Path(source).suffix == PNNX_SUFFIX
+    if isinstance(source, bytes):
+        return False
+    from .frontends.pnnx import Graph
+
+    return isinstance(source, Graph)
 
 
 def name_of(source: Source) -> str:
     """Return what a package says it was made from: the name of a file, or of a torch class."""
-    from .frontends.pnnx.converter import is_torch_module
-
     if is_torch_module(source):
         return type(source).__name__
     return Path(source).name if isinstance(source, (str, os.PathLike)) else ""

@@ -133,8 +133,11 @@ class Strict(Hook):
         others = dict.fromkeys(group.target for group in placed_groups(module))
         listed = ", ".join(other for other in others if other != name)
         number = f"{len(found)} op does" if len(found) == 1 else f"{len(found)} ops do"
-        advice = f"{number} not run on {name}: leave strict (--strict) away to run on {listed}"
-        faults = [Diagnostic(each.where, f"'{each.op}' op {each.reason}") for each in found]
+        them = "it" if len(found) == 1 else "them"
+        without = f"compile without strict (--strict) to run {them} on {listed}"
+        advice = f"{number} not run on {name}: {without}"
+        text = f"op does not run on {name}"
+        faults = [Diagnostic(each.where, f"'{each.op}' {text}: {each.reason}") for each in found]
         return [*faults, Diagnostic("", advice)]
 
 

@@ -1,13 +1,13 @@
 """`Pass`: one change of IR, named after its class, with its fields as options."""
 
 import dataclasses
-import re
 import types
 import typing
 from typing import Any, ClassVar, dataclass_transform
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
+from .index import pass_name
 
 PASSES: dict[str, "type[Pass]"] = {}
 """Every pass class by its name on the command line, such as `fold-constants`."""
@@ -29,7 +29,7 @@ class Pass:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls) -> None:
-        cls.name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+        cls.name = pass_name(cls.__name__)
         if cls.name in PASSES:
             raise TypeError(f"pass {cls.name} is defined twice")
         dataclasses.dataclass(frozen=True)(cls)

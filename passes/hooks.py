@@ -4,15 +4,24 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from ..dialects.core.errors import CompileError
+from ..dialects.core.files import write_file
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
-from .pipeline import Hook, Stage, Upstream
+from .pipeline import Hook, Pipeline, Stage, Upstream
 from .rewriting import LOGS, Log
 
 Write = Callable[[str], object]
 Show = Callable[[ir.Operation], str]
+
+
+def to_standard_error(text: str) -> None:
+    """Write text to what is standard error at the time of the call."""
+    sys.stderr.write(text)
+
 
 EVERY = "*"
 """Stands for all passes where names of passes are expected."""
@@ -31,8 +40,13 @@ class PrintIr(Hook):
     on_failure: bool = False
     module_scope: bool = False
     show: Show = str
-    write: Write = sys.stderr.write
+    write: Write = to_standard_error
     _texts: dict[str, str] = field(default_factory=dict[str, str], init=False)
+
+    def begin(self, pipeline: Pipeline, module: Module) -> None:
+        """Raise CompileError for a name that no pass of the pipeline has."""
+        for name in {*self.before_passes, *self.after_passes} - {EVERY}:
+            pipeline.need(name)
 
     def before(self, stage: Stage, module: Module) -> None:
         self._texts = self._dumps(stage, module) if self.only_changed else {}
@@ -67,6 +81,40 @@ class PrintIr(Hook):
     def _print(self, when: str, dumps: dict[str, str]) -> None:
         for scope, text in dumps.items():
             self.write(f"// -----// IR Dump {when}{scope} //----- //\n{text.rstrip()}\n\n")
+
+
+@dataclass
+class WriteIr(Hook):
+    """Write the IR to a folder: `000-start.mlir`, then a numbered file after each pass.
+
+    The folder is made where there is none, and files of the same names are replaced. What a pass
+    leaves when it fails goes to a file that ends in `-failed.mlir`. Raises CompileError when a file
+    cannot be written.
+    """
+
+    folder: Path
+    show: Show = str
+    _count: int = field(default=0, init=False)
+
+    def begin(self, pipeline: Pipeline, module: Module) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CompileError(f"cannot make '{self.folder}': {error.strerror}") from None
+        self._count = 0
+        self._write("start", module)
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self._count += 1
+        self._write(stage.name, module)
+
+    def failed(self, stage: Stage, module: Module) -> None:
+        self._count += 1
+        self._write(f"{stage.name}-failed", module)
+
+    def _write(self, name: str, module: Module) -> None:
+        path = self.folder / f"{self._count:03}-{name}.mlir"
+        write_file(path, f"{self.show(module.operation).rstrip()}\n")
 
 
 def _named(stage: Stage, names: Collection[str]) -> bool:
@@ -108,7 +156,7 @@ class Explain(Hook):
     """Print why the patterns of one pass left ops alone: `--debug=PASS`."""
 
     name: str
-    write: Write = sys.stderr.write
+    write: Write = to_standard_error
     _log: Log = field(default_factory=Log, init=False)
 
     def before(self, stage: Stage, module: Module) -> None:

@@ -14,7 +14,6 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from .. import passes
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic
@@ -22,6 +21,7 @@ from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.verification import verify
 from .core import PASSES, Pass
+from .index import PassIndex, own_passes
 
 ROOT = "builtin.module"
 
@@ -82,6 +82,8 @@ class Stage:
 class Hook:
     """Base of what wants to see the module around each pass; every method may be overridden."""
 
+    def begin(self, pipeline: "Pipeline", module: Module) -> None: ...
+
     def before(self, stage: Stage, module: Module) -> None: ...
 
     def after(self, stage: Stage, module: Module) -> None: ...
@@ -96,18 +98,20 @@ class Pipeline:
     steps: tuple[Step, ...] = ()
 
     @staticmethod
-    def parse(text: str) -> "Pipeline":
+    def parse(text: str, index: PassIndex | None = None) -> "Pipeline":
         """Read a pipeline; the outer `builtin.module(…)` may be left out.
 
-        Raises CompileError for text that is not a pipeline, a name that is no pass (with the
-        nearest one that is), an option that the pass does not have, and a value it cannot take.
+        `index` says where passes are defined that are not imported yet: unless given, it has those
+        for any target. Raises CompileError for text that is not a pipeline, a name that is no pass
+        (with the nearest one that is), an option that the pass does not have, and a value that the
+        option cannot take.
         """
-        load_passes()
-        steps = _parse(text)
+        index = own_passes() if index is None else index
+        steps = _parse(text, index)
         if len(steps) == 1 and isinstance(steps[0], Nest) and steps[0].anchor == ROOT:
             steps = steps[0].steps
         pipeline = Pipeline(steps)
-        _check_upstream(pipeline)
+        _check_upstream(pipeline, index)
         return pipeline
 
     def __str__(self) -> str:
@@ -143,15 +147,12 @@ class Pipeline:
         or the IR is not valid afterwards; what a pass of ours raises comes through as it is.
         """
         with module.operation.context, types_read_once():
+            for hook in hooks:
+                hook.begin(self, module)
             for batch in _batches(self.stages(), joined=not hooks):
                 _observed(batch, module, hooks, verify_each)
                 if verify_each:
                     _verify(batch, module, hooks, allow_unregistered)
-
-
-def load_passes() -> None:
-    """Import all modules of this package, so that `PASSES` is complete."""
-    import_all(passes)
 
 
 def import_all(package: ModuleType) -> None:
@@ -163,20 +164,28 @@ def import_all(package: ModuleType) -> None:
 # -- text -----------------------------------------------------------------------------------------
 
 
-def _parse(text: str) -> tuple[Step, ...]:
-    return tuple(_parse_step(part.strip(), text) for part in _split(text))
+def _parse(text: str, index: PassIndex) -> tuple[Step, ...]:
+    return tuple(_parse_step(part.strip(), text, index) for part in _split(text))
 
 
-def _parse_step(part: str, whole: str) -> Step:
+def _parse_step(part: str, whole: str, index: PassIndex) -> Step:
     found = re.fullmatch(r"([\w.-]+)\s*(?:\((.*)\)|\{(.*)\})?", part, re.DOTALL)
     if found is None:
         fault = f"'{part}' is not a pass" if part else "a pass is missing between commas"
         raise CompileError(f"{fault} in pipeline '{whole}'")
     name, nested, options = found.groups()
     if nested is not None:
-        return Nest(name, _parse(nested))
+        return Nest(name, _parse(nested, index))
     options = " ".join((options or "").split())
-    return PASSES[name].parse(options) if name in PASSES else Upstream(name, options)
+    found = _find(name, index)
+    return found.parse(options) if found else Upstream(name, options)
+
+
+def _find(name: str, index: PassIndex) -> type[Pass] | None:
+    """Return a pass of ours, imported only now, or None."""
+    if name not in PASSES and name in index:
+        import_module(index[name].module)
+    return PASSES.get(name)
 
 
 def _split(text: str) -> list[str]:
@@ -214,7 +223,7 @@ def _until(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
     return tuple(kept)
 
 
-def _check_upstream(pipeline: Pipeline) -> None:
+def _check_upstream(pipeline: Pipeline, index: PassIndex) -> None:
     stages = [stage for stage in pipeline.stages() if isinstance(stage.step, Upstream)]
     if not stages:
         return
@@ -223,13 +232,14 @@ def _check_upstream(pipeline: Pipeline) -> None:
             try:
                 PassManager(ROOT).add(str(stage))
             except ValueError as error:
-                raise _refusal(stage, str(error)) from None
+                raise _refusal(stage, str(error), index) from None
 
 
-def _refusal(stage: Stage, words: str) -> CompileError:
+def _refusal(stage: Stage, words: str, index: PassIndex) -> CompileError:
     """Say in one line what MLIR says in several about a pass that it does not take."""
     if "does not refer to a registered pass" in words:
-        close = difflib.get_close_matches(stage.name, [*PASSES, *WELL_KNOWN], 3)
+        known = dict.fromkeys([*PASSES, *index, *WELL_KNOWN])
+        close = difflib.get_close_matches(stage.name, known, 3)
         hint = ", did you mean " + " or ".join(f"'{name}'" for name in close) if close else ""
         return CompileError(f"no pass is called '{stage.name}'{hint}")
     reason = words.strip().partition("\n")[0].removeprefix("<Pass-Options-Parser>: ")

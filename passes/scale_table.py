@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NoReturn, cast
 
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.files import write_file
 from ..dialects.core.quantized import QuantizedType
 
 FORMAT, VERSION = "trivium scales", 1
@@ -54,10 +55,7 @@ class ScaleTable:
 
     def save(self, path: str) -> None:
         """Write the table; raises CompileError when that is not possible."""
-        try:
-            Path(path).write_text(self.text())
-        except OSError as error:
-            raise CompileError(f"'{path}' cannot be written: {error.strerror}") from None
+        write_file(path, self.text())
 
     @staticmethod
     def load(path: str) -> "ScaleTable":

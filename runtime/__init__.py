@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Package", "PackageError", "RunError", "Session", "load"]
 
+SUFFIX = ".trv"
+"""How the name of a package ends, by which tools tell it from a model."""
+
 _HOMES = {
     "Package": ".package",
     "PackageError": ".errors",

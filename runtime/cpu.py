@@ -1,12 +1,16 @@
 """Choose the native code that this machine has everything for."""
 
 import platform
+import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from .errors import RunError
 from .manifest import CpuRequirements
+
+_ARCHITECTURE = "x86_64"
+"""The only one that Trivium generates native code for."""
 
 _CPUINFO = Path("/proc/cpuinfo")
 
@@ -21,6 +25,8 @@ def choose_code(machines: Sequence[CpuRequirements]) -> CpuRequirements:
         if not lack:
             return needed
     again = "compile the model or the package again for it"
+    if sys.platform != "linux" or platform.machine() != _ARCHITECTURE:
+        again = "compile the model for the target host, which numpy computes"
     if not lacks:
         raise RunError(f"the package is for no CPU at all: {again}")
     if len(lacks) == 1:
@@ -32,6 +38,8 @@ def choose_code(machines: Sequence[CpuRequirements]) -> CpuRequirements:
 def lacking(needed: CpuRequirements) -> str:
     """Say what keeps native code from running here, as the end of a sentence; empty for nothing."""
     machine = platform.machine()
+    if sys.platform != "linux":
+        return f"is for Linux, this system is {sys.platform}"
     if machine != needed.architecture:
         return f"is for {needed.architecture}, this machine is {machine}"
     present = {feature.translate(_PUNCTUATION) for feature in cpu_features()}

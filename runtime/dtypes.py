@@ -47,7 +47,7 @@ def resolve(name: str) -> np.dtype[Any]:
         extension = import_module("ml_dtypes")
     except ImportError:
         raise PackageError(
-            f"element type '{name}' needs the package ml_dtypes: pip install ml_dtypes"
+            f"element type '{name}' needs ml_dtypes, which is not installed: pip install ml_dtypes"
         ) from None
     if not hasattr(extension, name):
         raise PackageError(

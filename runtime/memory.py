@@ -17,6 +17,11 @@ from .manifest import ARENA, FIRST_PORT, PREPARED, WEIGHTS, Manifest
 ALIGNMENT = 64
 _HUGE_PAGE = 2 << 20
 
+# A forked process gets a copy of its own. Windows has no such flags, and no fork.
+_PRIVATE: dict[str, int] = (
+    {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
+)
+
 _NOTHING = np.empty(0, np.uint8)
 
 
@@ -119,7 +124,7 @@ def allocate(size: int) -> NDArray[np.uint8]:
         return _NOTHING
     large = size >= _HUGE_PAGE
     try:
-        block = mmap.mmap(-1, size + _HUGE_PAGE * large, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        block = mmap.mmap(-1, size + _HUGE_PAGE * large, **_PRIVATE)
     except (OSError, OverflowError, MemoryError):
         raise RunError(
             f"the package needs {size} bytes for its arena, the system has less"

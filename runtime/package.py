@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from . import SUFFIX as SUFFIX
 from . import archive
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
@@ -15,8 +16,6 @@ from .errors import PackageError
 from .manifest import Entry, Manifest
 
 MANIFEST_ENTRY = "manifest.json"
-SUFFIX = ".trv"
-"""How the name of a package ends, by which tools tell it from a model."""
 
 
 @dataclass(frozen=True)

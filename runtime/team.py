@@ -13,6 +13,7 @@ import threading
 import time
 import weakref
 from functools import cache
+from operator import index
 from pathlib import Path
 
 import numpy as np
@@ -158,14 +159,20 @@ def checked_threads(threads: object) -> int:
     """Return a number of threads, by default that of the cores; raise RunError for what is none."""
     if threads is None:
         return default_threads()
-    if not isinstance(threads, int) or not 1 <= threads <= Pool.MOST_THREADS:
+    try:
+        number = 0 if isinstance(threads, bool) else index(threads)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if not 1 <= number <= Pool.MOST_THREADS:
         raise RunError(f"threads is {threads!r}, must be a number from 1 to {Pool.MOST_THREADS}")
-    return threads
+    return number
 
 
 @cache
 def default_threads() -> int:
     """Return how many threads suit this process: one for each core that it may use."""
+    if not hasattr(os, "sched_getaffinity"):  # outside of Linux, where no step uses threads
+        return 1
     cpus = os.sched_getaffinity(0)
     cores = {_siblings(cpu) for cpu in cpus}
     return max(1, min(len(cores), _quota()))

@@ -19,6 +19,17 @@ Predicate = Callable[[Any], bool]
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""
 
+SPELLED_NODES = 4
+"""How many nodes of a kernel a line of progress names."""
+
+
+def kernel_progress(number: int, total: int, nodes: Sequence[str]) -> str:
+    """Return the line of progress for a kernel: `kernel 3 of 33: conv1 + relu1`."""
+    names = list(nodes[:SPELLED_NODES])
+    if more := len(nodes) - len(names):
+        names.append(f"{more} more")
+    return f"kernel {number} of {total}: {' + '.join(names)}".removesuffix(": ")
+
 
 HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
 """The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""

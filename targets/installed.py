@@ -25,6 +25,8 @@ from ..dialects.core.errors import CompileError
 GROUP = "trivium.targets"
 ATTRIBUTE, MAKER = "TARGET", "instruction_set"
 HERE = Path(__file__).parent
+OWNER = __name__.partition(".")[0]
+"""The owner of the targets in this package."""
 
 
 @dataclass(frozen=True, order=True)
@@ -62,9 +64,19 @@ def accelerators() -> tuple[Origin, ...]:
     return tuple(sorted([*own, *_packets(_offered())]))
 
 
+def foreign_targets() -> list[str]:
+    """List the names of the targets that other distributions offer."""
+    return sorted({point.name for point in _offered()})
+
+
 def names(origins: Sequence[Origin]) -> list[str]:
     """List what is found, each name once."""
     return list(dict.fromkeys(origin.name for origin in origins))
+
+
+def shipped(origins: Sequence[Origin]) -> list[Origin]:
+    """List the origins in Trivium itself, without those of other distributions."""
+    return [origin for origin in origins if origin.owner == OWNER]
 
 
 def pick(kind: str, name: str, origins: Sequence[Origin]) -> Origin:
@@ -80,8 +92,7 @@ def pick(kind: str, name: str, origins: Sequence[Origin]) -> Origin:
 
 
 def _own(name: str, module: str, attribute: str = ATTRIBUTE) -> Origin:
-    package = __package__ or ""
-    return Origin(name, package.partition(".")[0], f"{package}.{module}", attribute)
+    return Origin(name, OWNER, f"{__package__}.{module}", attribute)
 
 
 def _folders() -> Iterator[Origin]:

@@ -1,6 +1,6 @@
 """Say in which memory values are, and which are views of others."""
 
-from ..dialects import dla, tile, tri
+from ..dialects import tri
 from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op, view
@@ -32,13 +32,15 @@ def memory_of(value: ir.Value) -> str | None:
 
 def read_memory(op: Op) -> str:
     """Return the memory from which a kernel or a program reads, or that a copy reads."""
+    if isinstance(op, tri.Group):
+        return find_target(op.target).memory
+    if isinstance(op, tri.Copy):
+        return memory_of(op.x) or HOST_MEMORY
+    from ..dialects import dla, tile  # which a model for the CPU does without
+
     match op:
-        case tri.Group():
-            return find_target(op.target).memory
         case tile.Launch():
             return DEVICE_MEMORY
-        case tri.Copy():
-            return memory_of(op.x) or HOST_MEMORY
         case dla.Run():
             return HOST_MEMORY  # its driver brings bytes to the accelerator and back
         case _:

@@ -1,13 +1,23 @@
 """`Options`: what a user decides about generated code: its numbers, schedules and machines."""
 
-import math as floats
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf as infinity
 from pathlib import Path
 
+from ..dialects.core.arguments import (
+    Check,
+    checked,
+    flag,
+    names,
+    number,
+    one_of,
+    optional,
+    path,
+)
 from ..dialects.core.errors import CompileError
-from ..dialects.core.machine import NATIVE, Machine, find_machines
-from ..runtime.package import SUFFIX
+from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines
+from ..runtime import SUFFIX
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)
@@ -52,31 +62,22 @@ class Options:
     quantized: str = FLOATS
 
     def __post_init__(self) -> None:
-        names = [machine.name for machine in self.machines]
-        if self.tune and names != [NATIVE]:
+        for key, check in CHECKS.items():
+            object.__setattr__(self, key, checked(key, getattr(self, key), check))
+        machines = checked_names(self.machine)
+        if self.tune and machines != (NATIVE,):
             raise CompileError(
-                f"tune measures on this CPU, but machine is '{', '.join(names)}': "
+                f"tune measures on this CPU, but machine is '{', '.join(machines)}': "
                 f"leave out one of the two, or tune for '{NATIVE}' alone"
             )
         if self.tuning and self.tune:
             raise CompileError("tuning and tune name one file each: give only one of the two")
         if Path(self.tune).suffix == SUFFIX:
             raise CompileError(f"tune is '{self.tune}', must be a file of its own, not a package")
-        if self.math not in MATHS:
-            raise CompileError(f"math is '{self.math}', must be one of {', '.join(MATHS)}")
-        if self.precision not in PRECISIONS:
-            known = ", ".join(PRECISIONS)
-            raise CompileError(f"precision is '{self.precision}', must be one of {known}")
-        if self.quantized not in QUANTIZED:
-            known = ", ".join(QUANTIZED)
-            raise CompileError(f"quantized is '{self.quantized}', must be one of {known}")
-        if (error := self.winograd_error) is None:
-            return
-        if not (floats.isfinite(error) and error >= 0):
-            raise CompileError(f"winograd_error is {error}, must be a number from 0 on")
-        if self.strict and error:
+        if self.strict and self.winograd_error:
             raise CompileError(
-                f"winograd_error is {error}, but strict math allows none: give only one of the two"
+                f"winograd_error is {self.winograd_error}, but strict math allows none: "
+                "give only one of the two"
             )
 
     @property
@@ -104,5 +105,17 @@ class Options:
             return 0.0 if self.strict else WINOGRAD_ERROR
         return self.winograd_error
 
+
+CHECKS: Mapping[str, Check] = {
+    "math": one_of(MATHS),
+    "winograd_error": optional(number("from 0 on", lambda error: 0 <= error < infinity)),
+    "tuning": path,
+    "tune": path,
+    "machine": names,
+    "precision": one_of(PRECISIONS),
+    "candidates": flag,
+    "quantized": one_of(QUANTIZED),
+}
+"""What the fields that a user gives must be."""
 
 DEFAULT = Options()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
-from ..dialects.core.location import describe
+from ..dialects.core.location import describe, node_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
@@ -23,7 +23,7 @@ class Placement:
     """Say where the ops of one kernel went, and why each earlier choice refused."""
 
     target: str
-    nodes: str
+    nodes: tuple[str, ...]
     ops: tuple[str, ...]
     refusals: tuple[str, ...]
 
@@ -62,9 +62,8 @@ def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
         before = choices[: [t.name for t in choices].index(group.target)] if group.target else []
         reasons = [r for t in before for m in members if (r := t.refusal(m))]
         names = tuple(m.op_name for m in members if not isinstance(m, tri.Constant))
-        yield Placement(
-            group.target, describe(group.location), names, tuple(dict.fromkeys(reasons))
-        )
+        nodes = node_names(group.location) or (describe(group.location),)
+        yield Placement(group.target, nodes, names, tuple(dict.fromkeys(reasons)))
 
 
 def placed_groups(module: Module) -> list[tri.Group]:

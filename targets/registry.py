@@ -1,12 +1,19 @@
 """Find targets by name, loaded when they are asked for; `installed.py` says where they are."""
 
 from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
 
+from .. import dialects
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import OPS
 from .core import Target
 from .installed import names, pick, targets
+from .pass_index import pass_index
+
+OWN_DIALECTS = {found.name for found in iter_modules(dialects.__path__)}
+"""The packages of dialects; a dialect has the name of its package."""
 
 
 def target_names() -> list[str]:
@@ -36,11 +43,21 @@ def choose_target(choice: str) -> Target:
     return find_target(name).chosen(architectures)
 
 
-def load_dialects(scope: ir.Operation) -> None:
-    """Load targets whose own ops stand below an operation; their dialects have their names."""
-    known = {cls.dialect.name for cls in OPS.values()}
-    for name in sorted(({*_dialects(scope)} - known) & {*target_names()}):
+def load_passes() -> None:
+    """Import every pass, those of all targets included; raises as `find_target`."""
+    for source in pass_index().values():
+        import_module(source.module)
+    for name in target_names():
         find_target(name)
+
+
+def load_dialects(scope: ir.Operation) -> None:
+    """Load the dialects of the ops below an operation, those that targets have included."""
+    for name in sorted({*_dialects(scope)}):
+        if name in OWN_DIALECTS:
+            import_module(f"{dialects.__name__}.{name}")
+        elif name not in {cls.dialect.name for cls in OPS.values()} and name in target_names():
+            find_target(name)
 
 
 def _dialects(scope: ir.Operation) -> Iterator[str]:

@@ -18,7 +18,6 @@ What a schedule is and how a machine is described is each target's affair: a `Tu
 
 import json
 import math
-import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +26,7 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 
 from .. import __version__
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.files import write_file
 from ..runtime.errors import PackageError
 from ..runtime.package import SUFFIX, Package
 
@@ -86,13 +86,7 @@ class TuningFormat(Generic[Choice]):
 
     def write(self, path: str, entries: Mapping[str, Entry[Choice]]) -> None:
         """Replace a file by one with these entries; it is never there in part."""
-        draft = Path(f"{path}.{os.getpid()}")
-        try:
-            draft.write_text(self.spell(entries), encoding="utf-8")
-            draft.replace(path)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise CompileError(f"{path}: cannot be written: {error.strerror}") from None
+        write_file(path, self.spell(entries))
 
     def spell(self, entries: Mapping[str, Entry[Choice]]) -> str:
         """Return the text of a file; equal entries have equal texts."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
-from ..runtime.package import SUFFIX
+from ..runtime import SUFFIX
 from ..targets.options import PRECISIONS, QUANTIZED
 
 Binding = tuple[str, int | tuple[int, ...]]
@@ -33,6 +33,10 @@ class Table(argparse.Action):
         setattr(namespace, self.dest, {**table, name: value})
 
 
+MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
+"""What commands that compile take; torch modules are compiled from Python."""
+
+
 def shape_argument() -> dict[str, Any]:
     """Describe what gives sizes to the inputs of a model."""
     return {
@@ -42,6 +46,15 @@ def shape_argument() -> dict[str, Any]:
         "action": Table,
         "help": "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
     }
+
+
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the switch that prints the data of a report and not its text."""
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="print JSON instead of text: docs/reports.md has its fields",
+    )
 
 
 def accelerator_argument() -> dict[str, Any]:
@@ -69,7 +82,8 @@ def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True
     group.add_argument(
         "--target",
         metavar="NAME",
-        help="where to run: cpu (the default), host, or a GPU such as gpu:sm_90",
+        help="where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "
+        "such as vanilla; trivium-opt --list-targets lists all",
     )
     if fallback:
         group.add_argument(
@@ -128,6 +142,11 @@ def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
     return {
         name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
     }
+
+
+def target_name(flags: argparse.Namespace) -> str:
+    """Return the name of the target that was asked for, without architectures."""
+    return (flags.target or "cpu").partition(":")[0]
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:

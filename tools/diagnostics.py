@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from ..dialects.core.diagnostics import SEVERITIES
+from ..dialects.core.diagnostics import severity
 from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
@@ -52,6 +52,6 @@ class Listener:
 
     def _hear(self, info: ir.DiagnosticInfo) -> bool:
         for each in (info, *info.notes):
-            message = Message(SEVERITIES[each.severity], describe(each.location), each.message)
+            message = Message(severity(each), describe(each.location), each.message)
             self.heard.append(message)
         return True

@@ -1,15 +1,13 @@
 """Arrays on their way in and out: files, made-up inputs, and a line that describes one."""
 
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, cast
 from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..dialects.core.files import replaced_file
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
 from ..runtime.manifest import Port
@@ -66,18 +64,9 @@ def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
 
 
 def write(path: str, array: NDArray[Any]) -> None:
-    """Write an array to a .npy file, as a whole or not at all."""
-    target = Path(path)
-    draft = target.parent / f".{target.name}.{os.urandom(4).hex()}"
-    try:
-        with open(draft, "xb") as file:
-            np.save(file, array, allow_pickle=False)
-        draft.replace(target)
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        with suppress(OSError):
-            draft.unlink()
+    """Write an array to a .npy file, as a whole or not at all; raises as `replaced_file`."""
+    with replaced_file(path) as draft, draft.open("wb") as file:
+        np.save(file, array, allow_pickle=False)
 
 
 def describe(name: str, array: NDArray[Any]) -> str:

@@ -1,12 +1,15 @@
 """Write the generated pages of docs/ from the source: ops, passes, what is supported, machines.
 
 python -m trivium.tools.generate_docs [FOLDER]
+
+The pages depend on the source alone: not on the machine, nor on what else is installed.
 """
 
 import dataclasses
 import inspect
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -17,10 +20,12 @@ from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
-from ..passes.pipeline import import_all, load_passes
-from ..targets.dla.registry import find_instructions, machine_names
+from ..passes.pipeline import import_all
+from ..targets import installed
+from ..targets.dla.registry import find_instructions
+from ..targets.pass_index import pass_index
+from ..targets.registry import find_target
 from .accelerator_page import accelerator_page
-from .opt_flags import load_targets
 from .support_page import support_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "generated"
@@ -41,12 +46,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def pages() -> dict[str, str]:
     """Return the text of each page by its file name."""
-    import_all(dialects)
-    load_targets()
-    load_passes()
+    _load()
     accelerators = {
         f"accelerator-{name}.md": accelerator_page(DESCRIPTION_NOTICE, find_instructions(name))
-        for name in machine_names()
+        for name in installed.names(installed.shipped(installed.accelerators()))
     }
     return {
         **accelerators,
@@ -55,6 +58,15 @@ def pages() -> dict[str, str]:
         "passes.md": passes_page(),
         "support.md": support_page(NOTICE),
     }
+
+
+def _load() -> None:
+    """Import what registers ops and passes, without the targets of other distributions."""
+    import_all(dialects)
+    for source in pass_index().values():
+        import_module(source.module)
+    for name in installed.names(installed.shipped(installed.targets())):
+        find_target(name)
 
 
 def machines_page() -> str:
@@ -91,7 +103,7 @@ def passes_page() -> str:
     """List all passes with their options."""
     legend = (
         "Use them in `trivium-opt` as `--name` or `--name=option=value`, in a pipeline as\n"
-        "`name{option=value}`. MLIR's own passes can stand beside them: see [opt.md](opt.md)."
+        "`name{option=value}`. MLIR's own passes can stand beside them: see [opt.md](../opt.md)."
     )
     ordered = sorted(_shipped(PASSES.values()), key=lambda cls: cls.name)
     return "\n\n".join(["# Passes", NOTICE, legend, *map(_describe_pass, ordered)]) + "\n"
@@ -146,9 +158,8 @@ def _spell(default: Any) -> str:
 
 
 def _shipped(classes: Any) -> list[Any]:
-    """Leave out what tests have made."""
-    package = (__package__ or "").partition(".")[0]
-    return [cls for cls in classes if cls.__module__.startswith(f"{package}.")]
+    """Leave out classes of tests and of other distributions."""
+    return [cls for cls in classes if cls.__module__.startswith(f"{installed.OWNER}.")]
 
 
 def _summary(module: Any) -> str:

@@ -1,19 +1,20 @@
 """Compile models, run them, and look at what came out: the command `trivium`."""
 
 import argparse
-import os
+import ast
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import iter_modules
 
 from .. import __version__
-from ..dialects.core.errors import CompileError
-from ..runtime.errors import Fault
 from . import commands
-
-OK, REPORTED, USAGE = 0, 1, 2
-"""Exit codes; a traceback always means a bug in Trivium."""
+from .terminal import OK as OK
+from .terminal import REPORTED as REPORTED
+from .terminal import USAGE as USAGE
+from .terminal import Parser, run_tool
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -21,39 +22,48 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     That of a command is what its `run` returns, if it is anything.
     """
-    try:
-        flags = parser().parse_args(argv)
-        code = flags.run(flags) or OK
-        sys.stdout.flush()
-        return code
-    except SystemExit as end:  # of --help, --version, and wrong usage
-        return USAGE if end.code else OK
-    except (CompileError, Fault) as error:
-        print(error, file=sys.stderr)
-        return REPORTED
-    except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return OK
+    given = list(sys.argv[1:] if argv is None else argv)
+    return run_tool(lambda: _run(given))
 
 
-def parser() -> argparse.ArgumentParser:
-    """Make the parser: one command for each module of `commands`, described by its docstring."""
-    made = argparse.ArgumentParser(prog="trivium", description=__doc__)
+def _run(arguments: list[str]) -> int:
+    modules = _command_modules()
+    if not arguments or arguments[0] not in modules:
+        _overview(modules).parse_args(arguments[:1])
+    name, *rest = arguments
+    module = import_module(modules[name])
+    text = (module.__doc__ or "").strip()
+    form = argparse.RawDescriptionHelpFormatter
+    parser = Parser(prog=f"trivium {name}", description=text, formatter_class=form)
+    module.add_arguments(parser)
+    # A command reports arguments that contradict one another by way of its parser.
+    flags = parser.parse_args(rest, argparse.Namespace(refuse=parser.error))
+    return module.run(flags) or OK
+
+
+def _command_modules() -> dict[str, str]:
+    """Return the module of each command by the name of the command."""
+    found = (module.name for module in iter_modules(commands.__path__))
+    return {name.replace("_", "-"): f"{commands.__name__}.{name}" for name in found}
+
+
+def _overview(modules: dict[str, str]) -> Parser:
+    """Make the parser that lists the commands by their docstrings, and imports none of them."""
+    made = Parser(prog="trivium", description=__doc__)
     made.add_argument("--version", action="version", version=f"trivium {__version__}")
     listed = made.add_subparsers(required=True, metavar="COMMAND", dest="command")
-    for found in iter_modules(commands.__path__):
-        module = import_module(f"{commands.__name__}.{found.name}")
-        text = (module.__doc__ or "").strip()
-        command = listed.add_parser(
-            found.name.replace("_", "-"),
-            help=text.partition("\n")[0],
-            description=text,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.add_arguments(command)
-        # A command says what is wrong with arguments together by way of its parser.
-        command.set_defaults(run=module.run, refuse=command.error)
+    for name, module in modules.items():
+        listed.add_parser(name, help=_summary(module), add_help=False)
     return made
+
+
+def _summary(module: str) -> str:
+    """Return the first line of a module's docstring, from its source."""
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    return (ast.get_docstring(tree) or "").partition("\n")[0]
 
 
 if __name__ == "__main__":

@@ -11,12 +11,11 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from .. import dialects
 from ..dialects.core.errors import CompileError
-from ..dialects.core.mlir import upstream
-from ..passes.pipeline import import_all
+from ..dialects.core.mlir import has_dialect
 from ..targets.dla.vanilla.packets import FILE
 from ..targets.installed import names, targets
+from ..targets.registry import OWN_DIALECTS
 
 DESCRIPTIONS = {"vanilla": FILE}
 """The descriptions that new ones can begin as."""
@@ -43,12 +42,7 @@ def check_name(name: str) -> None:
 
 def _is_dialect(name: str) -> bool:
     """Say whether a dialect of ours or of MLIR's has a name."""
-    import_all(dialects)
-    try:
-        upstream(name)
-    except ImportError:
-        return False
-    return True
+    return name in OWN_DIALECTS or has_dialect(name)
 
 
 def write_target(name: str, template: str, folder: Path) -> None:

@@ -21,19 +21,16 @@ def shown_progress() -> Generator[Progress]:
         return
     try:
         from rich.console import Console
+        from rich.text import Text
     except ModuleNotFoundError:
         yield _show_note
         return
-    count = 0
 
     def show(stage: str) -> None:
-        nonlocal count
         if stage.startswith(NOTE):
             console.print(stage, markup=False, highlight=False, soft_wrap=True)
-            return
-        is_kernel = stage.startswith("k_")
-        count += is_kernel
-        status.update(f"compile kernel {count}" if is_kernel else stage)
+        else:
+            status.update(Text(stage))
 
     console = Console(stderr=True)
     with console.status("start") as status:

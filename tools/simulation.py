@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..runtime.dla import Driver
@@ -14,6 +13,28 @@ from ..targets.dla.core.device import Device
 from ..targets.dla.registry import open_device
 from .feeds import Arrays
 from .spelling import count
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """Hold the cost of a step; engines and memories have the names of the description."""
+
+    entry: str
+    accelerator: str
+    nodes: tuple[str, ...]
+    packets: int
+    cycles: int
+    busy_cycles: dict[str, int]
+    utilisation: dict[str, float]
+    bytes_moved: dict[str, int]
+
+
+@dataclass(frozen=True)
+class SimulationReport:
+    """Hold the cost of all steps of a package that an accelerator ran."""
+
+    file: str
+    steps: tuple[StepReport, ...]
 
 
 @dataclass(frozen=True)
@@ -30,10 +51,10 @@ class Simulated:
         heading = f"{self.step.entry} on {self.step.accelerator}: {packets} of {nodes}"
         return "\n  ".join([heading, *self.device.report().text().splitlines()])
 
-    def numbers(self) -> dict[str, Any]:
+    def report(self) -> "StepReport":
         """Return the numbers of the text."""
-        names = {"entry": self.step.entry, "accelerator": self.step.accelerator}
-        return {**names, "nodes": list(self.step.nodes), **self.device.report().numbers()}
+        place = (self.step.entry, self.step.accelerator, self.step.nodes)
+        return StepReport(*place, **self.device.report().numbers())
 
 
 @dataclass

@@ -1,18 +1,23 @@
-"""The input of a tool: a file, or the pieces between `// -----` lines of one."""
+"""The input of `trivium-opt`: a model, IR, or the pieces between `// -----` lines of IR."""
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..compiler.frontends.core.bindings import Bindings
+from ..compiler.ir_files import load_weights
+from ..compiler.source import PNNX_SUFFIX, read_model
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
+from ..runtime import SUFFIX
 
 STDIN = "-"
 SEPARATOR = "// -----"
 BYTECODE = b"ML\xefR"
+MODEL_SUFFIXES = (".onnx", PNNX_SUFFIX, SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,7 @@ class Source:
         """Parse the piece in the current context; raises CompileError with MLIR's words."""
         try:
             if self.data is None:
-                return Module(ir.Module.parseFile(self.name))
+                return Module(ir.Module.parseFile(self.name), load_weights(self.name))
             padding = "\n" * (self.first_line - 1)
             data = padding + self.data if isinstance(self.data, str) else self.data
             return Module(ir.Module.parse(data))
@@ -55,15 +60,32 @@ class Source:
         return lines[index] if 0 <= index < len(lines) else ""
 
 
-def read(name: str, *, split: bool) -> list[Source]:
+@dataclass(frozen=True)
+class ModelSource(Source):
+    """Name a model or a package, with sizes for what is symbolic in the model."""
+
+    shapes: Bindings = field(default_factory=dict[str, int | tuple[int, ...]])
+
+    def parse(self) -> Module:
+        """Import the model in the current context; raises CompileError and PackageError."""
+        return read_model(self.name, self.shapes)
+
+
+def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
     """Read a file, or standard input for `-`; raises CompileError when there is none."""
+    if Path(name).suffix in MODEL_SUFFIXES:
+        return [ModelSource(name, "", shapes=shapes)]
+    if shapes:
+        raise CompileError(f"'{name}' is IR: its shapes are static, leave --shape away")
     try:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
         text = "" if data.startswith(BYTECODE) else data.decode()
     except OSError as error:
         raise CompileError(f"cannot open '{name}': {error.strerror}") from None
     except UnicodeDecodeError:
-        raise CompileError(f"'{name}' is neither text nor MLIR bytecode") from None
+        known = ", ".join(MODEL_SUFFIXES)
+        message = f"'{name}' is neither text nor MLIR bytecode, and ends in none of {known}"
+        raise CompileError(message) from None
     if split and text:
         return _split(name, text)
     whole = None if name != STDIN else text or data

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+MOST_NAMES = 4
+
 
 def spell_shape(shape: Sequence[int]) -> str:
     """Spell a shape: 1x3x224x224."""
@@ -25,6 +27,12 @@ def spell_headroom(size: int, bound: int) -> str:
 def count(number: int, one: str, many: str = "") -> str:
     """Spell a number of things."""
     return f"{number} {one}" if number == 1 else f"{number} {many or one + 's'}"
+
+
+def spell_names(names: Sequence[str]) -> str:
+    """Spell the first names of a list, and how many more there are."""
+    more = len(names) - MOST_NAMES
+    return ", ".join([*names[:MOST_NAMES], *([f"{more} more"] if more > 0 else [])])
 
 
 def section(title: str, lines: Iterable[str]) -> str:

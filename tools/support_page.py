@@ -1,12 +1,13 @@
-"""Write docs/support.md: where each op runs, and which operators are read, from registries."""
+"""Write the page support.md: where each op runs, and which operators are read, from registries."""
 
 from collections.abc import Iterator
 
 from ..dialects.core.op import OPS, Op
 from ..passes.decompose import decomposition_rules
 from ..targets.core import Target, limit_text
+from ..targets.installed import names, shipped, targets
 from ..targets.place import FREE
-from ..targets.registry import find_target, target_names
+from ..targets.registry import find_target
 from .spelling import markdown_table
 
 STRUCTURE = ("tri.group", "tri.yield")
@@ -16,23 +17,27 @@ ROADS = """
 On a target, an op is lowered by one of its roads (`targets/cpu/target.py` describes those of the
 CPU), is *decomposed* into ops that are, or (`-`) goes to the host, where numpy computes it. Some
 need no code: they are *free*. `trivium check MODEL` says what happens to the ops of a model.
+
+Accelerators are not in the table: whether one runs an op of a quantised model depends on the ops
+around it and on the sizes. `trivium can-run MODEL --target NAME` reports it for each node.
 """
 
 
 def support_page(notice: str) -> str:
     """List all ops with their roads on each target, the limits, and ONNX's and PNNX's operators."""
-    targets = [find_target(name) for name in target_names()]
+    found = [find_target(name) for name in names(shipped(targets()))]
+    kinds = [target for target in found if not target.quantized]
     classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
     ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
-    rows = [(f"`{cls.op_name}`", *(_road(cls, target) for target in targets)) for cls in ops]
+    rows = [(f"`{cls.op_name}`", *(_road(cls, target) for target in kinds)) for cls in ops]
     parts = [
         "# Support",
         notice,
         "## Ops",
         ROADS.strip(),
-        markdown_table(["op", *(target.name for target in targets)], rows),
+        markdown_table(["op", *(target.name for target in kinds)], rows),
         "## Limits",
-        _bullets(limit for target in targets for limit in _limits(target)) or "There are none.",
+        _bullets(limit for target in kinds for limit in _limits(target)) or "There are none.",
         "## ONNX operators",
         "An operator is read from the first of these opset versions on. Operators that ONNX\n"
         "defines by others are read, too: their definition is.",

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...dialects.core.arguments import flag, function, number, one_of, optional, path
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import new_context
@@ -14,8 +15,9 @@ from ...passes.default import WHOLE, default_pipeline
 from ...passes.pipeline import Pipeline
 from ...passes.quantize import quantize_by
 from ...passes.scale_table import Scale, ScaleTable
+from ..arguments import checked_arguments
 from ..build import Progress
-from ..frontends.core.inputs import Bindings
+from ..frontends.core.bindings import Bindings
 from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .judge import Subject
@@ -29,6 +31,18 @@ MOST_BATCHES = 8
 """On how many batches the model is run for each value that is examined."""
 
 
+@checked_arguments(
+    output=path,
+    method=one_of(tuple(METHODS)),
+    percentile=number("above 0 and up to 100", lambda percentile: 0 < percentile <= 100),
+    symmetric=flag,
+    per_tensor=flag,
+    storage=one_of(("i8", "ui8")),
+    table=path,
+    write_table=path,
+    cosine=optional(number("above 0 and below 1", lambda cosine: 0 < cosine < 1)),
+    report=optional(function),
+)
 def quantize(
     model: Source,
     data: Data | None = None,
@@ -66,8 +80,7 @@ def quantize(
     Returns the scales. Raises CompileError for data that does not fit the model, and for tables
     that are malformed or of another model.
     """
-    _check(data, method, percentile, storage, table)
-    _check_cosine(cosine, report is not None, table)
+    _check(data, table, cosine is not None, report is not None)
     progress = progress or _ignore
     with new_context():
         module = import_model(model, shapes=shapes)
@@ -108,22 +121,12 @@ def _inputs(module: Module) -> dict[str, Tensor]:
     return dict(zip(input_names(module), types, strict=True))
 
 
-def _check(data: Data | None, method: str, percentile: float, storage: str, table: str) -> None:
+def _check(data: Data | None, table: str, chosen: bool, reported: bool) -> None:
+    """Raise CompileError unless there is data or a table, and data where that is needed."""
     if (data is None) == (not table):
         raise CompileError("quantisation needs calibration data or a table of scales, one of both")
-    if method not in METHODS:
-        raise CompileError(f"no method is called '{method}', there are: {', '.join(METHODS)}")
-    if not 0 < percentile <= 100:
-        raise CompileError(f"percentile is {percentile}, must be above 0 and up to 100")
-    if storage not in ("i8", "ui8"):
-        raise CompileError(f"values become {storage}, must be i8 or ui8")
-
-
-def _check_cosine(cosine: float | None, reported: bool, table: str) -> None:
-    if cosine is not None and not 0 < cosine < 1:
-        raise CompileError(f"cosine is {cosine}, must be above 0 and below 1")
-    if table and (cosine is not None or reported):
-        what = "what stays a float is chosen" if cosine is not None else "a report is made"
+    if table and (chosen or reported):
+        what = "what stays a float is chosen" if chosen else "a report is made"
         raise CompileError(f"{what} by data, not by a table of scales: give data instead")
 
 

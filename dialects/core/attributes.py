@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .errors import Invalid, Unsupported
+from .errors import Invalid
 from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
-from .tensor import DTYPES, Array, Tensor, numpy_dtype
+from .tensor import DTYPES, Array, Tensor, check_size, numpy_dtype
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -111,8 +111,7 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
 
     `order` says how the axes lie in memory where that is not row-major.
     """
-    if max(tensor.shape, default=0) >= 1 << 63:
-        raise Unsupported(f"makes {tensor}, axes must have less than 2^63 elements")
+    check_size(tensor)
     check_scales(tensor.shape, tensor.dtype)
     element = ir.Type.parse(tensor.dtype)
     if order in ((), tuple(range(tensor.rank))):

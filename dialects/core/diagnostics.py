@@ -1,21 +1,13 @@
 """MLIR's own errors, as the errors of Trivium."""
 
-from importlib.util import find_spec
-
 from .errors import CompileError, Diagnostic
 from .location import describe
 from .mlir import ir
 
-# All that compiles comes by here; reading PNNX files and running packages do without bindings.
-if find_spec("torch_mlir") is None:
-    raise CompileError("compiling needs the package torch-mlir: install trivium with what it needs")
 
-SEVERITIES = {
-    ir.DiagnosticSeverity.ERROR: "error",
-    ir.DiagnosticSeverity.WARNING: "warning",
-    ir.DiagnosticSeverity.REMARK: "remark",
-    ir.DiagnosticSeverity.NOTE: "note",
-}
+def severity(each: ir.DiagnosticInfo) -> str:
+    """Return `error`, `warning`, `remark` or `note`."""
+    return each.severity.name.lower()
 
 
 def compile_error(error: ir.MLIRError) -> CompileError:

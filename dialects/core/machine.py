@@ -1,5 +1,7 @@
 """Descriptions of hardware, as frozen data that passes and targets reason about."""
 
+import platform
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -65,7 +67,13 @@ _RELEVANT = (
 
 @cache
 def host_machine() -> Machine:
-    """Describe the CPU that this process runs on."""
+    """Describe the CPU that this process runs on; CompileError where it is not x86-64 on Linux."""
+    here = f"{platform.machine()} on {sys.platform}"
+    if here != "x86_64 on linux":
+        raise CompileError(
+            f"machine '{NATIVE}' is {here}, must be x86_64 on linux: name the machine that will "
+            "run the package, such as x86-64-v3, or compile for the target host"
+        )
     text = Path("/proc/cpuinfo").read_text()
     line = next((x for x in text.splitlines() if x.startswith("flags")), "")
     flags = set(line.partition(":")[2].split())
@@ -90,12 +98,10 @@ def machine_names() -> tuple[str, ...]:
 
 def find_machine(name: str) -> Machine:
     """Return the machine of a name; CompileError when there is none."""
+    checked_names(name)
     if name == NATIVE:
         return host_machine()
-    for machine in LEVELS:
-        if machine.name == name:
-            return machine
-    raise CompileError(f"no machine is called '{name}', there are: {', '.join(machine_names())}")
+    return next(machine for machine in LEVELS if machine.name == name)
 
 
 def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
@@ -103,13 +109,24 @@ def find_machines(names: str | Sequence[str]) -> tuple[Machine, ...]:
 
     Raises CompileError for a name that is no machine, that is given twice, and for no name at all.
     """
+    found = [find_machine(name) for name in checked_names(names)]
+    return tuple(sorted(found, key=_capability, reverse=True))
+
+
+def checked_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Return one name of a machine or several as a tuple, without asking what this CPU is.
+
+    Raises CompileError as `find_machines` does.
+    """
     listed = (names,) if isinstance(names, str) else tuple(names)
+    known = machine_names()
     if not listed:
-        raise CompileError(f"no machine is given, there are: {', '.join(machine_names())}")
+        raise CompileError(f"no machine is given, there are: {', '.join(known)}")
+    if unknown := [name for name in listed if name not in known]:
+        raise CompileError(f"no machine is called '{unknown[0]}', there are: {', '.join(known)}")
     if twice := next((name for name in listed if listed.count(name) > 1), None):
         raise CompileError(f"machine '{twice}' is given twice")
-    found = [find_machine(name) for name in listed]
-    return tuple(sorted(found, key=_capability, reverse=True))
+    return listed
 
 
 def _capability(machine: Machine) -> tuple[int, bool, int]:

@@ -5,26 +5,54 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 `rewriting`; the rest of the code never sees them.
 """
 
+import importlib
+import importlib.util
 import sys
 import types
 from typing import Any
+
+from .extras import missing, require
+
+BINDINGS = "torch_mlir"
+PURPOSE = "compiling"
+
+
+class _Unusable(type):
+    """Let a class be named, in an annotation or an `except`; any use of it is a CompileError."""
+
+    def __call__(cls, *_: Any, **__: Any) -> Any:
+        raise missing(BINDINGS, PURPOSE)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise missing(BINDINGS, PURPOSE)
+
+
+class _Missing(Exception, metaclass=_Unusable):
+    """Stand in for each class of the bindings."""
+
+
+class _MissingModule:
+    """Stand in for a module of the bindings."""
+
+    def __getattr__(self, name: str) -> type:
+        return _Missing
+
 
 try:
     from torch_mlir import ir
     from torch_mlir.passmanager import PassManager
 except ModuleNotFoundError:
-    # A machine that only runs packages has no bindings; ops must still infer and compute there.
-    class _Missing:
-        def __getattr__(self, name: str) -> Any:
-            return Any
-
-    ir = PassManager = _Missing()
+    # Packages run without the bindings: ops must still infer and compute, and all modules import.
+    ir, PassManager = _MissingModule(), _Missing
 
 __all__ = [
     "PassManager",
     "announce_dialect",
     "code_context",
     "execution_engine",
+    "has_dialect",
     "ir",
     "new_context",
     "upstream",
@@ -33,10 +61,27 @@ __all__ = [
 
 
 def upstream(name: str):
-    """Import an upstream dialect's builders, such as `arith` or `vector`."""
-    import importlib
+    """Return an upstream dialect's builders, such as `arith` or `vector`, imported when used."""
+    require(BINDINGS, PURPOSE)
+    return _Builders(name)
 
-    return importlib.import_module(f"torch_mlir.dialects.{name}")
+
+def has_dialect(name: str) -> bool:
+    """Report whether the bindings have builders for a dialect."""
+    require(BINDINGS, PURPOSE)
+    return importlib.util.find_spec(f"torch_mlir.dialects.{name}") is not None
+
+
+class _Builders:
+    """Import a module of builders on first use: only generating code needs them."""
+
+    def __init__(self, name: str) -> None:
+        self._module = f"torch_mlir.dialects.{name}"
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(importlib.import_module(self._module), name)
+        setattr(self, name, found)
+        return found
 
 
 def announce_dialect(name: str) -> None:
@@ -50,6 +95,7 @@ def announce_dialect(name: str) -> None:
 
 def execution_engine():
     """Return MLIR's `ExecutionEngine` class; imported late: only code generation needs it."""
+    require(BINDINGS, PURPOSE)
     from torch_mlir.execution_engine import ExecutionEngine
 
     return ExecutionEngine
@@ -79,4 +125,5 @@ def version() -> str:
     """Return the version of the bindings: compiled code depends on it."""
     from importlib.metadata import version as version_of
 
+    require(BINDINGS, PURPOSE)
     return version_of("torch-mlir")

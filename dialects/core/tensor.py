@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .errors import Invalid, Unsupported
+from .extras import missing
 from .quantized import QuantizedType, is_quantized
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -84,6 +85,18 @@ class Tensor:
         return Tensor(tuple(array.shape), dtype_of(array.dtype))
 
 
+MOST_AXES = 64
+"""The most axes that numpy has, and with it packages and reference kernels."""
+
+
+def check_size(tensor: Tensor) -> None:
+    """Raise Unsupported for a type that no address space, or no array of numpy, can hold."""
+    if tensor.rank > MOST_AXES:
+        raise Unsupported(f"needs a tensor of rank {tensor.rank}, must be at most {MOST_AXES}")
+    if max(tensor.shape, default=0) >= 1 << 63 or tensor.size_bytes >= 1 << 63:
+        raise Unsupported(f"needs {tensor}, must have less than 2^63 bytes")
+
+
 def dtype_of(dtype: "np.dtype[Any]") -> str:
     """Return the MLIR spelling of a numpy dtype; raise Unsupported when Trivium has none."""
     if dtype.name not in _BY_NUMPY:
@@ -93,11 +106,16 @@ def dtype_of(dtype: "np.dtype[Any]") -> str:
 
 
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
-    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes."""
+    """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.
+
+    Raises CompileError where ml_dtypes is not installed.
+    """
     name = DTYPES[dtype].numpy
     if name == "bfloat16":
-        import ml_dtypes
-
+        try:
+            import ml_dtypes
+        except ModuleNotFoundError:
+            raise missing("ml_dtypes", f"element type {dtype}") from None
         return np.dtype(ml_dtypes.bfloat16)
     return np.dtype(name)
 

@@ -12,11 +12,11 @@ from ...dialects.core.op import Op
 from ...runtime import manifest as m
 from ...runtime.team import CODE as THREADS
 from ..code import Buffers, Code, NumberedCall
+from ..core import Progress
 from ..options import Options
 from ..program import Call, Program
 from .compile import (
     CpuCode,
-    Progress,
     compile_kernels,
     compile_segment,
     compile_threads,
@@ -31,8 +31,16 @@ def compile_native(module: Module, options: Options, progress: Progress) -> "Nat
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
-    codes = [compile_kernels(native, machine, progress, options) for machine in options.machines]
+    codes: list[CpuCode] = []
+    for machine in options.machines:
+        of_several = f" for {machine.name}" if len(options.machines) > 1 else ""
+        heard = _suffixed(progress, of_several)
+        codes.append(compile_kernels(native, machine, heard, options))
     return NativeCode(module, codes)
+
+
+def _suffixed(progress: Progress, end: str) -> Progress:
+    return lambda line: progress(f"{line}{end}")
 
 
 class NativeCode(Code):

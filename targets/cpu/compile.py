@@ -1,20 +1,20 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import tri
+from ...dialects.core.location import node_names
 from ...dialects.core.machine import LEVELS, Machine
 from ...dialects.core.mlir import code_context, ir
 from ..cache import cached
+from ..core import Progress, kernel_progress
 from ..options import DEFAULT, Options
 from .kernel import Kernel
 from .lower_group import lower_group, structure
 from .segment import KernelCall, Segment, segment
 from .threads import threads_text
 from .to_llvm import recipe, to_object
-
-Progress = Callable[[str], None]
 
 
 @dataclass
@@ -33,17 +33,18 @@ def compile_kernels(
     progress: Progress,
     options: Options = DEFAULT,
 ) -> CpuCode:
-    """Generate and compile the kernel of every group; `progress` hears of each new one."""
+    """Generate and compile the kernel of every group; `progress` hears of each distinct one."""
     code = CpuCode(machine, options)
+    structures = [structure(group) for group in groups]
+    total = len(set(structures))
     lowered: dict[Hashable, Kernel] = {}
     with code_context():
-        for group in groups:
-            same = structure(group)
+        for group, same in zip(groups, structures, strict=True):
             if same not in lowered:
+                progress(kernel_progress(len(lowered) + 1, total, node_names(group.location)))
                 lowered[same] = lower_group(group, machine, options)
             kernel = code.kernels[group] = lowered[same]
             if kernel.symbol not in code.objects:
-                progress(kernel.symbol)
                 code.objects[kernel.symbol] = _compile(kernel.text, code)
     return code
 

@@ -24,7 +24,7 @@ from .limits import tensor_refusal
 from .measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
-from .record_refusals import recorded_refusal
+from .record_refusals import is_unquantized, recorded_refusal
 from .registry import choose_instructions
 from .selection import Rules
 
@@ -125,10 +125,10 @@ class Accelerator(Target):
             return reason
         types = (tensor_of(value.type).dtype for value in (*op.operation.operands, *op.results))
         floats = [dtype for dtype in types if is_float(dtype)]
-        why = (
-            f"computes on integers, not on {floats[0]}" if floats else f"has no op for {op.op_name}"
-        )
-        return f"{self.name} {why}"
+        if not floats:
+            return f"{self.name} has no op for {op.op_name}"
+        first = ": quantise the model first" if is_unquantized(op) else ""
+        return f"{self.name} computes on integers, not on {floats[0]}{first}"
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
         from .code import ProgramCode

@@ -3,19 +3,18 @@
 No GPU is needed, and no driver. Triton itself is only imported in the processes of `pool.py`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
-from ...dialects.core.errors import CompileError
+from ...dialects.core.extras import require
+from ..core import Progress, kernel_progress
 from .architecture import Architecture
 from .cache import recall_compiled, remember_compiled
 from .compiled import Compiled, Descriptor
 from .pool import TIMEOUT_SECONDS, Reply, Request, compiler_pool
 from .source import Source
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -45,12 +44,8 @@ class Failure:
 
 def triton_version() -> str:
     """Return the version of Triton; CompileError when it is not installed."""
-    try:
-        return version("triton")
-    except PackageNotFoundError:
-        raise CompileError(
-            "compiling for a GPU needs the package triton: install trivium[gpu]"
-        ) from None
+    require("triton", "compiling for a GPU")
+    return version("triton")
 
 
 def compile_sources(
@@ -62,8 +57,8 @@ def compile_sources(
     """Compile kernels for an architecture; the results are in the order of the jobs.
 
     Equal jobs are compiled once, and those of earlier runs come from the cache. `progress` hears
-    the name of each kernel that was compiled. A kernel that Triton refuses, that crashes it or
-    takes longer than `seconds` is a `Failure`. Raises CompileError when Triton is not installed.
+    of each kernel that was compiled, with its nodes. A kernel that Triton refuses, that crashes it
+    or takes longer than `seconds` is a `Failure`. Raises CompileError when Triton is not installed.
     """
     triton = triton_version()
     made: dict[Job, Compiled | Failure] = {}
@@ -73,13 +68,15 @@ def compile_sources(
         elif (found := recall_compiled(_identity(job, architecture, triton))) is not None:
             made[job] = found
     lacking = [job for job in dict.fromkeys(jobs) if job not in made]
+    done: set[int] = set()
 
     def report(index: int, reply: Reply) -> None:
         job = lacking[index]
+        done.add(index)
         result = made[job] = _result(job, reply, triton)
         if isinstance(result, Compiled):
             remember_compiled(_identity(job, architecture, triton), result)
-        progress(job.source.name)
+        progress(kernel_progress(len(done), len(lacking), job.source.nodes))
 
     compiler_pool().run([_request(job, architecture) for job in lacking], report, seconds)
     return [made[job] for job in jobs]

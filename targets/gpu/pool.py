@@ -32,6 +32,13 @@ class Worker:
 
     def __init__(self, script: Path) -> None:
         self.folder = tempfile.mkdtemp(prefix="trivium-gpu-")
+        try:
+            self._start(script)
+        except BaseException:  # Ctrl-C: nobody would know of the folder
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
+
+    def _start(self, script: Path) -> None:
         self.messages = Path(self.folder, "messages")
         self.connection, theirs = Pipe()
         arguments = [str(theirs.fileno()), self.folder, *sys.path]

@@ -1,5 +1,6 @@
 """What is shipped, and what importing it costs."""
 
+import re
 import subprocess
 import sys
 import tomllib
@@ -39,6 +40,21 @@ def test_every_target_is_kept_from_the_others() -> None:
     independent = named["targets do not know one another"]["modules"]
     folders = sorted(path.parent.name for path in (ROOT / "targets").glob("*/__init__.py"))
     assert independent == [f"trivium.targets.{name}" for name in folders]
+
+
+def test_numpy_is_the_only_dependency_of_the_base_install() -> None:
+    assert PROJECT["project"]["dependencies"] == ["numpy"]
+
+
+def test_extras_that_texts_name_exist() -> None:
+    texts = [path for end in ("py", "md") for path in ROOT.glob(f"*/**/*.{end}")]
+    texts = [path for path in texts if not {*path.relative_to(ROOT).parts} & {".venv", "test"}]
+    named = re.compile(r"(?:trivium|'\.)\[([a-z]+)\]")
+    found = {
+        extra for path in [*texts, ROOT / "README.md"] for extra in named.findall(path.read_text())
+    }
+    assert {"compile", "gpu", "torch"} <= found
+    assert found <= {*PROJECT["project"]["optional-dependencies"]}
 
 
 @pytest.mark.parametrize("target", PROJECT["project"]["scripts"].values())

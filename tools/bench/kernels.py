@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...compiler.verdicts import strict_hooks

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...compiler.build import build_module
-from ...compiler.frontends.core.inputs import Bindings
+from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...compiler.verdicts import strict_hooks

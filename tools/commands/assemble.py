@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.files import write_file
 from ...targets.dla.core import container
 from ...targets.dla.core.listing import read_listing
 from ...targets.dla.registry import choose_instructions
@@ -23,11 +24,7 @@ def run(flags: argparse.Namespace) -> None:
     """Write the file; it is the one that the text was printed from."""
     instructions = choose_instructions(flags.target)
     made = read_listing(instructions, _text(flags.text), flags.text.name)
-    data = container.save(instructions.description, made)
-    try:
-        flags.output.write_bytes(data)
-    except OSError as error:
-        raise CompileError(f"cannot write '{flags.output}': {error.strerror}") from None
+    write_file(flags.output, container.save(instructions.description, made))
 
 
 def _text(file: Path) -> str:

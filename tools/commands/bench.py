@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 from ...dialects.core.errors import CompileError
 from ...runtime.errors import Fault, RunError
 from .. import arguments
+from ..json_report import json_text
 from ..progress import shown_progress
 
 if TYPE_CHECKING:
-    from ..bench.comparison import Comparison
+    from ..bench.reports import BenchReport, KernelsOfModel, KernelsReport, ModelReport
 
 PEERS = ("onnxruntime", "openvino")
 ROUNDS, THREADS, TOLERANCE, SEED = 20, 1, 1e-3, 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("models", metavar="MODEL", nargs="+", help="an ONNX or PNNX model")
+    parser.add_argument(
+        "models", metavar="MODEL", nargs="+", help="an ONNX (.onnx) or a PNNX (.param) model"
+    )
     parser.add_argument(
         "--against",
         metavar="PEER,...",
@@ -52,6 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernels", action="store_true", help="time each distinct kernel alone, without peers"
     )
+    arguments.add_json_argument(parser)
     arguments.add_compile_arguments(parser)
 
 
@@ -83,7 +87,9 @@ def run(flags: argparse.Namespace) -> None:
     if flags.kernels:
         _refuse_peer_arguments(flags)
     faults: list[str] = []
-    _each_kernel(flags, faults) if flags.kernels else _each_model(flags, faults)
+    report = _each_kernel(flags, faults) if flags.kernels else _each_model(flags, faults)
+    if flags.json:
+        print(json_text("bench --kernels" if flags.kernels else "bench", report))
     if faults:
         raise RunError("\n".join(faults))
 
@@ -95,56 +101,62 @@ def _refuse_peer_arguments(flags: argparse.Namespace) -> None:
         flags.refuse(f"{', '.join(given)}: --kernels times kernels alone, on one thread")
 
 
-def _each_model(flags: argparse.Namespace, faults: list[str]) -> None:
+def _each_model(flags: argparse.Namespace, faults: list[str]) -> "BenchReport":
     from ..bench.measurement import geometric_mean
+    from ..bench.reports import BenchReport
 
-    threads = flags.threads or THREADS
-    ratios: list[float] = []
+    models: list[ModelReport] = []
     for path in flags.models:
         try:
-            comparison = _compare(path, flags, threads)
+            models.append(_compare(path, flags))
         except (CompileError, Fault) as error:
             faults.append(f"{path}: {error}")
             continue
-        allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
-        faults += [f"{path}: {fault}" for fault in comparison.faults(allowed)]
-        if standing := comparison.ratio():
-            ratios.append(standing[1])
-    if len(ratios) > 1:
-        mean = geometric_mean(ratios)
+        faults += [f"{path}: {fault}" for fault in models[-1].faults]
+    ratios = [model.ratio for model in models if model.ratio is not None]
+    mean = geometric_mean(ratios) if ratios else None
+    if len(ratios) > 1 and not flags.json:
         print(f"geometric mean over {len(ratios)} models: {mean:.3f}x, least {min(ratios):.3f}x")
+    return BenchReport(tuple(models), mean)
 
 
-def _compare(path: str, flags: argparse.Namespace, threads: int) -> "Comparison":
+def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
     from ..bench.comparison import compare, describe
     from ..bench.contenders import invite, ours
     from ..bench.prepare import prepare
+    from ..bench.reports import model_report
 
+    threads = flags.threads or THREADS
+    allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
     with shown_progress() as progress:
         prepared = prepare(path, progress, **arguments.compile_arguments(flags))
     feeds = prepared.inputs(flags.seed)
     came, notes = invite(flags.against or PEERS, path, feeds, threads)
     contenders = [ours(prepared.package, threads), *came]
     comparison = compare(contenders, feeds, flags.rounds or ROUNDS, threads)
-    _print(
-        f"{path}: {_threads(threads)}, {comparison.rounds} rounds",
-        [*(f"note: {note}" for note in notes), *describe(comparison)],
-    )
-    return comparison
+    if not flags.json:
+        _print(
+            f"{path}: {_threads(threads)}, {comparison.rounds} rounds",
+            [*(f"note: {note}" for note in notes), *describe(comparison)],
+        )
+    return model_report(path, comparison, notes, allowed)
 
 
-def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> None:
+def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> "KernelsReport":
     from ...dialects.core.machine import NATIVE, find_machines
     from ..bench.dispatch import measure_dispatch
     from ..bench.kernel_report import describe_kernels, describe_peaks
     from ..bench.kernels import time_kernels
     from ..bench.peaks import measure_peaks
+    from ..bench.reports import kernels_of_model, kernels_report
 
     machine = find_machines(flags.machine or NATIVE)[0]
     peaks = measure_peaks(machine)
-    print(describe_peaks(peaks))
-    shared = measure_dispatch(machine) * 1e6
-    print(f"two threads: {shared:.2f} us to share a phase of a kernel", end="\n\n")
+    shared = measure_dispatch(machine)
+    if not flags.json:
+        print(describe_peaks(peaks))
+        print(f"two threads: {shared * 1e6:.2f} us to share a phase of a kernel", end="\n\n")
+    models: list[KernelsOfModel] = []
     for path in flags.models:
         try:
             with shown_progress() as progress:
@@ -153,8 +165,11 @@ def _each_kernel(flags: argparse.Namespace, faults: list[str]) -> None:
         except (CompileError, Fault) as error:
             faults.append(f"{path}: {error}")
             continue
+        models.append(kernels_of_model(path, kernels, others, peaks))
         notes = [f"note: {others} steps run on the host, they are not in here"] if others else []
-        _print(path, [*notes, *describe_kernels(kernels, peaks)])
+        if not flags.json:
+            _print(path, [*notes, *describe_kernels(kernels, peaks)])
+    return kernels_report(peaks, shared, models)
 
 
 def _print(title: str, lines: Sequence[str]) -> None:

@@ -7,18 +7,21 @@ values to an accelerator, as bytes and back, may run elsewhere.
 import argparse
 
 from .. import arguments
-from ..report import verdict_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to look at")
+    parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
+    arguments.add_json_argument(parser)
     arguments.add_compile_arguments(parser, fallback=False)
 
 
 def run(flags: argparse.Namespace) -> int:
     """Print the report; a model that would not compile is an error that says why."""
     from ...compiler.check import can_run
+    from ..json_report import json_text
+    from ..placement_report import describe_nodes, node_reports_of
 
     verdicts = can_run(flags.model, **arguments.compile_arguments(flags))
-    print(verdict_report(verdicts, (flags.target or "cpu").partition(":")[0]))
-    return 0 if all(verdict.runs for verdict in verdicts) else 1
+    report = node_reports_of(flags.model, arguments.target_name(flags), verdicts)
+    print(json_text("can-run", report) if flags.json else describe_nodes(report))
+    return 0 if report.able == len(report.nodes) else 1

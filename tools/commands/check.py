@@ -7,17 +7,20 @@ code is 0 for every model that compiles.
 import argparse
 
 from .. import arguments
-from ..report import placement_report
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to look at")
+    parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
+    arguments.add_json_argument(parser)
     arguments.add_compile_arguments(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print the report; a model that would not compile is an error that says why."""
     from ...compiler.check import check
+    from ..json_report import json_text
+    from ..placement_report import describe_placements, placements_of
 
-    placements = check(flags.model, **arguments.compile_arguments(flags))
-    print(placement_report(flags.model, placements))
+    placed = check(flags.model, **arguments.compile_arguments(flags))
+    report = placements_of(flags.model, arguments.target_name(flags), placed)
+    print(json_text("check", report) if flags.json else describe_placements(report))

@@ -1,13 +1,13 @@
-"""Compile a model and save it as a package: one file that runs anywhere numpy does.
+"""Compile a model and save it as a package: one file that runs with nothing but numpy.
 
-MODEL is an ONNX file. A package (.trv) is compiled again, for a machine.
+Native code is for Linux on x86-64. A package (.trv) is compiled again, for a machine.
 """
 
 import argparse
 
 from .. import arguments
+from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
 from ..progress import shown_progress
-from ..report import summary
 
 KEPT = (
     *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
@@ -17,11 +17,12 @@ KEPT = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to compile")
+    parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
     parser.add_argument(
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
     arguments.add_compile_arguments(parser)
+    add_ir_arguments(parser)
     parser.add_argument(
         "--tune",
         metavar="FILE.json",
@@ -38,12 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(flags: argparse.Namespace) -> None:
     """Compile and save; nothing is written when either does not succeed."""
     from ...compiler.driver import build
+    from ..report import summary
 
     if arguments.is_package(flags.model):
         _refuse_choices(flags)
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
         choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
+        choices["hooks"] = ir_hooks(flags)
         package = build(flags.model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
@@ -52,6 +55,6 @@ def run(flags: argparse.Namespace) -> None:
 def _refuse_choices(flags: argparse.Namespace) -> None:
     given = arguments.given_compile_arguments(flags)
     given += ["--tune"] * bool(flags.tune) + ["--candidates"] * flags.candidates
-    kept = [name for name in given if name in KEPT]
+    kept = [name for name in given if name in KEPT] + given_ir_arguments(flags)
     if kept:
         flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")

@@ -1,8 +1,8 @@
-"""Write a model, a package or IR in a format of other tools: ONNX or PNNX.
+"""Write a model, a package or IR in a format of other tools: ONNX, PNNX or MLIR.
 
-MODEL is an ONNX or PNNX file, a package (.trv), or IR (.mlir). A model is written as it was
-imported, or with --opt-level as the passes leave it, so that others can judge them. PNNX weights go
-to a .bin beside OUT.
+MODEL is an ONNX or PNNX file, a package (.trv), or IR (.mlir, .mlirbc). A model is written as it
+was imported, or with --opt-level as the passes leave it, so that others can judge them. PNNX
+weights go to a .bin beside OUT, those of IR to a .weights.npz.
 """
 
 import argparse
@@ -13,11 +13,15 @@ from .. import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what to write")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", required=True, help="a path that ends in .onnx or .param"
+        "-o",
+        "--output",
+        metavar="OUT",
+        required=True,
+        help="a path that ends in .onnx, .param, .mlir (text) or .mlirbc (bytecode)",
     )
     parser.add_argument(
         "--format",
-        choices=("onnx", "pnnx"),
+        choices=("onnx", "pnnx", "mlir"),
         default="",
         help="the format, if the name of OUT does not say it",
     )

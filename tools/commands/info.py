@@ -2,16 +2,23 @@
 
 import argparse
 
-from ...runtime.cpu import lacking
-from ...runtime.gpu.device import lacking_here
-from ...runtime.package import Package
-from ..report import describe
+from .. import arguments
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("package", metavar="OUT.trv", help="the package to describe")
+    arguments.add_json_argument(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    print(describe(flags.package, Package.open(flags.package).manifest, lacking, lacking_here))
+    from ...runtime.cpu import lacking
+    from ...runtime.gpu.device import lacking_here
+    from ...runtime.package import Package
+    from ..json_report import json_text
+    from ..package_info import package_info
+    from ..report import describe
+
+    manifest = Package.open(flags.package).manifest
+    info = package_info(flags.package, manifest, lacking, lacking_here)
+    print(json_text("info", info) if flags.json else describe(info))

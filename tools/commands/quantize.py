@@ -1,6 +1,6 @@
 """Quantise a model by calibration data, and write it as ONNX with the scales it was given.
 
-MODEL is an ONNX or a PNNX file. The data are an .npz with an array for each input, whose first
+The data are an .npz with an array for each input, whose first
 axis is that of samples; instead of data, --table gives scales that were written, and perhaps
 edited, before.
 
@@ -22,7 +22,7 @@ METHODS = ("minmax", "percentile", "kl", "mse")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="the model to quantise")
+    parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
     parser.add_argument("--data", metavar="FILE.npz", help="samples for each input")
     parser.add_argument("-o", "--output", metavar="OUT.onnx", default="")
     parser.add_argument(

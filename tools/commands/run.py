@@ -13,7 +13,7 @@ from ..timing import measure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a package (.trv), an ONNX or a PNNX model")
+    parser.add_argument("model", metavar="MODEL", help=f"a package (.trv), or {arguments.MODEL}")
     parser.add_argument(
         "--input",
         metavar="NAME=FILE.npy",

@@ -6,11 +6,9 @@ time: blank where it waits, `@` where it does nothing but work.
 """
 
 import argparse
-import json
-from pathlib import Path
 
-from ...runtime.errors import RunError
-from .. import feeds
+from .. import arguments
+from ..json_report import json_text
 
 RANDOM = "random"
 
@@ -29,26 +27,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=RANDOM,
         help="the inputs by their names; made up if it is 'random', as it is unless said otherwise",
     )
-    parser.add_argument("--json", metavar="FILE", help="write the numbers to a file, too")
+    arguments.add_json_argument(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print a report for each step that an accelerator took; faults of a stream are errors."""
     from ...runtime.package import Package
-    from ..simulation import simulate
+    from .. import feeds
+    from ..simulation import SimulationReport, simulate
 
     package = Package.open(flags.package)
     given = {} if flags.inputs == RANDOM else feeds.read_all(flags.inputs)
     if flags.inputs == RANDOM:
         given = feeds.complete(given, package.manifest.inputs, 0)
     done = simulate(package, given, flags.seed)
-    print("\n\n".join(each.text() for each in done))
     if flags.json:
-        _write(flags.json, json.dumps({"steps": [each.numbers() for each in done]}, indent=2))
-
-
-def _write(path: str, text: str) -> None:
-    try:
-        Path(path).write_text(f"{text}\n")
-    except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror}") from None
+        report = SimulationReport(flags.package, tuple(each.report() for each in done))
+        print(json_text("simulate", report))
+    else:
+        print("\n\n".join(each.text() for each in done))

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a package with candidates, or a model")
+    parser.add_argument(
+        "model", metavar="MODEL", help=f"a package with candidates, or {arguments.MODEL}"
+    )
     parser.add_argument(
         "-o", "--output", metavar="FILE.json", required=True, help="the tuning file to write"
     )

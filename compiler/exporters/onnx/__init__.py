@@ -1,11 +1,9 @@
 """The ONNX exporter: every op of `tri` that ONNX has, with the least opset that has them all."""
 
-from importlib.util import find_spec
+from ....dialects.core.extras import is_installed, missing
 
-from ....dialects.core.errors import CompileError
-
-if find_spec("onnx") is None:
-    raise CompileError("writing ONNX needs the package onnx: pip install 'trivium[onnx]'")
+if not is_installed("onnx"):
+    raise missing("onnx", "writing ONNX")
 
 from . import ops_elementwise as ops_elementwise
 from . import ops_moves as ops_moves

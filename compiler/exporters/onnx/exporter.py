@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import onnx
 from onnx import helper
+from onnx.external_data_helper import set_external_data
 
 from .... import __version__
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import CompileError
+from ....dialects.core.files import replaced_file, write_file
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Tensor
@@ -45,12 +47,23 @@ def save_onnx(module: Module, path: str | os.PathLike[str]) -> None:
     Raises CompileError when ONNX lacks ops, or the file cannot be written.
     """
     model = export_onnx(module)
-    large = _weight_bytes(model) > LARGEST_FILE
-    weights = f"{os.path.basename(path)}.data"
-    try:
-        _ONNX.save(model, os.fspath(path), save_as_external_data=large, location=weights)
-    except OSError as error:
-        raise CompileError(f"'{os.fspath(path)}' cannot be written: {error.strerror}") from None
+    if _weight_bytes(model) > LARGEST_FILE:
+        _save_in_two(model, Path(path))
+    else:
+        write_file(path, model.SerializeToString())
+
+
+def _save_in_two(model: onnx.ModelProto, path: Path) -> None:
+    """Write the weights to a file beside the model; they are moved out of the model."""
+    beside = path.with_name(f"{path.name}.data")
+    with replaced_file(beside) as draft:
+        with draft.open("wb") as file:
+            for tensor in model.graph.initializer:
+                size = len(tensor.raw_data)
+                set_external_data(tensor, beside.name, offset=file.tell(), length=size)
+                file.write(tensor.raw_data)
+                tensor.ClearField("raw_data")
+        write_file(path, model.SerializeToString())
 
 
 def _model(flow: Flow, graph: OnnxGraph) -> onnx.ModelProto:

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from ....dialects import tri
 from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import NeedsValue
+from ....dialects.core.errors import CompileError, Diagnostic, NeedsValue, Unsupported
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
@@ -35,10 +35,13 @@ class MainFunction:
         """Add an input that a session takes under a name.
 
         One that `is_complex` has an axis for the parts of its numbers at the end, and a session
-        takes an array of complex numbers for it.
+        takes an array of complex numbers for it. Raises CompileError for one that is too large.
         """
         self._complex += [name] * is_complex
-        value = self._block.add_argument(type_of(type_), location)
+        try:
+            value = self._block.add_argument(type_of(type_), location)
+        except Unsupported as error:
+            raise CompileError([Diagnostic(name, f"input {error}")]) from None
         self.inputs[value] = name
         return value
 

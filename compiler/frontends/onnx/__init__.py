@@ -1,11 +1,9 @@
 """The ONNX frontend: opset 7 to the newest, translated node by node into `tri`."""
 
-from importlib.util import find_spec
+from ....dialects.core.extras import is_installed, missing
 
-from ....dialects.core.errors import CompileError
-
-if find_spec("onnx") is None:
-    raise CompileError("reading ONNX needs the package onnx: pip install 'trivium[onnx]'")
+if not is_installed("onnx"):
+    raise missing("onnx", "reading ONNX")
 
 from . import ops_activation as ops_activation
 from . import ops_attention as ops_attention

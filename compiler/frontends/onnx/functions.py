@@ -20,7 +20,7 @@ class FunctionBody:
 
 def has_function(domain: str, op_type: str, opset: int) -> bool:
     """Say whether ONNX defines an operator by a function body."""
-    schema = _schema(domain, op_type, opset)
+    schema = find_schema(domain, op_type, opset)
     return schema is not None and (schema.has_function or schema.has_context_dependent_function)
 
 
@@ -28,7 +28,7 @@ def expand_function(
     node: onnx.NodeProto, types: Sequence[onnx.TypeProto | None], opset: int
 ) -> FunctionBody | None:
     """Return the body that ONNX gives for a node with these input types, or None."""
-    schema = _schema(node.domain, node.op_type, opset)
+    schema = find_schema(node.domain, node.op_type, opset)
     if schema is None:
         return None
     function = _body(schema, node, types, opset)
@@ -46,7 +46,8 @@ def expand_function(
     )
 
 
-def _schema(domain: str, op_type: str, opset: int) -> Any:
+def find_schema(domain: str, op_type: str, opset: int) -> Any:
+    """Return ONNX's schema of an operator at an opset version, None where it has none."""
     # onnx's stubs lack the function accessors of a schema.
     try:
         return onnx.defs.get_schema(op_type, opset, domain)

@@ -14,12 +14,15 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.inputs import Bindings, input_types
+from ..core.bindings import Bindings, input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from .check import check_nodes, operator_sets
 from .functions import expand_function
+from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
-from .model import Source, attribute_value, read_model, tensor_value
+from .model import UNNAMED, Source, attribute_value, read_model, tensor_value
+from .outputs import check_outputs
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
@@ -37,10 +40,12 @@ def import_onnx(
     that is unsupported, all at once, or with the first node that is invalid.
     """
     model = read_model(source)
-    opsets = {o.domain if o.domain != "ai.onnx" else "": o.version for o in model.opset_import}
-    check_supported(model.graph, opsets)
+    opsets = operator_sets(model, UNNAMED)
+    nodes = ordered_nodes(model.graph)
+    check_supported(nodes, opsets)
+    check_nodes(nodes, model.ir_version, opsets)
     with ir.Location.unknown():
-        return _Importer(opsets).run(model.graph, shapes or {}, constants or {})
+        return _Importer(opsets).run(model.graph, nodes, shapes or {}, constants or {})
 
 
 @dataclass
@@ -57,7 +62,11 @@ class _Importer:
         self.main = MainFunction()
 
     def run(
-        self, graph: onnx.GraphProto, shapes: Bindings, constants: Mapping[str, Array]
+        self,
+        graph: onnx.GraphProto,
+        nodes: Sequence[Named],
+        shapes: Bindings,
+        constants: Mapping[str, Array],
     ) -> Module:
         scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
         declared = [declared_input(value) for value in model_inputs(graph)]
@@ -68,15 +77,15 @@ class _Importer:
         with self.main.body():
             for name, array in constants.items():
                 scope.values[name] = self.main.constant(name, array)
-            self._nodes(graph.node, scope)
+            self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
+        check_outputs(graph.output, dict(results))
         return self.main.finish(results)
 
     # -- nodes --------------------------------------------------------------------------------
 
-    def _nodes(self, nodes: Sequence[onnx.NodeProto], scope: _Scope) -> None:
-        for index, proto in enumerate(nodes):
-            name = proto.name or f"{proto.op_type}#{index}"
+    def _nodes(self, nodes: Sequence[Named], scope: _Scope) -> None:
+        for name, proto in nodes:
             try:
                 self._node(proto, name, scope)
             except (Invalid, Unsupported) as error:
@@ -84,7 +93,7 @@ class _Importer:
                 raise CompileError([fault_diagnostic(name, what, error)]) from None
 
     def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
-        domain = "" if proto.domain == "ai.onnx" else proto.domain
+        domain = operator_domain(proto)
         opset = self.opsets.get(domain, 1)
         rule = find_rule(domain, proto.op_type, opset)
         if rule is None:
@@ -122,8 +131,8 @@ class _Importer:
         opsets = self.opsets
         self.opsets = {**opsets, **function.opsets}
         try:
-            for index, body in enumerate(function.nodes):
-                self._body_node(body, f"{name}/{body.op_type}#{index}", inner)
+            for body in named_nodes(function.nodes, f"{name}/"):
+                self._body_node(body.proto, body.name, inner)
         finally:
             self.opsets = opsets
         for outer, formal in zip(proto.output, function.outputs, strict=False):

@@ -1,4 +1,4 @@
-"""Read and check ONNX models: files, bytes or protos, with external data; no IR yet."""
+"""Read ONNX models: files, bytes or protos, with external data; no IR yet."""
 
 import os
 from pathlib import Path
@@ -8,47 +8,55 @@ import google.protobuf.message
 import numpy as np
 import onnx
 import onnx.checker
-import onnx.inliner
 import onnx.numpy_helper
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from ....dialects.core.tensor import Array
+from .check import check_text, operator_sets
+from .local_functions import inline_functions
 
 Source = str | os.PathLike[str] | bytes | onnx.ModelProto
 
-DEPRECATED = "is deprecated in domain_version"
-"""What ONNX's checker says of an operator that a newer version took back; runtimes accept it."""
+SOURCES = "a path, bytes, an onnx.ModelProto, a pnnx.Graph or a torch.nn.Module"
+"""What a model may be, of this frontend and of the others: nobody else takes it but these."""
+
+UNNAMED = "model"
+"""What messages call a model that comes from no file."""
 
 
 def read_model(source: Source) -> onnx.ModelProto:
-    """Read, check and flatten a model, and load its external data.
+    """Read a model, inline its functions and load its external data.
 
-    Model-local functions are inlined. Raises CompileError when the source is no ONNX model or
-    breaks ONNX's rules.
+    Raises CompileError when the source is no ONNX model, has names that are no text, or is of
+    versions of ONNX that the installed one does not define.
     """
-    model, origin = _parse(source)
-    folder = str(Path(origin).parent) if origin else ""
+    model, origin, folder = _parse(source)
     if not model.graph.node and not model.graph.output:
-        raise CompileError([Diagnostic(origin or "model", "holds no ONNX graph")])
-    _check_text(model.graph, origin)
-    _check(model, origin)
+        raise CompileError([Diagnostic(origin, "holds no ONNX graph")])
+    check_text(model, origin)
+    operator_sets(model, origin)
+    model = inline_functions(model, origin)
     _load_external_data(model, folder, origin)
-    if model.functions:
-        model = onnx.inliner.inline_local_functions(model)
     return model
 
 
-def _parse(source: Source) -> tuple[onnx.ModelProto, str]:
+def _parse(source: Source) -> tuple[onnx.ModelProto, str, str]:
+    """Return a model, what messages call it, and the folder of its external data."""
     if isinstance(source, onnx.ModelProto):
-        return source, ""
+        return source, UNNAMED, ""
     if isinstance(source, bytes):
-        return _decode(source, "model"), ""
-    path = os.fspath(source)
+        return _decode(source, UNNAMED), UNNAMED, ""
+    try:
+        path = os.fsdecode(source)
+    except TypeError:
+        kind = type(source).__name__
+        raise CompileError(f"model is of type {kind}, must be {SOURCES}") from None
     try:
         data = Path(path).read_bytes()
-    except OSError as error:
-        raise CompileError([Diagnostic(path, error.strerror or str(error))]) from None
-    return _decode(data, path), path
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CompileError([Diagnostic(path or "''", reason)]) from None
+    return _decode(data, path), path, str(Path(path).parent)
 
 
 def _decode(data: bytes, origin: str) -> onnx.ModelProto:
@@ -59,34 +67,12 @@ def _decode(data: bytes, origin: str) -> onnx.ModelProto:
         raise CompileError([Diagnostic(origin, message)]) from None
 
 
-def _check_text(graph: onnx.GraphProto, origin: str) -> None:
-    """Refuse names that are not UTF-8: protobuf hands them out as bytes."""
-    for node in graph.node:
-        texts: list[Any] = [node.name, node.op_type, node.domain, *node.input, *node.output]
-        for text in texts:
-            if not isinstance(text, str):
-                message = f"is not an ONNX model: the name {text!r} is not UTF-8"
-                raise CompileError([Diagnostic(origin or "model", message)])
-
-
-def _check(model: onnx.ModelProto, origin: str) -> None:
-    """Run ONNX's own checker; through the file when there is one, for the sake of its size."""
-    try:
-        checker: Any = onnx.checker
-        checker.check_model(origin or model)
-    except (onnx.checker.ValidationError, ValueError, UnicodeDecodeError) as error:
-        first = str(error).strip().splitlines()[0]
-        if DEPRECATED in first:
-            return  # the operator still means something, and rules check what they translate
-        raise CompileError([Diagnostic(origin or "model", first)]) from None
-
-
 def _load_external_data(model: onnx.ModelProto, folder: str, origin: str) -> None:
     try:
         onnx.load_external_data_for_model(model, folder)
     except (OSError, ValueError, onnx.checker.ValidationError) as error:
         message = f"external data does not load: {error}"
-        raise CompileError([Diagnostic(origin or "model", message)]) from None
+        raise CompileError([Diagnostic(origin, message)]) from None
 
 
 def tensor_value(tensor: onnx.TensorProto) -> Array:

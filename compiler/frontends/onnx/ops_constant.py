@@ -108,7 +108,8 @@ def range_(start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> 
     first, last, step = (single(v).astype(wide) for v in (start, limit, delta))
     steps = (last.item() - first.item()) / step.item() if step else math.nan
     if not steps < LONGEST:
-        raise Invalid(f"counts from {first} to {last} in steps of {step}, must be finite")
+        most = f"at most {LONGEST} elements" if math.isfinite(steps) else "finite"
+        raise Invalid(f"counts from {first} to {last} in steps of {step}, must be {most}")
     count = max(math.ceil(steps), 0)
     return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
 

@@ -1,24 +1,27 @@
 """Find every node that cannot be imported, before any work, and report all of them at once."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-import onnx
+import onnx.defs
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
+from .graph import Named, operator_domain
 from .rules import RULES, find_rule
 
+MISSPELT = 0.85
+"""How similar two names must be: `Sigmoidd` is to `Sigmoid`, and `Loop` is not to `LpPool`."""
 
-def check_supported(graph: onnx.GraphProto, opsets: Mapping[str, int]) -> None:
+
+def check_supported(nodes: Sequence[Named], opsets: Mapping[str, int]) -> None:
     """Raise one CompileError that lists all nodes without a rule and without a function body."""
     faults: list[Diagnostic] = []
-    for index, node in enumerate(graph.node):
-        domain = "" if node.domain == "ai.onnx" else node.domain
+    for name, node in nodes:
+        domain = operator_domain(node)
         opset = opsets.get(domain, 1)
         if find_rule(domain, node.op_type, opset) or has_function(domain, node.op_type, opset):
             continue
-        name = node.name or f"{node.op_type}#{index}"
         where = f"'{domain or 'ai.onnx'}::{node.op_type}' version {opset}"
         faults.append(Diagnostic(name, f"{where} is not supported", _near(domain, node.op_type)))
     if faults:
@@ -26,10 +29,11 @@ def check_supported(graph: onnx.GraphProto, opsets: Mapping[str, int]) -> None:
 
 
 def _near(domain: str, op_type: str) -> tuple[str, ...]:
-    """Say what comes near: another version of the operator, or one with a similar name."""
+    """Return another version of the operator or, for a misspelt name, what may be meant by it."""
     if versions := RULES.get((domain, op_type)):
         known = ", ".join(str(rule.since) for rule in versions)
         return (f"supported from opset {known} on; convert the model with onnx.version_converter",)
-    names = [name for _, name in RULES]
-    close = difflib.get_close_matches(op_type, names, 3)
+    if onnx.defs.has(op_type, domain):
+        return ()  # the name is right
+    close = difflib.get_close_matches(op_type, [name for _, name in RULES], 3, MISSPELT)
     return (f"similar operators that are supported: {', '.join(close)}",) if close else ()

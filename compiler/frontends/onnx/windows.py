@@ -51,7 +51,8 @@ def transposed_window(
 ) -> tuple[Window, Ints]:
     """Fill in the defaults of a transposed convolution; return its window and output padding.
 
-    Where the output shall be larger than what the window reaches, zeros are added at the end.
+    Where `output_shape` is larger than what the window reaches, zeros are added at the end. For
+    auto_pad SAME none are: ONNX's shape inference and ONNX Runtime leave such an output smaller.
     """
     extra = output_padding or (0,) * len(kernel)
     if output_shape is None and auto_pad in ("NOTSET", "VALID"):
@@ -66,7 +67,8 @@ def transposed_window(
     reached = zip(bare.input_sizes(sizes), extra, wanted, strict=True)
     surplus = [size + more - want for size, more, want in reached]
     padding = split([max(s, 0) for s in surplus], extra_at_end=auto_pad == "SAME_UPPER")
-    extra = tuple(more + max(-s, 0) for more, s in zip(extra, surplus, strict=True))
+    if output_shape is not None:
+        extra = tuple(more + max(-s, 0) for more, s in zip(extra, surplus, strict=True))
     return dataclasses.replace(bare, pads=padding), extra
 
 

@@ -120,11 +120,4 @@ class _Held:
 
 
 def _numpy(dtype: str) -> "np.dtype[Any]":
-    if dtype != "bf16":
-        return np.dtype(_NUMPY[dtype])
-    try:
-        return numpy_dtype("bf16")
-    except ImportError:
-        raise CompileError(
-            "weights of bf16 need the package ml_dtypes: pip install ml_dtypes"
-        ) from None
+    return numpy_dtype(dtype) if dtype == "bf16" else np.dtype(_NUMPY[dtype])

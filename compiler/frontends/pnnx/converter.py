@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from ....dialects.core.errors import CompileError
+from ....dialects.core.extras import missing
 from ....dialects.core.tensor import Array
 from .graph import Graph
 from .param_file import read_pnnx
@@ -77,9 +78,8 @@ def run_module(module: "TorchModule", example_inputs: Any) -> tuple[list[Array],
 def _program() -> str:
     try:
         program: str = import_module("pnnx").EXEC_PATH
-    except ImportError as error:
-        message = f"converting a torch module needs the package pnnx ({error})"
-        raise CompileError(f"{message}: pip install 'trivium[torch]'") from None
+    except ModuleNotFoundError:
+        raise missing("pnnx", "converting a torch module") from None
     return program
 
 

@@ -14,7 +14,8 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array
-from ..core.inputs import Bindings, Input, input_types
+from ..core.bindings import Bindings, input_types
+from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from . import all_rules as all_rules
@@ -60,7 +61,7 @@ def _unsupported(graph: Graph, operator: Operator) -> Diagnostic:
     what = f"'{operator.type}' operator '{operator.name}'"
     if operator.type in REFUSED:
         return Diagnostic(graph.where(operator), f"{what} {REFUSED[operator.type]}")
-    close = difflib.get_close_matches(operator.type, RULES, 3)
+    close = difflib.get_close_matches(operator.type, RULES, 3, 0.85)
     notes = [f"similar types that are supported: {', '.join(close)}"] if close else []
     notes.append("register a rule for it with pnnx_op: docs/adding-a-frontend-rule.md")
     return Diagnostic(graph.where(operator), f"{what} is not supported", tuple(notes))

@@ -106,7 +106,8 @@ def arange(
     low, high, width = (v.astype(np.float64).item() for v in (first, last, by))
     count = (high - low) / width if width else math.nan
     if not count < LONGEST:
-        raise Invalid(f"counts from {low} to {high} in steps of {width}, must be finite")
+        most = f"at most {LONGEST} elements" if math.isfinite(count) else "finite"
+        raise Invalid(f"counts from {low} to {high} in steps of {width}, must be {most}")
     to = numpy_dtype(_dtype(dtype, "f32" if floats else "i64"))
     counted: Any = np.arange(max(math.ceil(count), 0))
     exact: Any = (low, width) if floats else (int(first), int(by))

@@ -13,11 +13,12 @@ from trivium.dialects.core.tensor import Array
 from trivium.runtime.manifest import Math
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.tools.package_info import package_info
 from trivium.tools.report import describe
 
 
-def nothing(_: object) -> str:
-    return ""
+def described(package: Package) -> str:
+    return describe(package_info("layer.trv", package.manifest, lambda _: "", lambda _: ""))
 
 
 RANDOM = np.random.default_rng(11)
@@ -77,11 +78,11 @@ def test_packages_keep_their_math(layer: onnx.ModelProto, tmp_path: Path) -> Non
     assert again.manifest.math == first.manifest.math == Math("strict", 0.0)
     code = {name: bytes(data) for name, data in first.entries.items() if name.endswith(".o")}
     assert code == {n: bytes(data) for n, data in again.entries.items() if n.endswith(".o")}
-    assert "math\n  strict\n" in describe("layer.trv", again.manifest, nothing, nothing)
+    assert "math\n  strict\n" in described(again)
 
 
 def test_fast_math_is_described_with_its_error(layer: onnx.ModelProto) -> None:
-    text = describe("layer.trv", build(layer, winograd_error=2e-5).manifest, nothing, nothing)
+    text = described(build(layer, winograd_error=2e-5))
     assert "math\n  fast; by Winograd's method a layer may lose 2e-05\n" in text
 
 

@@ -297,9 +297,12 @@ def test_a_name_twice_in_a_table_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"method": "best"}, "no method is called 'best', there are: minmax"),
-        ({"method": "percentile", "percentile": 0}, "percentile is 0, must be above 0"),
-        ({"storage": "i4"}, "values become i4, must be i8 or ui8"),
+        ({"method": "best"}, "method is 'best', must be one of minmax"),
+        (
+            {"method": "percentile", "percentile": 0},
+            "percentile is 0, must be a number above 0",
+        ),
+        ({"storage": "i4"}, "storage is 'i4', must be one of i8, ui8"),
         ({"table": "a.json"}, "needs calibration data or a table of scales, one of both"),
     ],
 )

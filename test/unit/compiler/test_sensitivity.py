@@ -435,7 +435,7 @@ def test_no_output_of_floats_is_refused() -> None:
 def test_cosines_that_say_nothing_are_refused(wrong: float) -> None:
     with pytest.raises(trivium.CompileError) as caught:
         trivium.quantize(harmful(), {"x": X}, cosine=wrong)
-    assert str(caught.value) == f"error: cosine is {wrong}, must be above 0 and below 1"
+    assert str(caught.value) == f"error: cosine is {wrong}, must be a number above 0 and below 1"
 
 
 def test_a_table_leaves_nothing_to_choose() -> None:

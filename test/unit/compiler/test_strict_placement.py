@@ -11,6 +11,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.test.unit.compiler.digits import digits
 from trivium.tools.main import main
 
+FLOATS = "does not run on vanilla: vanilla computes on integers, not on f32"
 MODEL = onnx.parser.parse_model(
     """<ir_version: 10, opset_import: ["" : 21]>
     g (float[2, 3] x) => (float[2, 3] y) {
@@ -26,9 +27,9 @@ def test_all_ops_on_other_targets_are_listed(npu: str, function) -> None:
     with pytest.raises(CompileError) as caught:
         function(MODEL, target="npu", strict=True)
     assert str(caught.value).splitlines() == [
-        "second: error: 'tri.neg' op npu has no kernel for tri.neg",
-        "third: error: 'tri.sqrt' op npu has no kernel for tri.sqrt",
-        "error: 2 ops do not run on npu: leave strict (--strict) away to run on cpu",
+        "second: error: 'tri.neg' op does not run on npu: npu has no kernel for tri.neg",
+        "third: error: 'tri.sqrt' op does not run on npu: npu has no kernel for tri.sqrt",
+        "error: 2 ops do not run on npu: compile without strict (--strict) to run them on cpu",
     ]
 
 
@@ -53,8 +54,9 @@ def test_all_ops_run_where_the_last_choice_is_asked_for() -> None:
             trivium.check(model, target=target, strict=True)
         name = target.partition(":")[0]
         assert str(caught.value).splitlines() == [
-            f"second: error: 'tri.det' op {name} has no kernel for tri.det",
-            f"error: 1 op does not run on {name}: leave strict (--strict) away to run on host",
+            f"second: error: 'tri.det' op does not run on {name}: {name} has no kernel for tri.det",
+            f"error: 1 op does not run on {name}: "
+            "compile without strict (--strict) to run it on host",
         ]
 
 
@@ -69,7 +71,7 @@ def test_casts_are_ops_like_others_to_a_target_that_is_not_brought_values(npu: s
     with pytest.raises(CompileError) as caught:
         trivium.build(model, target="npu", strict=True)
     assert str(caught.value).splitlines()[0] == (
-        "number: error: 'tri.cast' op npu has no kernel for tri.cast"
+        "number: error: 'tri.cast' op does not run on npu: npu has no kernel for tri.cast"
     )
 
 
@@ -104,9 +106,9 @@ def test_an_accelerator_must_run_all_that_computes(quantized: Path, function) ->
     with pytest.raises(CompileError) as caught:
         function(followed(quantized, "Softmax", "Exp"), target="vanilla", strict=True)
     assert str(caught.value).splitlines() == [
-        "Softmax: error: 'tri.softmax' op vanilla computes on integers, not on f32",
-        "Exp: error: 'tri.exp' op vanilla computes on integers, not on f32",
-        "error: 2 ops do not run on vanilla: leave strict (--strict) away to run on cpu",
+        f"Softmax: error: 'tri.softmax' op {FLOATS}",
+        f"Exp: error: 'tri.exp' op {FLOATS}",
+        "error: 2 ops do not run on vanilla: compile without strict (--strict) to run them on cpu",
     ]
 
 
@@ -114,8 +116,8 @@ def test_all_layers_of_a_network_of_floats_are_refused_by_an_accelerator() -> No
     with pytest.raises(CompileError) as caught:
         trivium.build(digits().model, target="vanilla", strict=True)
     *lines, advice = str(caught.value).splitlines()
-    assert "conv1: error: 'tri.conv' op vanilla computes on integers, not on f32" in lines
-    assert "linear: error: 'tri.gemm' op vanilla computes on integers, not on f32" in lines
+    assert f"conv1: error: 'tri.conv' op {FLOATS}: quantise the model first" in lines
+    assert f"linear: error: 'tri.gemm' op {FLOATS}: quantise the model first" in lines
     assert advice.startswith(f"error: {len(lines)} ops do not run on vanilla: ")
 
 
@@ -135,7 +137,10 @@ def test_a_transpose_counts_when_the_model_has_it() -> None:
     brought = transposed("Identity")
     assert {each.target for each in trivium.check(brought, target="vanilla")} == {"cpu", "vanilla"}
     trivium.build(brought, target="vanilla", strict=True)
-    with pytest.raises(CompileError, match=r"^order: error: 'tri.transpose' op vanilla has no op"):
+    with pytest.raises(
+        CompileError,
+        match=r"^order: error: 'tri.transpose' op does not run on vanilla: vanilla has no op",
+    ):
         trivium.build(transposed("Transpose"), target="vanilla", strict=True)
 
 
@@ -143,7 +148,7 @@ def test_the_command_refuses(npu: str, tmp_path: Path, capsys: pytest.CaptureFix
     path, package = str(tmp_path / "m.onnx"), tmp_path / "m.trv"
     onnx.save(MODEL, path)
     assert main(["compile", path, "--target", npu, "--strict", "-o", str(package)]) == 1
-    assert "third: error: 'tri.sqrt' op npu has" in capsys.readouterr().err
+    assert "third: error: 'tri.sqrt' op does not run on npu" in capsys.readouterr().err
     assert not package.exists()
     assert main(["run", path, "--target", npu, "--strict", "--random"]) == 1
     assert main(["run", path, "--target", "cpu", "--strict", "--random"]) == 0

@@ -4,8 +4,10 @@ import re
 from itertools import pairwise
 
 import pytest
+from trivium.dialects.core import machine
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.machine import LEVELS, find_machine, host_machine, machine_names
+from trivium.targets.options import Options
 
 
 def test_each_level_has_what_those_before_have_and_more() -> None:
@@ -27,6 +29,13 @@ def test_vectors_and_registers_of_the_levels() -> None:
 def test_machines_are_found_by_name() -> None:
     assert [find_machine(name).name for name in machine_names()] == list(machine_names())
     assert find_machine("native") == host_machine()
+
+
+def test_names_are_checked_where_no_cpu_is_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "host_machine", None)
+    assert machine.checked_names("native") == ("native",)
+    assert machine.checked_names(["x86-64", "native"]) == ("x86-64", "native")
+    assert Options().machine == "native"
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:

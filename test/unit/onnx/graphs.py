@@ -31,11 +31,7 @@ def model(
     graph = helper.make_graph(nodes, "g", infos, results, tensors)
     opsets = more.pop("opset_imports", [helper.make_opsetid("", opset)])
     made = helper.make_model(graph, opset_imports=opsets, ir_version=8, **more)
-    typed = onnx.shape_inference.infer_shapes(made)
-    for result in typed.graph.output:
-        if not result.type.tensor_type.HasField("shape"):
-            result.CopyFrom(info(result.name, [], result.type.tensor_type.elem_type or F32))
-    return typed
+    return onnx.shape_inference.infer_shapes(made)
 
 
 def info(name: str, shape: Shape | None, dtype: int = F32) -> onnx.ValueInfoProto:

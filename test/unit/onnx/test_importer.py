@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from graphs import F32, array, info, model, node
 from onnx import helper, numpy_helper
@@ -59,12 +60,29 @@ def test_an_operator_that_nearly_exists_gets_a_hint() -> None:
     assert "similar operators that are supported: Sigmoid" in refusal(made)
 
 
+def test_an_operator_whose_name_is_right_gets_no_hint() -> None:
+    loop = onnx.parser.parse_model("""<ir_version: 10, opset_import: ["" : 21]>
+    g (int64 n, bool c, float[2] x) => (float[2] y) {
+        y = Loop (n, c, x) <body = step (int64 i, bool k, float[2] v) => (bool l, float[2] w) {
+            l = Identity (k)
+            w = Neg (v)
+        }>
+    }""")
+    assert refusal(loop) == "Loop#0: error: 'ai.onnx::Loop' version 21 is not supported"
+
+
+def test_a_name_that_is_like_no_other_gets_no_hint() -> None:
+    wrong = helper.make_node("Loop", ["x"], ["y"], domain="d")
+    made = model([wrong], {"x": [2]}, opset_imports=[helper.make_opsetid("d", 1)])
+    assert "similar" not in refusal(made)
+
+
 def test_all_unbound_dimensions_are_reported_at_once() -> None:
     made = model([node("Add", "a b")], {"a": ["N", 3], "b": ["M", 3]})
     text = refusal(made)
     assert "a: error: input has shape Nx3, must be static" in text
     assert "b: error: input has shape Mx3, must be static" in text
-    assert "shapes={'N': …}" in text
+    assert "bind them: shapes={'N': …, 'M': …}, or --shape N=… --shape M=…" in text
 
 
 def test_a_dimension_is_bound_by_name_and_an_input_by_its_own() -> None:

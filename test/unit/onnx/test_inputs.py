@@ -4,11 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphs import F32, info
+from graphs import F32, info, model, node
 from onnx import TensorProto, helper
-from trivium.compiler.frontends.core import inputs
+from trivium.compiler.frontends.core import bindings
+from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.frontends.onnx.inputs import declared_input, model_inputs
 from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Tensor
 
 INPUTS = [info("x", ["N", 3]), info("shape", [2], TensorProto.INT64)]
@@ -16,7 +18,7 @@ NAMED = {"N": 2}
 
 
 def input_types(declared: Any, shapes: Any, constants: Any) -> dict[str, Tensor]:
-    return inputs.input_types([declared_input(value) for value in declared], shapes, constants)
+    return bindings.input_types([declared_input(value) for value in declared], shapes, constants)
 
 
 def refusal(shapes: Any = NAMED, constants: Any = None) -> CompileError:
@@ -58,13 +60,95 @@ def test_names_that_the_model_does_not_have() -> None:
     assert error.needs == ()
 
 
-def test_a_bound_shape_agrees_with_the_declared_one() -> None:
-    assert "x: error: input is bound to shape 2x4, the model declares Nx3" in str(
+def test_none_leaves_a_size_as_the_model_declares_it() -> None:
+    assert input_types(INPUTS, {"x": (2, None)}, {})["x"] == Tensor((2, 3), "f32")
+    assert input_types(INPUTS, {"x": (None, 3), "N": 2}, {})["x"] == Tensor((2, 3), "f32")
+    assert "x: error: input has shape Nx3, must be static" in str(refusal({"x": (None, 3)}))
+    assert "x: error: input has shape Nx3, must be static" in str(refusal({"N": None}))
+
+
+def test_bindings_agree_with_the_model() -> None:
+    assert "x: error: input has axis 1 of size 3 by the model, 4 by shapes['x']" in str(
         refusal({"x": (2, 4)})
     )
-    assert "bound to shape 3, the model declares Nx3" in str(refusal({"x": (3,)}))
+    value = np.zeros((3,), np.int64)
+    assert "shape: error: input has axis 0 of size 2 by the model, 3 by constants['shape']" in str(
+        refusal(NAMED, {"shape": value})
+    )
+
+
+def test_bindings_have_the_rank_of_the_model() -> None:
+    expected = "x: error: input has shape Nx3 by the model, 3 by shapes['x']: must have one rank"
+    assert expected in str(refusal({"x": (3,)}))
     value = np.zeros((1, 2), np.int64)
-    assert "bound to shape 1x2, the model declares 2" in str(refusal(NAMED, {"shape": value}))
+    assert "2 by the model, 1x2 by constants['shape']" in str(refusal(NAMED, {"shape": value}))
+
+
+def test_bindings_agree_with_one_another() -> None:
+    value = np.zeros((2, 3), np.float32)
+    assert "axis 0 of size 2 by constants['x'], 1 by shapes['N']: must be one size" in str(
+        refusal({"N": 1}, {"x": value})
+    )
+    assert "axis 0 of size 2 by shapes['x'], 1 by shapes['N']" in str(
+        refusal({"N": 1, "x": (2, 3)})
+    )
+    assert "axis 0 of size 2 by shapes['x'], 1 by shapes['x.0']" in str(
+        refusal({"x.0": 1, "x": (2, 3)})
+    )
+    assert "4 by shapes['x'], 3 by constants['x']: must be one size" in str(
+        refusal({"x": (2, 4)}, {"x": value})
+    )
+
+
+def test_a_symbol_is_the_same_size_on_all_inputs() -> None:
+    declared = [info("a", ["N", "M"]), info("b", ["N", 5])]
+    types = input_types(declared, {"a": (2, 7)}, {})
+    assert types == {"a": Tensor((2, 7), "f32"), "b": Tensor((2, 5), "f32")}
+
+
+def test_a_symbol_that_has_two_sizes_gives_none_to_a_third() -> None:
+    declared = [info("a", ["N"]), info("b", ["N"]), info("c", ["N"])]
+    with pytest.raises(CompileError, match="c: error: input has shape N, must be static"):
+        input_types(declared, {"a": (2,), "b": (3,)}, {})
+
+
+def test_a_question_mark_is_no_name() -> None:
+    declared = [info("x", ["?", 3, "?"])]
+    assert input_types(declared, {"x.0": 1, "x.2": 8}, {})["x"] == Tensor((1, 3, 8), "f32")
+    assert input_types(declared, {"?": 4}, {})["x"] == Tensor((4, 3, 4), "f32")
+    with pytest.raises(CompileError, match="input has shape 1x3x\\?, must be static"):
+        input_types(declared, {"x.0": 1}, {})
+
+
+def test_minus_one_is_an_unknown_size() -> None:
+    assert input_types([info("x", [-1, 3])], {"x": (2, 3)}, {})["x"] == Tensor((2, 3), "f32")
+    with pytest.raises(CompileError, match="x: error: input has size -2, must be at least 0"):
+        input_types([info("x", [-2, 3])], {}, {})
+
+
+def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
+    declared = [info("x", ["N", 3, "?"]), info("m", ["N", "unk__7"]), info("r", None)]
+    with pytest.raises(CompileError) as caught:
+        input_types(declared, {}, {})
+    assert str(caught.value).splitlines() == [
+        "x: error: input has shape Nx3x?, must be static",
+        "m: error: input has shape Nxunk__7, must be static",
+        "r: error: input has no shape, must be static",
+        "  note: N is axis 0 of 'x', axis 0 of 'm'",
+        "  note: unk__7 is axis 1 of 'm'",
+        "  note: bind them: shapes={'N': …, 'x.2': …, 'unk__7': …, 'r': …}, "
+        "or --shape N=… --shape x.2=… --shape unk__7=… --shape r=…",
+    ]
+    assert caught.value.needs == ("x", "m", "r")
+    types = input_types(declared, {"N": 2, "x.2": 5, "unk__7": 4, "r": (6,)}, {})
+    assert [types[name].shape for name in "xmr"] == [(2, 3, 5), (2, 4), (6,)]
+
+
+def test_an_input_that_no_machine_can_hold() -> None:
+    with new_context(), pytest.raises(CompileError, match="less than 2\\^63 bytes"):
+        import_onnx(model([node("Relu", "x")], {"x": [1 << 40, 1 << 40]}))
+    with new_context(), pytest.raises(CompileError, match="rank 70, must be at most 64"):
+        import_onnx(model([node("Relu", "x")], {"x": [1] * 70}))
 
 
 def test_a_dimension_is_one_size() -> None:

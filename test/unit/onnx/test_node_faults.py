@@ -31,6 +31,12 @@ FAULTS: list[Fault] = [
         "counts from 0.0 to inf in steps of 1.0, must be finite",
     ),
     (
+        node("Range", "a b c"),
+        {"a": 0, "b": 10**12, "c": 1},
+        11,
+        "counts from 0 to 1000000000000 in steps of 1, must be at most 2147483648 elements",
+    ),
+    (
         node("Compress", "x c", axis=1),
         {"c": [True] * 4},
         11,
@@ -137,7 +143,7 @@ FAULTS: list[Fault] = [
         node("Pad", "x", pads=[(1 << 63) - 1, 0, 0, 1, 0, 0]),
         {},
         7,
-        "makes tensor<9223372036854775810x3x4xf32>, axes must have less than 2^63 elements",
+        "needs tensor<9223372036854775810x3x4xf32>, must have less than 2^63 bytes",
     ),
     (node("OneHot", "i d v"), {"d": np.nan, "v": [0.0, 1.0]}, 11, "has depth nan, must be finite"),
     (node("And", "x x"), {}, 7, "element type is f32, must be i1"),

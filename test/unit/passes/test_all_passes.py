@@ -9,8 +9,8 @@ from ir_graphs import LIT, lit_modules, outputs, with_weights
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.pipeline import load_passes
 from trivium.passes.verify_values import difference
+from trivium.targets.registry import load_passes
 
 load_passes()
 OURS = {

@@ -1,15 +1,18 @@
 """What hooks print: IR around passes, times, reasons of patterns."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from trivium.dialects import tri
+from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.hooks import EVERY, Explain, PrintIr, Timing
-from trivium.passes.pipeline import Pipeline, load_passes
+from trivium.passes.hooks import EVERY, Explain, PrintIr, Timing, WriteIr
+from trivium.passes.pipeline import Pipeline
 from trivium.passes.rewriting import LOGS, NoMatch, Pattern, Rewriter, rewrite
+from trivium.targets.registry import load_passes
 
 IR = """
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -135,3 +138,35 @@ def test_explains_no_other_pass() -> None:
     lines: list[str] = []
     Pipeline.parse("fold-relu").run(Module.parse(IR), Explain("cse", lines.append))
     assert lines == []
+
+
+def test_a_name_that_no_pass_has_is_refused_before_any_pass_runs() -> None:
+    module = Module.parse(IR)
+    before = str(module)
+    with pytest.raises(CompileError, match="pipeline has no pass 'fold-rleu', it has: fold-relu"):
+        Pipeline.parse("fold-relu").run(module, PrintIr(after_passes=["fold-rleu"]))
+    assert str(module) == before
+
+
+def test_writes_a_numbered_file_for_each_pass(tmp_path: Path) -> None:
+    Pipeline.parse("cse,fold-relu").run(Module.parse(IR), WriteIr(tmp_path / "a" / "b"))
+    files = sorted((tmp_path / "a" / "b").iterdir())
+    assert [file.name for file in files] == [
+        "000-start.mlir",
+        "001-cse.mlir",
+        "002-fold-relu.mlir",
+    ]
+    assert [file.read_text().count("tri.relu") for file in files] == [2, 2, 1]
+    assert str(Module.parse(files[2].read_text())) == files[2].read_text()
+
+
+def test_writes_what_a_failed_pass_leaves(tmp_path: Path) -> None:
+    with pytest.raises(NoMatch):
+        Pipeline.parse("fold-relu,give-up").run(Module.parse(IR), WriteIr(tmp_path))
+    assert (tmp_path / "002-give-up-failed.mlir").read_text().count("tri.relu") == 1
+
+
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CompileError, match=r"cannot make '.*file/ir': Not a directory"):
+        Pipeline.parse("cse").run(Module.parse(IR), WriteIr(tmp_path / "file" / "ir"))

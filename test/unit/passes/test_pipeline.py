@@ -11,7 +11,8 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.pipeline import Hook, Nest, Pipeline, Stage, Step, Upstream, load_passes
+from trivium.passes.pipeline import Hook, Nest, Pipeline, Stage, Step, Upstream
+from trivium.targets.registry import load_passes
 
 IR = """
 func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {

@@ -54,7 +54,7 @@ except trivium.CompileError as error:
     print(error)"""
     command = [sys.executable, "-c", program, linear(tmp_path)]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    assert printed.startswith("error: compiling needs the package torch-mlir: install")
+    assert printed.startswith("error: compiling needs torch-mlir, which is not installed: pip")
 
 
 def test_what_is_written_is_read_by_other_readers(tmp_path: Path):

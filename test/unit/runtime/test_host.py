@@ -88,7 +88,7 @@ def test_types_that_numpy_lacks_pass():
 def test_a_missing_ml_dtypes_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
     dtypes.resolve.cache_clear()
-    with pytest.raises(PackageError, match="'bfloat16' needs the package ml_dtypes: pip install"):
+    with pytest.raises(PackageError, match="'bfloat16' needs ml_dtypes, which is not installed"):
         dtypes.resolve("bfloat16")
 
 

@@ -87,6 +87,37 @@ def test_wrong_usage(
     assert message in err
 
 
+@pytest.mark.parametrize("command", ["bench", "can-run", "check", "compile", "quantize", "run"])
+def test_help_names_all_kinds_of_models(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(command, "--help") == tool.OK
+    text = " ".join(capsys.readouterr().out.split())
+    assert "(.onnx)" in text
+    assert "(.param)" in text
+    assert ("such as vanilla" in text) == (command != "quantize")
+
+
+def test_compile_shows_the_ir_between_passes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    onnx.save(MODEL, str(tmp_path / "m.onnx"))
+    printing = (
+        "--print-ir-before=place",
+        "--print-ir-after=cse,place",
+        "--ir-dir",
+        tmp_path / "ir",
+    )
+    assert call("compile", tmp_path / "m.onnx", "-o", tmp_path / "m.trv", *printing) == tool.OK
+    heads = [line for line in capsys.readouterr().err.splitlines() if "IR Dump" in line]
+    assert "// -----// IR Dump After cse //----- //" in heads
+    names = [head.split("IR Dump ")[1].partition("{")[0].split()[:2] for head in heads[-2:]]
+    assert names == [["Before", "place"], ["After", "place"]]
+    files = sorted(path.name for path in (tmp_path / "ir").iterdir())
+    assert files[0] == "000-start.mlir"
+    assert files[-1].endswith("-place.mlir")
+    assert call("compile", tmp_path / "m.trv", "-o", tmp_path / "n.trv", *printing) == tool.USAGE
+    assert "--print-ir-before, --print-ir-after, --ir-dir: " in capsys.readouterr().err
+
+
 def test_a_reader_that_has_seen_enough_is_no_fault(package: Path) -> None:
     command = f"{sys.executable} -m trivium.tools.main info {package} | true"
     done = subprocess.run(command, shell=True, capture_output=True, text=True)

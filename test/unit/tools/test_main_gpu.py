@@ -55,7 +55,7 @@ def test_info_says_which_code_would_run(stand_in_library: Path, layer: Path):
     status, out, _ = call(stand_in_library, "architecture=90", "info", layer)
     assert status == 0
     assert "\ncode for GPUs\n  sm_90  would run here\n  sm_80  has code for sm_80, the GPU" in out
-    assert "\nkernels for sm_80\n  1x  add   2x1x1  4 warps  0 bytes shared  " in out
+    assert "\nkernels for sm_80\n  1x  Add_0   add   2x1x1  4 warps  0 bytes shared  " in out
     status, out, _ = call(stand_in_library, "devices=0", "info", layer)
     assert status == 0
     assert "\n  sm_90  cannot run here: there is no GPU that the driver can use" in out

@@ -14,13 +14,21 @@ from trivium.runtime.manifest import (
     Kernel,
     Launch,
     Manifest,
+    Math,
     Memory,
     Port,
     Step,
 )
 from trivium.targets.place import Placement
 from trivium.tools import report
-from trivium.tools.spelling import spell_size
+from trivium.tools.package_info import package_info
+from trivium.tools.placement_report import (
+    describe_nodes,
+    describe_placements,
+    node_reports_of,
+    placements_of,
+)
+from trivium.tools.spelling import spell_names, spell_size
 
 MANIFEST = Manifest(
     producer="trivium 1.2.3",
@@ -60,8 +68,12 @@ def lacking_gpu(code: GpuCode) -> str:
     return "" if code.architecture == "sm_90" else "needs another GPU"
 
 
+def described(manifest: Manifest) -> str:
+    return report.describe(package_info("net.trv", manifest, lacking, lacking_gpu))
+
+
 def test_describes_a_package() -> None:
-    assert report.describe("net.trv", MANIFEST, lacking, lacking_gpu) == (
+    assert described(MANIFEST) == (
         """net.trv: compiled from net.onnx for cpu by trivium 1.2.3
 
 inputs
@@ -72,7 +84,6 @@ outputs
 
 memory
   activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
-  per thread   0 bytes for each but the first
   weights      1.5 KiB
 
 sizes
@@ -89,15 +100,15 @@ machines
   least   could run here
 
 steps
-  0  cpu   s_1, 2 nodes
-  1  host  tri.topk
+  0  cpu   Conv_0, Relu_1  s_1
+  1  host  TopK_2          tri.topk
 
 kernels
-  12x  k_1   tri.conv + tri.relu  Conv_0, Relu_1
-  1x   k_22  tri.add              Add_7
+  12x  Conv_0, Relu_1  tri.conv + tri.relu  k_1
+  1x   Add_7           tri.add              k_22
 
 on the host
-  tri.topk  TopK_2: cpu has no kernel for tri.topk"""
+  TopK_2  tri.topk  cpu has no kernel for tri.topk"""
     )
 
 
@@ -147,7 +158,7 @@ ON_GPU = replace(
 
 
 def test_describes_what_is_for_a_gpu() -> None:
-    assert report.describe("net.trv", ON_GPU, lacking, lacking_gpu) == (
+    assert described(ON_GPU) == (
         """net.trv: compiled from net.onnx for gpu by trivium 1.2.3
 
 inputs
@@ -156,14 +167,11 @@ inputs
 outputs
   y  int64  scalar
 
-memory
-  activations  0 bytes, lower bound 0 bytes
-  per thread   0 bytes for each but the first
-  weights      0 bytes
+memory of the GPU
+  activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
+  weights      1.0 GiB
 
 sizes
-  0 bytes    weights
-  0 bytes    native code, 0 objects
   1.0 GiB    weights for the GPU
   8.0 KiB    code for GPUs, 1 cubin
   100 bytes  IR
@@ -172,30 +180,34 @@ math
   fast
 
 layouts
-  1 value as 0, 2, 3, 1
   1 value as the model has them
+  1 value as 0, 2, 3, 1
 
 steps
-  0  copy  x to the GPU
-  1  gpu   2 launches, 3 nodes
-  2  copy  y to the host
-
-memory of the GPU
-  activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
-  weights      1.0 GiB
+  0  copy                          x to the GPU
+  1  gpu   Gemm_0, Relu_1, Gemm_2  2 launches
+  2  copy                          y to the host
 
 code for GPUs
   sm_90  would run here
   sm_80  needs another GPU
 
 kernels for sm_90
-  2x  matmul_1  64x2x1  8 warps  96.0 KiB shared  168 registers  0 spills  BM=128 BN=256 3 stages  \
-Gemm_0, Relu_1
+  2x  Gemm_0, Relu_1  matmul_1  64x2x1  8 warps  96.0 KiB shared  168 registers  \
+BM=128 BN=256 3 stages
 
 kernels for sm_80
-  2x  matmul_1  64x2x1  1 warp  96.0 KiB shared  1 register  1 spill  BM=128 BN=256 1 stage  \
-Gemm_0, Relu_1"""
+  2x  Gemm_0, Relu_1  matmul_1  64x2x1  1 warp  96.0 KiB shared  1 register, 1 spill  \
+BM=128 BN=256 1 stage"""
     )
+
+
+def test_winograd_is_told_of_where_a_kernel_uses_it() -> None:
+    math = Math("fast", 2e-6)
+    assert "Winograd" not in described(replace(MANIFEST, math=math))
+    kernel = replace(MANIFEST.kernels[0], ops=("cpu.winograd_conv",))
+    told = described(replace(MANIFEST, math=math, kernels=(kernel,)))
+    assert "  fast; by Winograd's method a layer may lose 2e-06" in told
 
 
 def test_sums_a_package_up() -> None:
@@ -220,12 +232,12 @@ def test_says_that_a_target_got_nothing() -> None:
 def test_reports_where_a_model_would_run() -> None:
     reason = "cpu has no kernel for tri.topk"
     placements = [
-        Placement("cpu", "Conv_0, Relu_1", ("tri.conv", "tri.relu"), ()),
-        Placement("cpu", "Conv_2, Relu_3", ("tri.conv", "tri.relu"), ()),
-        Placement("cpu", "Add_4", ("tri.add",), ()),
-        Placement("host", "TopK_5", ("tri.topk",), (reason,)),
+        Placement("cpu", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), ()),
+        Placement("cpu", ("Conv_2", "Relu_3"), ("tri.conv", "tri.relu"), ()),
+        Placement("cpu", ("Add_4",), ("tri.add",), ()),
+        Placement("host", ("TopK_5",), ("tri.topk",), (reason,)),
     ]
-    assert report.placement_report("net.onnx", placements) == (
+    assert describe_placements(placements_of("net.onnx", "cpu", placements)) == (
         """net.onnx: 3 on cpu, 1 on host
 
 cpu
@@ -241,7 +253,13 @@ not where it was asked for
 
 
 def test_reports_a_model_without_ops() -> None:
-    assert report.placement_report("net.onnx", []) == "net.onnx: nothing to run"
+    report = placements_of("net.onnx", "cpu", [])
+    assert describe_placements(report) == "net.onnx: nothing to run"
+
+
+def test_spells_the_first_of_many_names() -> None:
+    assert spell_names("abcd") == "a, b, c, d"
+    assert spell_names("abcdef") == "a, b, c, d, 2 more"
 
 
 def test_spells_sizes() -> None:
@@ -255,10 +273,11 @@ def test_reports_which_nodes_would_run() -> None:
         Verdict("Flatten_1", ("tri.reshape",), (), ()),
         Verdict("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
     ]
-    assert report.verdict_report(verdicts, "cpu") == (
+    assert describe_nodes(node_reports_of("net.onnx", "cpu", verdicts)) == (
         """Conv_0     tri.conv           yes
 Flatten_1  tri.reshape        yes  nothing is left to run
 Mixed_2    tri.exp + tri.det  no   on cpu, host: cpu has no kernel
 2 of 3 nodes run on cpu"""
     )
-    assert report.verdict_report([], "cpu") == "0 of 0 nodes run on cpu"
+    nothing = node_reports_of("net.onnx", "cpu", [])
+    assert describe_nodes(nothing) == "0 of 0 nodes run on cpu"

@@ -22,6 +22,7 @@ from trivium.targets.dla.phases import MEM_ALLOC, Phases
 from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS
+from trivium.tools.package_info import package_info
 from trivium.tools.report import describe, summary
 
 SRAM = "sram = { bytes = 262144"
@@ -50,7 +51,7 @@ def described(folder: Path, size: int) -> str:
 
 
 def report(package: Package) -> str:
-    return describe("m.trv", package.manifest, lambda _: "", lambda _: "")
+    return describe(package_info("m.trv", package.manifest, lambda _: "", lambda _: ""))
 
 
 @pytest.mark.parametrize("size", [8192, 3072])

@@ -1,0 +1,104 @@
+"""The reports of `trivium check` and `trivium can-run`: the placement of a model."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .spelling import columns, count, spell_names
+
+if TYPE_CHECKING:
+    from ..compiler.verdicts import Verdict
+    from ..targets.place import Placement
+
+
+@dataclass(frozen=True)
+class PlacedKernel:
+    """Describe a kernel, the target that would run it, and why others refused it."""
+
+    target: str
+    nodes: tuple[str, ...]
+    ops: tuple[str, ...]
+    refusals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Placements:
+    """Describe the placement of a model; `counts` has the number of kernels by target."""
+
+    file: str
+    target: str
+    counts: dict[str, int]
+    kernels: tuple[PlacedKernel, ...]
+
+
+@dataclass(frozen=True)
+class NodeReport:
+    """Describe the placement of a node; `runs` is whether the target runs all of it."""
+
+    node: str
+    ops: tuple[str, ...]
+    runs: bool
+    targets: tuple[str, ...]
+    refusals: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NodeReports:
+    """Describe the placement of all nodes; `able` counts those that the target runs."""
+
+    file: str
+    target: str
+    able: int
+    nodes: tuple[NodeReport, ...]
+
+
+def placements_of(file: str, target: str, placed: "Sequence[Placement]") -> Placements:
+    """Report the placements of a model that was to run on a target."""
+    kernels = tuple(PlacedKernel(p.target, p.nodes, p.ops, p.refusals) for p in placed)
+    return Placements(file, target, dict(Counter(k.target for k in kernels)), kernels)
+
+
+def node_reports_of(file: str, target: str, verdicts: "Sequence[Verdict]") -> NodeReports:
+    """Report which nodes of a model run on a target."""
+    nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in verdicts)
+    return NodeReports(file, target, sum(node.runs for node in nodes), nodes)
+
+
+def describe_placements(report: Placements) -> str:
+    """Return the text that `trivium check` prints."""
+    counted = ", ".join(f"{number} on {target}" for target, number in report.counts.items())
+    lines = [f"{report.file}: {counted or 'nothing to run'}"]
+    for target in report.counts:
+        kinds = Counter(_ops(k.ops) for k in report.kernels if k.target == target)
+        lines += ["", target, *columns([(f"{n}x", ops) for ops, n in sorted(kinds.items())])]
+    refused = [k for k in report.kernels if k.refusals]
+    if refused:
+        rows = [(spell_names(k.nodes), _ops(k.ops), "; ".join(k.refusals)) for k in refused]
+        lines += ["", "not where it was asked for", *columns(rows)]
+    return "\n".join(lines)
+
+
+def describe_nodes(report: NodeReports) -> str:
+    """Return the text that `trivium can-run` prints."""
+    rows = [
+        (each.node, _ops(each.ops), "yes" if each.runs else "no", _where(each, report.target))
+        for each in report.nodes
+    ]
+    verb = "runs" if report.able == 1 else "run"
+    total = f"{report.able} of {count(len(rows), 'node')} {verb} on {report.target}"
+    return "\n".join([*columns(rows, ""), total] if rows else [total])
+
+
+def _where(node: NodeReport, target: str) -> str:
+    """Return the targets of a node and the reasons, if it does not run on the target alone."""
+    if not node.targets:
+        return "nothing is left to run"
+    if node.runs:
+        others = [other for other in node.targets if other != target]
+        return f"brought by {', '.join(others)}" if others else ""
+    return f"on {', '.join(node.targets)}: {'; '.join(node.refusals)}"
+
+
+def _ops(ops: Sequence[str]) -> str:
+    return " + ".join(ops)
