@@ -76,12 +76,16 @@ def packed_parts(op: Op, value: ir.Value, split: Split, rewriter: Rewriter) -> l
     """
     rewriter.need_constant(value)
     tree = _tree(value, split, rewriter)
+    if isinstance(tree, _Leaf):
+        return _build_constants(op, tree.parts, rewriter)
     parts = [_Part(op, tree, number, rewriter) for number in range(len(_leaves(tree)[0].parts))]
-    size = tensor_of(value.type).size_bytes
-    if sum(part.stored_bytes for part in parts) < size:
+    if sum(part.stored_bytes for part in parts) < tensor_of(value.type).size_bytes:
         return [part.build() for part in parts]
-    stored = split(rewriter.constant(value))
-    return [constant_before(op, array, "weight", rewriter) for array in stored]
+    return _build_constants(op, split(rewriter.constant(value)), rewriter)
+
+
+def _build_constants(op: Op, parts: Sequence[Array], rewriter: Rewriter) -> list[ir.Value]:
+    return [constant_before(op, array, "weight", rewriter) for array in parts]
 
 
 def _is_stored(value: ir.Value, rewriter: Rewriter) -> bool:
@@ -141,15 +145,27 @@ class _Part:
     """Build one part of a packed weight: the ops on its leaves, which are stored without repeats.
 
     Where a leaf repeats each number along a part of an axis, as the scales of blocks do, the axis
-    is cut in two.
+    is cut in two. What all leaves repeat, the first one has: it gives the result its shape.
     """
 
     def __init__(self, op: Op, tree: _Tree, number: int, rewriter: Rewriter) -> None:
         self.op, self.tree, self.number, self.rewriter = op, tree, number, rewriter
         leaves = _leaves(tree)
         self.shape = leaves[0].parts[number].shape
-        self.runs = {id(leaf): _runs(leaf.parts[number]) for leaf in leaves}
-        self.run = [_common_run(size, lengths) for size, lengths in self._by_axis()]
+        runs = [_runs(leaf.parts[number]) for leaf in leaves]
+        self.axes: list[int] = []
+        repeats: list[list[bool]] = []
+        for axis, size in enumerate(self.shape):
+            lengths = [each[axis] for each in runs]
+            common = _common_run(size, lengths)
+            self.axes.append(size // common)
+            repeats.append([length == size for length in lengths])
+            if common > 1:
+                self.axes.append(common)
+                repeats.append([length % common == 0 for length in lengths])
+        for each in repeats:
+            each[0] &= not all(each)
+        self.repeats = {id(leaf): [each[i] for each in repeats] for i, leaf in enumerate(leaves)}
 
     def build(self) -> ir.Value:
         built = self._build(self.tree)
@@ -163,11 +179,6 @@ class _Part:
         """Return the bytes of all leaves."""
         return sum(self._stored(leaf).nbytes for leaf in _leaves(self.tree))
 
-    def _by_axis(self) -> list[tuple[int, list[int]]]:
-        return [
-            (size, [runs[a] for runs in self.runs.values()]) for a, size in enumerate(self.shape)
-        ]
-
     def _build(self, tree: _Tree) -> ir.Value:
         if isinstance(tree, _Leaf):
             return constant_before(self.op, self._stored(tree), "weight", self.rewriter)
@@ -177,17 +188,9 @@ class _Part:
 
     def _stored(self, leaf: _Leaf) -> Array:
         """Return a part of a leaf, once for each run of equal numbers."""
-        array = leaf.parts[self.number]
-        shape: list[int] = []
-        kept: list[slice] = []
-        for size, run, common in zip(array.shape, self.runs[id(leaf)], self.run, strict=True):
-            once = slice(0, 1)
-            kept.append(once if run == size else slice(None))
-            shape.append(size // common)
-            if common > 1:
-                kept.append(once if run % common == 0 else slice(None))
-                shape.append(common)
-        return np.ascontiguousarray(array.reshape(shape)[tuple(kept)])
+        array = leaf.parts[self.number].reshape(self.axes)
+        kept = [slice(0, 1) if once else slice(None) for once in self.repeats[id(leaf)]]
+        return np.ascontiguousarray(array[tuple(kept)])
 
 
 def _common_run(size: int, lengths: Sequence[int]) -> int:

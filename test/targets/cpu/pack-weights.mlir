@@ -38,10 +38,10 @@ func.func @multiplies_a_row_by_integers(%x: tensor<1x64xf32>) -> tensor<1x128xf3
 }
 
 // Many rows read each weight many times: it is widened once, from packed integers and a scale for
-// each panel of columns that have the same.
+// each panel of columns that have the same. Panels of equal integers are stored once.
 // CHECK-LABEL: func.func @keeps_widened_weights_of_many_rows
 // CHECK-SAME:    (%[[X:.*]]: {{.*}})
-// CHECK-DAG:     %[[Q:.*]] = "tri.weight"() {{.*}} -> tensor<2x64x64xi8>
+// CHECK-DAG:     %[[Q:.*]] = "tri.weight"() {{.*}} -> tensor<1x64x64xi8>
 // CHECK-DAG:     %[[S:.*]] = "tri.constant"() {{.*}} -> tensor<2x1x1xf32>
 // CHECK-DAG:     %[[F:.*]] = "tri.cast"(%[[Q]])
 // CHECK:         %[[W:.*]] = "tri.mul"(%[[F]], %[[S]])

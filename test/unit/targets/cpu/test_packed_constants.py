@@ -145,6 +145,27 @@ def test_zeros_that_fill_up_stay_zeros_with_a_zero_point() -> None:
         check(weights, value, columns)
 
 
+@pytest.mark.parametrize("q", [whole(1, 64), whole(96, 1), np.repeat(whole(48, 64), 2, 0)])
+def test_what_all_constants_repeat_is_stored_once_by_the_first(q: Array) -> None:
+    with new_context():
+        weights = Weights()
+        value = weights.scaled(np.broadcast_to(q, (96, 64)).copy(), np.float32(0.3))
+        check(weights, value, columns)
+
+
+@pytest.mark.parametrize("w", [scales(1, 64), scales(1, 1), np.repeat(scales(48, 64), 2, 0)])
+def test_stored_weights_that_repeat_are_packed_when_they_are_compiled(w: Array) -> None:
+    with new_context():
+        weights = Weights()
+        w = np.broadcast_to(w, (96, 64))
+        value = weights.constant(w.copy())
+        rewriter = Rewriter(weights.module)
+        reader = [op for op in ops(weights.module.operation)][-1]
+        made = packed_constant(reader, value, lambda w: w.T, rewriter)
+        assert isinstance(rewriter.find_producer(made), tri.Weight)
+        np.testing.assert_array_equal(rewriter.constant(made), w.T)
+
+
 def test_what_is_not_narrow_is_evaluated() -> None:
     with new_context():
         weights = Weights()
