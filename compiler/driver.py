@@ -26,7 +26,7 @@ from .verdicts import strict_hooks
 
 @checked_arguments()
 def compile(
-    model: Source,
+    model: Source | Package,
     example_inputs: Any = None,
     *,
     target: str = "cpu",
@@ -71,10 +71,10 @@ def compile(
     package for a GPU holds its kernels with other settings too, for the command tune to measure.
     `progress` is called with a line of text as work goes on. `hooks` see the IR around each pass,
     such as `PrintIr` and `WriteIr` of `trivium.passes.hooks`: see docs/opt.md. The session runs on
-    up to `threads` threads, by default one for each core. The path of a package (`.trv`) compiles
-    the IR in it again for a machine, with the math that it was compiled with; `threads` and
-    `progress` apart, the other arguments then mean nothing. Raises CompileError, which lists
-    everything that is wrong.
+    up to `threads` threads, by default one for each core. A package, open or by its path (`.trv`),
+    has the IR in it compiled again for a machine, with the math that it was compiled with;
+    `threads` and `progress` apart, the other arguments then mean nothing. Raises CompileError,
+    which lists everything that is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
     rest = (progress, example_inputs, strict, hooks)
@@ -87,7 +87,7 @@ def compile(
 
 @checked_arguments()
 def build(
-    model: Source,
+    model: Source | Package,
     target: str = "cpu",
     shapes: Bindings | None = None,
     constants: Mapping[str, Array] | None = None,
@@ -108,7 +108,9 @@ def build(
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore
     if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
-        return rebuild(Package.open(model), machine, report)
+        model = Package.open(model)
+    if isinstance(model, Package):
+        return rebuild(model, machine, report)
     choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
     options = Options(*choices)
     pipeline = pipeline_for(target, opt_level, options)

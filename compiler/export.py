@@ -2,15 +2,20 @@
 
 import os
 from pathlib import Path
+from typing import Any
 
+from ..dialects import tri
 from ..dialects.core.arguments import name, path
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
-from ..passes.decompose import Decompose
+from ..dialects.core.op import Op
+from ..passes.decompose import Decompose, Decomposition, decomposition_rules
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
+from ..passes.rewriting import NoMatch, Rewriter, rewrite
 from ..runtime import SUFFIX
+from ..runtime.package import Package
 from .arguments import checked_arguments
 from .frontends.core.bindings import Bindings
 from .ir_files import save_ir
@@ -24,16 +29,21 @@ SUFFIXES = {
 """The formats that there are, and how the names of their files end."""
 
 
-@checked_arguments(source=path, output=path, format=name)
+def _source(value: Any) -> str | Package:
+    """Check the path of a file, or an open package."""
+    return value if isinstance(value, Package) else path(value)
+
+
+@checked_arguments(source=_source, output=path, format=name)
 def export(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Package,
     output: str | os.PathLike[str],
     *,
     format: str = "",
     shapes: Bindings | None = None,
     opt_level: int = 0,
 ) -> None:
-    """Write a model, a package (`.trv`) or IR (`.mlir`) as an ONNX or a PNNX file, or as IR.
+    """Write a model, a package (`.trv`, or open) or IR (`.mlir`) as ONNX, as PNNX or as IR.
 
     `format` is "onnx", "pnnx" or "mlir", by default what the name of the output says; weights of
     PNNX go to a `.bin` beside it, those of IR to a `.weights.npz`. `shapes` and `opt_level` are
@@ -45,10 +55,11 @@ def export(
     if form not in SUFFIXES:
         raise CompileError(f"no format is called '{form}', there are: {', '.join(SUFFIXES)}")
     with new_context():
-        module = _read(Path(source), shapes, opt_level)
+        module = _read(source, shapes, opt_level)
         if form == "mlir":
             save_ir(module, output)
             return
+        rewrite(module, _ChainOfMasks(tri.Attention, decomposition_rules()[tri.Attention]))
         if form == "pnnx":
             from .exporters.pnnx import save_pnnx
 
@@ -61,10 +72,23 @@ def export(
         save_onnx(module, output)
 
 
-def _read(source: Path, shapes: Bindings | None, opt_level: int) -> Module:
+class _ChainOfMasks(Decomposition):
+    """Take apart attention that has more masks than the one that formats know."""
+
+    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
+        if not (isinstance(op, tri.Attention) and op.is_chain):
+            raise NoMatch("formats have such a mask")
+        super().rewrite(op, rewriter)
+
+
+def _read(
+    source: str | os.PathLike[str] | Package, shapes: Bindings | None, opt_level: int
+) -> Module:
     """Read what is to be written; packages and IR are written as they are."""
     module = read_model(source, shapes)
-    if opt_level and source.suffix != SUFFIX and not is_ir(source):
+    if isinstance(source, Package):
+        return module
+    if opt_level and Path(source).suffix != SUFFIX and not is_ir(source):
         Pipeline(default_pipeline(opt_level)).run(module)
     return module
 

@@ -95,7 +95,7 @@ def save_weights(weights: Mapping[str, Array], path: str | os.PathLike[str]) -> 
     """Write the weights of the file of IR at `path`, if there are any."""
     if not weights:
         return
-    with replaced_file(weights_path(path)) as draft, ZipFile(draft, "w") as archive:
+    with replaced_file(weights_path(path)) as file, ZipFile(file, "w") as archive:
         for name, array in weights.items():
             # With a fixed date, so that equal weights make equal files.
             with archive.open(ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:

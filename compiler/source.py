@@ -12,6 +12,7 @@ from ..runtime import SUFFIX
 from .frontends.core.bindings import Bindings
 
 if TYPE_CHECKING:
+    from ..runtime.package import Package
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
     from .frontends.pnnx.converter import TorchModule
@@ -80,7 +81,7 @@ def _kind(source: Source) -> str:
     return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__
 
 
-def is_torch_module(source: Source) -> "TypeGuard[TorchModule]":
+def is_torch_module(source: "Source | Package") -> "TypeGuard[TorchModule]":
     """Report whether a model is a torch module; a file is none, and needs no import to tell."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return False
@@ -95,19 +96,22 @@ def is_ir(source: Source) -> TypeGuard[str | os.PathLike[str]]:
     return is_path and Path(source).suffix in IR_SUFFIXES.values()
 
 
-def read_model(path: str | os.PathLike[str], shapes: Bindings | None = None) -> Module:
+def read_model(
+    source: "str | os.PathLike[str] | Package", shapes: Bindings | None = None
+) -> Module:
     """Read a file of any kind in the current context: a model, IR, or the placed IR of a package.
 
     Raises CompileError and PackageError; sizes for a package are an error, too.
     """
-    if Path(path).suffix != SUFFIX:
-        return import_model(path, shapes=shapes)
+    is_path = isinstance(source, (str, os.PathLike))
+    if is_path and Path(source).suffix != SUFFIX:
+        return import_model(source, shapes=shapes)
     from ..runtime.package import Package
     from .rebuild import packaged_module
 
     if shapes:
-        raise CompileError(f"'{path}' is a package: its shapes are static, it takes no bindings")
-    return packaged_module(Package.open(path))
+        raise CompileError("shapes are given for a package, must be left out: its own are static")
+    return packaged_module(Package.open(source) if is_path else source)
 
 
 def _is_pnnx(source: Source) -> "TypeGuard[str | os.PathLike[str] | Graph]":

@@ -1,4 +1,4 @@
-"""Masks on the scores of an attention: what they say, and how several become one."""
+"""Masks on the scores of an attention: what each does, in the order in which the model does it."""
 
 import math
 from collections.abc import Sequence
@@ -9,51 +9,79 @@ import numpy as np
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.tensor import Array, Shape
-from .building import add, mul, number, reshape, shape_of, where
+from ..dialects.core.tensor import Array, Shape, Tensor, greatest_finite, numpy_dtype
+from .building import mul, reshape, shape_of
 from .rewriting import NoMatch, Rewriter
-
-NEGLIGIBLE = -1e9
-"""A score this low has weight zero beside any that is not, and swallows what is added to it."""
 
 
 @dataclass(frozen=True)
 class Mask:
-    """One of the masks on the scores: floats to add, or bools where scores stay or become `low`.
+    """One change of the scores: floats that are added, or bools that keep scores or replace them.
 
-    The floats are multiplied by `factor`. Bools keep scores where they are true, or false.
-    `batch` is the shape of the scores, without queries and keys, that the mask broadcasts to.
+    The floats are multiplied by `factor`. Bools keep scores where they are `keeps`, and put `fill`
+    in place of others. `batch` is the shape of the scores, without queries and keys, that the mask
+    broadcasts to. `binary` floats are known to be 0 or -inf.
     """
 
     value: ir.Value
     batch: Shape
     factor: float = 1.0
     keeps: bool = True
-    low: float = -math.inf
+    fill: float = -math.inf
+    binary: bool = False
 
     @property
     def selects(self) -> bool:
         return tensor_of(self.value.type).dtype == "i1"
 
-
-def is_causal(mask: Mask, queries: int, keys: int, rewriter: Rewriter) -> bool:
-    """Say whether a mask is a constant that lets query i see the keys up to i, and nothing more."""
-    array = rewriter.find_constant(mask.value)
-    if array is None or mask.factor <= 0 or array.shape[-2:] != (queries, keys) or queries == 1:
-        return False
-    kept = _kept(array, mask)
-    return kept is not None and bool((kept == np.tri(queries, keys, dtype=bool)).all())
+    @property
+    def drops(self) -> bool:
+        """Whether the mask makes scores -inf, whatever they were."""
+        return self.selects and self.fill == -math.inf
 
 
-def as_selection(mask: Mask, rewriter: Rewriter) -> Mask:
-    """Return the bools behind a mask that adds minus infinity or nothing."""
-    op = None if mask.selects else rewriter.find_producer(mask.value)
-    if not isinstance(op, tri.Where) or mask.factor <= 0:
-        return mask
-    for kept, dropped, keeps in ((op.a, op.b, True), (op.b, op.a, False)):
-        if rewriter.find_scalar(kept) == 0 and rewriter.find_scalar(dropped) == -math.inf:
-            return replace(mask, value=op.condition, factor=1.0, keeps=keeps)
+def scaled(mask: Mask, scale: float, dtype: str) -> Mask:
+    """Return a mask for scores that are multiplied first, not afterwards: the same to the bit.
+
+    Raises NoMatch where rounding would differ: sums with numbers other than 0 and -inf must be
+    multiplied by a power of two.
+    """
+    if mask.selects:
+        with np.errstate(over="ignore"):
+            fill = np.array(mask.fill * scale).astype(numpy_dtype(dtype))
+        return replace(mask, fill=float(fill))
+    if not mask.binary and abs(math.frexp(scale)[0]) != 0.5:
+        raise NoMatch(f"mask is added before scores are multiplied by {scale}")
+    return replace(mask, factor=mask.factor * scale)
+
+
+def added_mask(value: ir.Value, batch: Shape, rewriter: Rewriter) -> Mask:
+    """Return the mask that adds a value: its bools where `where` makes it of 0 and -inf."""
+    array = rewriter.find_constant(value)
+    mask = Mask(value, batch, binary=array is not None and _is_binary(array))
+    op = rewriter.find_producer(value)
+    if isinstance(op, tri.Where):
+        for kept, dropped, keeps in ((op.a, op.b, True), (op.b, op.a, False)):
+            if rewriter.find_scalar(kept) == 0 and rewriter.find_scalar(dropped) == -math.inf:
+                return replace(mask, value=op.condition, keeps=keeps)
     return mask
+
+
+def take_triangle(
+    masks: Sequence[Mask], scores: Tensor, rewriter: Rewriter
+) -> tuple[list[Mask], bool]:
+    """Return the masks that remain when `causal` stands for those that are it, and if any is.
+
+    A mask that is causal drops the keys after query i. Others may follow it, unless they put
+    numbers in the place of scores.
+    """
+    remaining: list[Mask] = []
+    for index, mask in enumerate(masks):
+        final = all(other.drops or not other.selects for other in masks[index + 1 :])
+        alone = len(masks) == 1
+        if not (final and _is_causal(mask, scores, alone, rewriter)):
+            remaining.append(mask)
+    return remaining, len(remaining) < len(masks)
 
 
 def shape_for(mask: Mask, batch: Shape) -> Shape:
@@ -95,42 +123,43 @@ def segments(before: Shape, after: Shape) -> list[tuple[list[int], list[int]]]:
     return found
 
 
-def build_mask(masks: Sequence[Mask], batch: Shape, like: ir.Value) -> ir.Value | None:
-    """Build the one mask that amounts to all, for scores of a batch shape.
-
-    `like` has the element type of the scores.
-    """
-    added: ir.Value | None = None
-    kept: ir.Value | None = None
+def build_masks(masks: Sequence[Mask], batch: Shape) -> tuple[list[ir.Value], tuple[float, ...]]:
+    """Build the masks of an attention whose scores have a batch shape, and their fills."""
+    values: list[ir.Value] = []
     for mask in masks:
         shape = shape_for(mask, batch)
         value = mask.value if shape == shape_of(mask.value) else reshape(mask.value, *shape)
-        mask = replace(mask, value=value)
-        if mask.selects and mask.low == -math.inf:
-            bools = mask.value if mask.keeps else tri.Not.build(mask.value).y
-            kept = bools if kept is None else tri.And.build(kept, bools).y
-        else:
-            term = _term(mask, like)
-            added = term if added is None else add(added, term)
-    if added is None or kept is None:
-        return kept if added is None else added
-    return where(kept, added, -math.inf)
+        value = value if mask.factor == 1 else mul(value, mask.factor)
+        values.append(value if mask.keeps else tri.Not.build(value).y)
+    fills = [mask.fill for mask in masks]
+    while fills and fills[-1] == -math.inf:
+        fills.pop()
+    return values, tuple(fills)
 
 
-def _kept(array: Array, mask: Mask) -> Array | None:
-    """Return which scores a constant mask keeps; None when it does more than keep and drop."""
+def _is_causal(mask: Mask, scores: Tensor, alone: bool, rewriter: Rewriter) -> bool:
+    """Say whether a mask is a constant that lets query i see the keys up to i, and nothing more.
+
+    Scores of other keys must become -inf. The lowest finite number does as well in a mask that is
+    alone: each query sees a key, beside which the weight of that number is zero. Only a query of
+    which all scores are next to the lowest number differs.
+    """
+    array = rewriter.find_constant(mask.value)
+    queries, keys = scores.shape[-2:]
+    if array is None or array.shape[-2:] != (queries, keys) or queries == 1:
+        return False
     if mask.selects:
-        return array if mask.keeps else ~array
-    kept = array == 0
-    return kept if (kept | (array <= NEGLIGIBLE)).all() else None
+        kept, greatest = array == mask.keeps, mask.fill
+    else:
+        kept = array == 0
+        with np.errstate(over="ignore"):
+            greatest = float((array[~kept] * mask.factor).max(initial=-math.inf))
+    hides = greatest == -math.inf or (alone and greatest <= -greatest_finite(scores.dtype))
+    return hides and bool((kept == np.tri(queries, keys, dtype=bool)).all())
 
 
-def _term(mask: Mask, like: ir.Value) -> ir.Value:
-    """Build what a mask adds to the scores."""
-    if mask.selects:
-        zero, low = number(0, like), number(mask.low, like)
-        return where(mask.value, zero, low) if mask.keeps else where(mask.value, low, zero)
-    return mask.value if mask.factor == 1 else mul(mask.value, mask.factor)
+def _is_binary(array: Array) -> bool:
+    return bool(((array == 0) | (array == -math.inf)).all())
 
 
 def _product(axes: Sequence[int], shape: Shape) -> int:

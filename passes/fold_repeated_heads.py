@@ -31,7 +31,7 @@ class _RepeatedHeads(Pattern):
             raise NoMatch("keys and values are not repeated alike")
         with rewriter.before(op):
             k, v = _heads(k_expand), _heads(v_expand)
-            new = tri.Attention.build(op.q, k, v, op.mask, scale=op.scale, causal=op.causal)
+            new = tri.Attention.build(op.q, k, v, op.masks, **op.attributes)
         rewriter.replace(op, new, k_expand, k_reshape, v_expand, v_reshape)
 
 

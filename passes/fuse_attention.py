@@ -3,11 +3,12 @@
 from dataclasses import dataclass, replace
 
 from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import Shape
-from .attention_masks import NEGLIGIBLE, Mask, as_selection, build_mask, is_causal, shape_for
+from .attention_masks import Mask, added_mask, build_masks, scaled, shape_for, take_triangle
 from .building import mul, reshape, shape_of, transpose
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users, uses
@@ -16,11 +17,12 @@ from .rewriting import NoMatch, Pattern, Rewriter, rewrite, users, uses
 class FuseAttention(Pass):
     """Recognise softmax(q @ k^T * scale + mask) @ v.
 
-    The scale may stand at q, at k, at both, or at the scores. The mask may be added, or select
-    scores by `where`; a constant lower triangle becomes `causal`. Reshapes may regroup batches and
-    heads on the way. A `where` that turns NaN to zero after the softmax is dropped: attention
-    gives zeros for a query that sees no key. Without it such a query gave NaN before, and gives
-    zeros now.
+    The scale may stand at q, at k, at both, or at the scores. Masks may be added, or select scores
+    by `where`; a constant lower triangle of -inf becomes `causal`. Reshapes may regroup batches
+    and heads on the way. Results are the same for all scores and masks, as far as these are no
+    NaN and not +inf, except where all scores of a query are -inf: attention gives zeros. So does a
+    `where` that turns NaN to zero after the softmax, which is dropped; without it such a query
+    gave NaN before.
 
         %s = tri.mat_mul %q, %k_transposed; %p = tri.softmax (tri.mul %s, 0.125)
         %y = tri.mat_mul %p, %v   =>   %y = tri.attention %q, (tri.transpose %k_transposed), %v
@@ -34,6 +36,8 @@ class FuseAttention(Pass):
 class _Scores:
     """Hold what the argument of the softmax is made of: `factors` multiply whole rows of q.
 
+    `masks` are in the order in which the model has them, after the scale.
+
     `batches` are the shapes that scores take on the way, without queries and keys.
     """
 
@@ -45,9 +49,9 @@ class _Scores:
     batches: tuple[Shape, ...] = ()
     ops: tuple[Op, ...] = ()
 
-    def scaled(self, op: Op, scale: float) -> "_Scores":
+    def scaled(self, op: tri.Mul | tri.Div, scale: float) -> "_Scores":
         """Return the scores after an op that multiplies them by a number."""
-        masks = tuple(replace(mask, factor=mask.factor * scale) for mask in self.masks)
+        masks = tuple(scaled(mask, scale, tensor_of(op.y.type).dtype) for mask in self.masks)
         return replace(self, scale=self.scale * scale, masks=masks, ops=(*self.ops, op))
 
     def masked(self, op: Op, mask: Mask) -> "_Scores":
@@ -61,10 +65,7 @@ class _Attention(Pattern):
         softmax, others = _softmax(op.a, rewriter)
         scores = _scores(softmax.x, rewriter)
         _check_shapes(scores, op)
-        queries, keys = shape_of(scores.q)[-2], shape_of(scores.k)[-1]
-        masks = [m for m in scores.masks if not is_causal(m, queries, keys, rewriter)]
-        causal = len(masks) < len(scores.masks)
-        masks = [as_selection(mask, rewriter) for mask in masks]
+        masks, causal = take_triangle(scores.masks, tensor_of(softmax.x.type), rewriter)
         batch = _common_batch(scores, masks)
         with rewriter.before(op):
             q = scores.q
@@ -73,9 +74,9 @@ class _Attention(Pattern):
             rank = len(shape_of(scores.k))
             k = transpose(scores.k, *range(rank - 2), rank - 1, rank - 2)
             q, k, v = (_regrouped(value, batch) for value in (q, k, op.b))
-            mask = build_mask(masks, batch, op.y)
+            values, fills = build_masks(masks, batch)
             new: tri.Attention | tri.Reshape = tri.Attention.build(
-                q, k, v, mask, scale=scores.scale, causal=causal
+                q, k, v, values, scale=scores.scale, causal=causal, fills=fills
             )
             if new.y.type != op.y.type:
                 new = tri.Reshape.build(new.y, shape=shape_of(op.y))
@@ -148,20 +149,21 @@ def _multiplied(op: tri.Mul | tri.Div, rewriter: Rewriter) -> _Scores:
 def _added(op: tri.Add, rewriter: Rewriter) -> _Scores:
     for value, mask in ((op.a, op.b), (op.b, op.a)):
         if value.type == op.y.type:
+            added = added_mask(mask, shape_of(op.y)[:-2], rewriter)
             try:
-                return _scores(value, rewriter).masked(op, Mask(mask, shape_of(op.y)[:-2]))
+                return _scores(value, rewriter).masked(op, added)
             except NoMatch:
                 continue
     raise NoMatch("neither operand of the sum is a product of queries and keys")
 
 
 def _selected(op: tri.Where, rewriter: Rewriter) -> _Scores:
-    for value, low, keeps in ((op.a, op.b, True), (op.b, op.a, False)):
-        number = rewriter.find_scalar(low)
-        if number is not None and number <= NEGLIGIBLE and value.type == op.y.type:
-            mask = Mask(op.condition, shape_of(op.y)[:-2], keeps=keeps, low=number)
+    for value, other, keeps in ((op.a, op.b, True), (op.b, op.a, False)):
+        fill = rewriter.find_scalar(other)
+        if fill is not None and value.type == op.y.type:
+            mask = Mask(op.condition, shape_of(op.y)[:-2], keeps=keeps, fill=fill)
             return _scores(value, rewriter).masked(op, mask)
-    raise NoMatch("where does not put a very low number in place of scores")
+    raise NoMatch("where does not put a constant number in place of scores")
 
 
 def _product(op: tri.MatMul, rewriter: Rewriter) -> _Scores:

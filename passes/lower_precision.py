@@ -1,6 +1,6 @@
 """Compute in half precision what is in f32."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import numpy as np
@@ -36,6 +36,12 @@ KEPT: Mapping[type[Op], str] = {
 }
 """The ops that stay in f32, and why. Sums inside of all others are kept in f32 anyway."""
 
+UNCONVERTED: Mapping[type[Op], str] = {tri.Attention: "masks"}
+"""The operands that may be in f32 beside half precision, and are, but for constants that it holds.
+
+What is added to scores is often the lowest number of f32, which would become -inf.
+"""
+
 MOVES = (tri.Reshape, tri.Transpose, tri.Slice, tri.Concat, tri.Split, tri.Expand)
 """Ops that hand on numbers as they are."""
 
@@ -45,9 +51,9 @@ class LowerPrecision(Pass):
 
     Inputs and outputs keep their types, weights are converted at compile time. Some ops stay in
     f32: those that lose too much, arithmetic of which the result becomes an integer or whose
-    operands all come of integers, as places and masks are, ops on constants that the type does not
-    hold, and those on constants alone, of which the result is rounded once. With `to` f32, nothing
-    changes.
+    operands all come of integers, as places and masks are, ops on constants that the type does
+    not hold, ops that read what became of numbers beyond its range, and those on constants alone,
+    of which the result is rounded once. With `to` f32, nothing changes.
 
         %y = tri.exp %x; return %y
             =>   %a = tri.cast %x to f16; %b = tri.exp %a; %y = tri.cast %b to f32; return %y
@@ -74,11 +80,14 @@ class _Lowering:
         self.full: dict[ir.Value, ir.Value] = {}
         self.constant: set[ir.Value] = set()
         self.exact = _exact_values(block)
+        self.beyond: set[ir.Value] = set()
 
     def run(self) -> None:
         for operation in list(self.block.operations):
             op = view(operation)
             reason = self._reason(op)
+            if op is not None and _is_step(op) and any(map(self._is_beyond, operation.operands)):
+                self.beyond.update(op.results)
             if op is not None and reason:
                 for log in LOGS:
                     log.add(self.rule, op, reason)
@@ -96,33 +105,52 @@ class _Lowering:
             return "is computed from constants alone"
         if type(op) in KEPT:
             return KEPT[type(op)]
-        read = [v for v in op.operation.operands if v in self.half or _is_full(v)]
+        unconverted = self._unconverted(op)
+        operands = [v for v in op.operation.operands if v not in unconverted]
+        read = [v for v in operands if v in self.half or _is_full(v)]
         if not read:
             return f"reads no {FULL}"
         if any(value in self.exact for value in op.results):
             return "computes with whole numbers"
         if any(not self._holds(value) for value in read):
             return f"has a constant that {self.to} does not hold"
-        return self._refusal(op)
+        if any(value in self.beyond for value in read):
+            return f"reads numbers that {self.to} may not hold"
+        return self._refusal(op, unconverted)
+
+    def _unconverted(self, op: Op) -> Sequence[ir.Value]:
+        """List the operands that stay in f32 when the op is computed in half precision."""
+        name = UNCONVERTED.get(type(op))
+        found: Sequence[ir.Value] = getattr(op, name) if name else ()
+        return [v for v in found if _is_full(v) and not (_is_constant(v) and self._holds(v))]
+
+    def _is_beyond(self, value: ir.Value) -> bool:
+        """Say whether finite numbers of a value may be out of the range of half precision."""
+        array = self._constant(value) if _is_full(value) else None
+        return value in self.beyond or (array is not None and self._overflows(array))
+
+    def _overflows(self, array: Array) -> bool:
+        with np.errstate(over="ignore", under="ignore"):
+            half = array.astype(numpy_dtype(self.to)).astype(np.float64)
+        return not np.isfinite(half[np.isfinite(array)]).all()
 
     def _holds(self, value: ir.Value) -> bool:
         """Say whether a constant loses no more than digits; small weights may become zero."""
         array = self._constant(value)
         if array is None:
             return True
-        with np.errstate(over="ignore", under="ignore"):
-            half = array.astype(numpy_dtype(self.to)).astype(np.float64)
-        finite = np.isfinite(array)
-        if not np.isfinite(half[finite]).all():
+        if self._overflows(array):
             return False
         if array.size > 1:
             return True
+        finite = np.isfinite(array)
+        half = array.astype(numpy_dtype(self.to)).astype(np.float64)
         digits = 2.0 ** -(10 if self.to == "f16" else 7)
         return bool((np.abs(half - array)[finite] <= digits * np.abs(array[finite])).all())
 
-    def _refusal(self, op: Op) -> str | None:
+    def _refusal(self, op: Op, unconverted: Sequence[ir.Value]) -> str | None:
         """Say why an op does not work on half precision, or None when all its results do."""
-        groups = [self._types(group) for group in op.operand_groups()]
+        groups = [self._types(group, unconverted) for group in op.operand_groups()]
         try:
             inferred = op.infer(*groups, **op.attributes)
         except Invalid as error:
@@ -131,12 +159,13 @@ class _Lowering:
         wanted = tuple(self._lowered(tensor_of(value.type)) for value in op.results)
         return None if types == wanted else f"makes {types[0]}"
 
-    def _types(self, group: object) -> object:
+    def _types(self, group: object, unconverted: Sequence[ir.Value]) -> object:
         if group is None:
             return None
         if isinstance(group, ir.Value):
-            return self._lowered(tensor_of(group.type))
-        return [self._types(value) for value in cast("list[ir.Value]", group)]
+            tensor = tensor_of(group.type)
+            return tensor if group in unconverted else self._lowered(tensor)
+        return [self._types(value, unconverted) for value in cast("list[ir.Value]", group)]
 
     def _lowered(self, tensor: Tensor) -> Tensor:
         return Tensor(tensor.shape, self.to) if tensor.dtype == FULL else tensor
@@ -144,8 +173,9 @@ class _Lowering:
     # -- changing -----------------------------------------------------------------------------
 
     def _lower(self, op: Op) -> None:
+        unconverted = self._unconverted(op)
         for index, value in enumerate(list(op.operation.operands)):
-            if value in self.half or _is_full(value):
+            if value not in unconverted and (value in self.half or _is_full(value)):
                 op.operation.operands[index] = self._half(value, op.operation)
         for value in op.results:
             if _is_full(value):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .gpu.device import Device
     from .package import Package
     from .session import Session
+    from .signature import Keys
 
 __all__ = ["Package", "PackageError", "RunError", "Session", "load"]
 
@@ -33,15 +34,21 @@ def load(
     threads: int | None = None,
     device: int | Device = 0,
     drivers: Drivers | None = None,
+    mmap: bool | None = None,
+    key: Keys | None = None,
 ) -> Session:
     """Open the package at `path` and make it ready to run.
 
-    `threads`, `device` and `drivers` are those of `Session`.
+    `threads`, `device` and `drivers` are those of `Session`. The file is mapped, unless `mmap` is
+    False; it must not be changed in place then. `key` is an Ed25519 public key, or several, each
+    the path of a PEM file or its bytes: a package that none of them has signed is refused before
+    anything in it is used. See docs/security.md. Raises PackageError and RunError.
     """
     from .package import Package
     from .session import Session
 
-    return Session(Package.open(path), threads=threads, device=device, drivers=drivers or {})
+    package = Package.open(path, mmap=mmap, key=key)
+    return Session(package, threads=threads, device=device, drivers=drivers or {})
 
 
 def __getattr__(name: str) -> Any:

@@ -39,6 +39,10 @@ wide_size = _IN_EXTRA
 wide_count = _IN_END64
 
 _NAME = re.compile(rb"[A-Za-z0-9_][A-Za-z0-9_.+-]*(/[A-Za-z0-9_][A-Za-z0-9_.+-]*)*")
+_NAMES = (
+    "a path of letters, digits and _ . + -, each part of which starts with a letter, digit or _"
+)
+_LONGEST_SHOWN = 80
 
 
 class Member(NamedTuple):
@@ -55,7 +59,7 @@ def write(file: BinaryIO, entries: Mapping[str, memoryview]) -> None:
     position = 0
     for name, data in entries.items():
         if not _NAME.fullmatch(name.encode(errors="replace")):
-            raise PackageError(f"entry '{name}' must be a path of letters, digits and _ . + -")
+            raise PackageError(f"entry {name!r} has a name that must be {_NAMES}")
         member = Member(position, len(data), zlib.crc32(data))
         header = _local_header(name.encode(), member)
         directory.append(_central_header(name.encode(), member))
@@ -126,10 +130,16 @@ def _directory(data: memoryview) -> tuple[int, int, int]:
     """Return how many entries are listed, where the list starts and where it ends."""
     end = len(data) - _END.size
     if end < 0 or bytes(data[end : end + 4]) != _END_MARK:
-        raise PackageError(f"is truncated: its {len(data)} bytes do not end as a package does")
+        raise PackageError(
+            f"is truncated, or has bytes behind its end: the last {_END.size} of its {len(data)} "
+            "bytes are no end mark"
+        )
     disk, first_disk, _, count, size, start, comment = _unpack(_END, _END_MARK, data, end)
     if disk or first_disk or comment:
-        raise PackageError("is corrupt: its end mark holds what no package has")
+        raise PackageError(
+            f"is corrupt: its end mark counts disks {disk} and {first_disk} and {comment} bytes of "
+            "comment, all must be 0"
+        )
     if start == _IN_EXTRA:
         _, end, _ = _unpack(_LOCATOR, _LOCATOR_MARK, data, end - _LOCATOR.size)
         *_, count, size, start = _unpack(_END64, _END64_MARK, data, end)
@@ -148,23 +158,33 @@ def _read_central(data: memoryview, position: int, end: int) -> tuple[str, Membe
     name_at = position + _CENTRAL.size
     extra_at = name_at + name_size
     following = extra_at + extra_size + comment_size
+    if following > end:
+        raise PackageError(
+            f"is corrupt: the entry listed at byte {position} reaches to byte {following}, the "
+            f"list of entries to {end}"
+        )
     raw_name, extra = bytes(data[name_at:extra_at]), bytes(data[extra_at:following])
-    if following > end or not _NAME.fullmatch(raw_name):
-        raise PackageError(f"is corrupt: its list of entries breaks off at byte {position}")
+    if not _NAME.fullmatch(raw_name):
+        raise PackageError(
+            f"the entry listed at byte {position} is named {raw_name[:_LONGEST_SHOWN]!r}, a name "
+            f"must be {_NAMES}"
+        )
     name, offset = raw_name.decode(), header[-1]
     if offset == _IN_EXTRA:
         size, stored, offset = _read_wide(name, extra)
-    if method or flags or stored != size:
+    if method or flags:
         raise PackageError(
-            f"entry '{name}' is compressed or encrypted, must be stored as it is; "
-            "do not pack a package again with another tool"
+            f"entry '{name}' has compression method {method} and flags {flags:#x}, must be stored "
+            "as it is, without flags: do not pack a package again with another tool"
         )
+    if stored != size:
+        raise PackageError(f"is corrupt: entry '{name}' is of {stored} bytes and of {size}")
     return name, Member(offset, size, crc), following
 
 
 def _read_wide(name: str, extra: bytes) -> tuple[int, int, int]:
     if len(extra) != _EXTRA.size + _WIDE.size or _EXTRA.unpack_from(extra)[0] != _EXTRA64:
-        raise PackageError(f"is corrupt: entry '{name}' has no size")
+        raise PackageError(f"is corrupt: entry '{name}' has wide sizes, but not listed as such")
     return _WIDE.unpack_from(extra, _EXTRA.size)
 
 
@@ -173,9 +193,17 @@ def _locate(data: memoryview, name: str, member: Member, end: int) -> Member:
     *_, name_size, extra_size = _unpack(_LOCAL, _LOCAL_MARK, data, member.offset)
     name_at = member.offset + _LOCAL.size
     start = name_at + name_size + extra_size
-    same_name = bytes(data[name_at : name_at + name_size]) == name.encode()
-    if not same_name or start + member.size > end:
-        raise PackageError(f"is corrupt: entry '{name}' is not at byte {member.offset}")
+    found = bytes(data[name_at : name_at + name_size])
+    if found != name.encode():
+        raise PackageError(
+            f"is corrupt: entry '{name}' is listed for byte {member.offset}, where "
+            f"{found[:_LONGEST_SHOWN]!r} is"
+        )
+    if start + member.size > end:
+        raise PackageError(
+            f"is corrupt: entry '{name}' reaches to byte {start + member.size}, the list of "
+            f"entries starts at {end}"
+        )
     return member._replace(offset=start)
 
 
@@ -190,7 +218,10 @@ def _check_disjoint(members: Mapping[str, Member]) -> None:
 def _unpack(layout: struct.Struct, mark: bytes, data: memoryview, position: int) -> tuple[int, ...]:
     """Return the fields after `mark`, which must stand at `position`."""
     if not 0 <= position <= len(data) - layout.size:
-        raise PackageError(f"is corrupt or truncated: it has no byte {position + layout.size - 1}")
+        raise PackageError(
+            f"is corrupt or truncated: it should have {mark!r} at byte {position} and the rest of "
+            f"{layout.size} bytes behind it, it ends at {len(data)}"
+        )
     found, *values = layout.unpack_from(data, position)
     if found != mark:
         raise PackageError(f"is corrupt: it has {found!r} at byte {position}, must have {mark!r}")

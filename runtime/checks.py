@@ -68,11 +68,16 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
     return math.prod(shape) * width
 
 
+def _check_index(index: int, count: int, where: str, least: int = 0) -> None:
+    if not least <= index < count:
+        raise PackageError(f"'{where}' is {index}, must be at least {least} and below {count}")
+
+
 def _check_memory(manifest: Manifest) -> None:
     memory = manifest.memory
     for name, size in vars(memory).items():
         if not 0 <= size <= _MAX_BYTES:
-            raise PackageError(f"'memory.{name}' is {size}, must be a memory size")
+            raise PackageError(f"'memory.{name}' is {size}, must be from 0 to {_MAX_BYTES}")
     stored = {entry.name: entry.size for entry in manifest.entries}
     for name, entry, size in (
         ("weight_bytes", WEIGHTS_ENTRY, memory.weight_bytes),
@@ -96,11 +101,11 @@ def _base_sizes(manifest: Manifest) -> list[int]:
 def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:
     size = size_bytes(buffer.shape, buffer.dtype, where)
     width = itemsize(buffer.dtype) or 1
-    if not 0 <= buffer.base < len(sizes):
-        raise PackageError(f"'{where}.base' is {buffer.base}, must be below {len(sizes)}")
+    _check_index(buffer.base, len(sizes), f"{where}.base")
     if buffer.offset < 0 or buffer.offset % width:
         raise PackageError(
-            f"'{where}.offset' is {buffer.offset}, must be a multiple of {width} for {buffer.dtype}"
+            f"'{where}.offset' is {buffer.offset}, must be 0 or a multiple of {width} above it for "
+            f"{buffer.dtype}"
         )
     room = sizes[buffer.base]
     if buffer.offset + size > room:
@@ -132,10 +137,7 @@ def _check_ports(manifest: Manifest) -> None:
 
 
 def _check_port(port: Port, manifest: Manifest, where: str) -> None:
-    if not 0 <= port.buffer < len(manifest.buffers):
-        raise PackageError(
-            f"'{where}.buffer' is {port.buffer}, must be below {len(manifest.buffers)}"
-        )
+    _check_index(port.buffer, len(manifest.buffers), f"{where}.buffer")
     buffer = manifest.buffers[port.buffer]
     pairs = (buffer.shape[:-1], COMPLEX.get(buffer.dtype)) if buffer.shape[-1:] == (2,) else None
     if (port.shape, port.dtype) not in ((buffer.shape, buffer.dtype), pairs):
@@ -149,10 +151,7 @@ def _check_indices(step: Step, manifest: Manifest, where: str) -> None:
     for kind, indices in (("operands", step.operands), ("results", step.results)):
         least = ABSENT if kind == "operands" else 0
         for i, index in enumerate(indices):
-            if not least <= index < len(manifest.buffers):
-                raise PackageError(
-                    f"'{where}.{kind}[{i}]' is {index}, must be below {len(manifest.buffers)}"
-                )
+            _check_index(index, len(manifest.buffers), f"{where}.{kind}[{i}]", least)
 
 
 def _check_step(step: Step, manifest: Manifest, where: str) -> None:

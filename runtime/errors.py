@@ -1,8 +1,16 @@
 """What can go wrong between a package and a result; every message is one line."""
 
+_ESCAPED = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+
 
 class Fault(Exception):
-    """Tell what is the matter and what to do about it."""
+    """Tell what is the matter and what to do about it.
+
+    Control characters, which names may have, are shown escaped.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message.translate(_ESCAPED))
 
 
 class PackageError(Fault):

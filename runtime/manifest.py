@@ -93,7 +93,7 @@ class Step:
     `groups` says how operands are passed to a reference kernel: `ALONE` for one by itself, a count
     for that many as one list. Without it, every operand is passed by itself. `reason` says why a
     step is on the host and not on the package's target. `phases` is how often the threads that run
-    a native function wait for one another.
+    a native function wait for one another; a function with none runs on one thread.
     """
 
     kind: str
@@ -311,8 +311,10 @@ class Manifest:
             return decode(Manifest, document)
         except PackageError as error:
             raise PackageError(f"manifest: {error}") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise PackageError(f"manifest: is not JSON: {error}") from None
+        except RecursionError:
+            raise PackageError("manifest: is nested too deep") from None
 
 
 def _check_version(document: object) -> None:

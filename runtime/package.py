@@ -1,29 +1,36 @@
 """Open and save a package: one file that holds all a session needs."""
 
-import mmap
 import os
 import zlib
+from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 
 from . import SUFFIX as SUFFIX
-from . import archive
+from . import archive, signature
+from .atomic_file import atomic_file
 from .checks import WEIGHTS_ENTRY, check
 from .checksum import checksum
-from .errors import PackageError
+from .errors import PackageError, RunError
+from .file_bytes import MappedFile, path_of, read_file
 from .manifest import Entry, Manifest
+from .signature import SIGNATURE_ENTRY, Key, Keys, Signature
+from .spelling import spell_interface
 
 MANIFEST_ENTRY = "manifest.json"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Package:
-    """Hold a checked manifest and the bytes of every entry it vouches for, by name."""
+    """Hold a checked manifest and the bytes of every entry it vouches for, by name.
+
+    `file` is the file that is mapped, None where the bytes are in memory.
+    """
 
     manifest: Manifest
     entries: Mapping[str, memoryview]
+    signature: Signature | None = None
+    file: MappedFile | None = field(default=None, compare=False)
 
     @staticmethod
     def create(
@@ -31,8 +38,9 @@ class Package:
     ) -> "Package":
         """Put a package together; fills in `manifest.entries` and checks it all."""
         views = {name: _bytes_of(entries[name]) for name in sorted(entries)}
-        if MANIFEST_ENTRY in views:
-            raise PackageError(f"entry '{MANIFEST_ENTRY}' is written by save, must not be given")
+        for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
+            if name in views:
+                raise PackageError(f"entry '{name}' is written by save, must not be given")
         vouched = tuple(Entry(name, len(data), checksum(data)) for name, data in views.items())
         # By way of its text, so that it is exactly what open will find.
         manifest = Manifest.from_json(replace(manifest, entries=vouched).to_json())
@@ -40,34 +48,86 @@ class Package:
         return Package(manifest, views)
 
     @staticmethod
-    def open(path: str | os.PathLike[str]) -> "Package":
-        """Map the file and check all of it; no entry is copied."""
+    def open(
+        path: str | os.PathLike[str], *, mmap: bool | None = None, key: Keys | None = None
+    ) -> "Package":
+        """Open a file and check all of it.
+
+        The file is mapped and no entry is copied, unless `mmap` is False. A mapped file must not
+        be changed in place: it is replaced by rename, as `save` does it. With `key`, public keys
+        in PEM form by path or as bytes, a package that none of them has signed is refused before
+        anything in it is used; it is then read into memory, because a mapped file could change
+        after the verification.
+
+        Raises PackageError for a file that is refused, RunError for a wrong argument.
+        """
+        path = path_of(path)
+        accepted = () if key is None else signature.public_keys(key)
+        if accepted and mmap:
+            raise RunError("mmap is True, must be left out with key: a map could change later")
         try:
-            return _read(_map(path))
+            if accepted or mmap is False:
+                return _read(read_file(path), accepted)
+            file = MappedFile(path)
+            return replace(_read(file.data), file=file)
         except PackageError as error:
-            raise PackageError(f"{os.fspath(path)}: {error}") from None
+            raise PackageError(f"{path}: {error}") from None
         except OSError as error:
-            raise PackageError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from None
+            raise PackageError(f"{path}: cannot be read: {error.strerror}") from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file as a whole or not at all; the same package gives the same bytes."""
-        text = memoryview(self.manifest.to_json().encode())
-        target = Path(path)
-        draft = target.parent / f".{target.name}.{os.urandom(4).hex()}"
+        """Write the file as a whole or not at all; the same package gives the same bytes.
+
+        A file of that name is replaced by rename: sessions that have mapped it keep the old one.
+        """
+        path = path_of(path)
+        self.check_unchanged()
+        contents = self._contents()
+        if self.signature is not None:
+            contents[SIGNATURE_ENTRY] = memoryview(self.signature.encode())
         try:
-            _write(draft, {MANIFEST_ENTRY: text, **self.entries})
-            draft.replace(target)
-            _flush_folder(target.parent)
+            with atomic_file(path, sync=True) as file:
+                archive.write(file, contents)
         except OSError as error:
-            raise PackageError(f"{target}: cannot be written: {error.strerror}") from None
-        finally:
-            with suppress(OSError):
-                draft.unlink()
+            raise PackageError(f"{path}: cannot be written: {error.strerror}") from None
+
+    def sign(self, key: Key) -> "Package":
+        """Return the package with a signature by a private Ed25519 key, which is a PEM file.
+
+        Raises RunError for a key that cannot sign, and where cryptography is not installed.
+        """
+        self.check_unchanged()
+        return replace(self, signature=signature.sign(self._contents(), key))
+
+    def check_unchanged(self) -> None:
+        """Raise PackageError where the mapped file was changed in place after it was opened."""
+        if self.file is None or not self.file.touched:
+            return
+        try:
+            if self.file.truncated:
+                raise PackageError("is truncated")
+            _check_entries(self.manifest, self.entries)
+        except PackageError:
+            raise PackageError(
+                f"{self.file.path}: was changed in place after it was opened: replace a package in "
+                "use by renaming a new file to its name, or open it with mmap=False"
+            ) from None
+        self.file.accept()
 
     @property
     def weights(self) -> memoryview:
         """Return the bytes of all constants."""
         return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
+
+    def _contents(self) -> dict[str, memoryview]:
+        """Return what the file holds, but for the signature."""
+        return {MANIFEST_ENTRY: memoryview(self.manifest.to_json().encode()), **self.entries}
+
+    def __repr__(self) -> str:
+        size = sum(entry.size for entry in self.manifest.entries)
+        signed = f", signed by {self.signature.fingerprint}" if self.signature else ""
+        interface = spell_interface(self.manifest)
+        return f"<trivium.Package{interface}, for {self.manifest.target}, {size} bytes{signed}>"
 
 
 def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
@@ -75,32 +135,34 @@ def _bytes_of(data: bytes | bytearray | memoryview) -> memoryview:
     return view.cast("B").toreadonly() if view.nbytes else memoryview(b"")
 
 
-def _map(path: str | os.PathLike[str]) -> memoryview:
-    with open(path, "rb") as file:
-        if not os.fstat(file.fileno()).st_size:
-            raise PackageError("is not a package: it is empty")
-        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-
-
-def _read(data: memoryview) -> Package:
+def _read(data: memoryview, accepted: tuple[bytes, ...] = ()) -> Package:
     members = archive.read(data)
     views = {name: data[m.offset : m.offset + m.size] for name, m in members.items()}
     if MANIFEST_ENTRY not in views:
         raise PackageError(f"is not a package: it has no '{MANIFEST_ENTRY}'")
-    text = views.pop(MANIFEST_ENTRY)
-    if zlib.crc32(text) != members[MANIFEST_ENTRY].crc:
-        raise PackageError(f"is corrupt: the checksum of '{MANIFEST_ENTRY}' differs")
-    manifest = Manifest.from_json(bytes(text))
+    for name in (MANIFEST_ENTRY, SIGNATURE_ENTRY):
+        if name in views and zlib.crc32(views[name]) != members[name].crc:
+            raise PackageError(f"is corrupt: the checksum of '{name}' differs")
+    signed = views.pop(SIGNATURE_ENTRY, None)
+    found = None if signed is None else Signature.decode(signed)
+    if accepted:
+        signature.verify(views, found, accepted)
+    manifest = Manifest.from_json(bytes(views.pop(MANIFEST_ENTRY)))
     _check_entries(manifest, views)
     check(manifest)
-    return Package(manifest, views)
+    return Package(manifest, views, found)
 
 
 def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
-    names = [entry.name for entry in manifest.entries]
-    if sorted(names) != sorted(views):
-        odd = sorted(set(names) ^ set(views)) or names
-        raise PackageError(f"is corrupt: its manifest and its entries differ in {', '.join(odd)}")
+    listed = Counter(entry.name for entry in manifest.entries)
+    for name, count in listed.items():
+        if count > 1:
+            raise PackageError(f"is corrupt: its manifest lists entry '{name}' {count} times")
+        if name not in views:
+            raise PackageError(f"is corrupt: it lacks entry '{name}', which its manifest lists")
+    for name in views:
+        if name not in listed:
+            raise PackageError(f"has an entry '{name}', which its manifest does not list")
     for entry in manifest.entries:
         data = views[entry.name]
         if len(data) != entry.size:
@@ -109,20 +171,3 @@ def _check_entries(manifest: Manifest, views: Mapping[str, memoryview]) -> None:
             )
         if checksum(data) != entry.checksum:
             raise PackageError(f"is corrupt: the checksum of '{entry.name}' differs")
-
-
-def _write(path: Path, entries: Mapping[str, memoryview]) -> None:
-    with open(path, "xb") as file:
-        archive.write(file, entries)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(folder: Path) -> None:
-    # A rename lasts through a power cut once its folder is on disk; not every file system can.
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -115,6 +115,7 @@ def link(
 
     The load steps run here, on up to `threads` threads.
     """
+    package.check_unchanged()
     machine, library = _load(package)
     manifest = package.manifest
     load_steps, steps = (

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from .dla import Drivers
 from .errors import RunError
+from .fast_path import fast_run
+from .fork import call_in_children
 from .host import Ops
 from .manifest import FIRST_PORT, Manifest, Port
 from .memory import Bound
 from .package import Package
 from .program import NO_DRIVERS, Program, link
-from .slots import Slot, check_known, is_on_device, overlap, quote, wrong_names
+from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
+from .spelling import spell_interface
 from .team import checked_threads
 
 if TYPE_CHECKING:
@@ -74,7 +77,16 @@ class Session:
         self._bases, self._gpu = room.bases, room.ports
         self._steps = program.bind(room)
         self._closed = False
+        self._renew()
+        call_in_children(Session._renew, self)
+
+    def _renew(self) -> None:
+        """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
+        self._fast = None
+        if self._gpu is None and not self._closed:
+            ports = (self._inputs, self._outputs)
+            self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
 
     @property
     def manifest(self) -> Manifest:
@@ -115,7 +127,11 @@ class Session:
 
         The others are new numpy arrays.
         """
-        return self._alone(self._run, feeds, outputs or {})
+        if outputs is None and self._fast is not None:
+            results = self._fast(feeds)
+            if results is not None:
+                return results
+        return self._alone(self._run, feeds, _NONE if outputs is None else outputs)
 
     def run_on_device(
         self, feeds: "Mapping[str, ArrayLike | DeviceArrayLike]"
@@ -147,6 +163,7 @@ class Session:
         """Return a session with memory of its own that shares package, weights and code."""
         if self._closed:
             raise _closed()
+        self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
         return twin
@@ -160,6 +177,13 @@ class Session:
         if not self._closed:
             self._alone(self._close)
 
+    def __repr__(self) -> str:
+        threads = f"{self._threads} thread{'s' * (self._threads > 1)}"
+        device = [] if self.device is None else [self.device.name]
+        where = [f"{self.manifest.target} {self.machine}".rstrip(), *device, threads]
+        where += ["closed"] * self._closed
+        return f"<trivium.Session{spell_interface(self.manifest)}, {', '.join(where)}>"
+
     def __enter__(self) -> "Session":
         return self
 
@@ -168,7 +192,8 @@ class Session:
 
     def _alone(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
         """Do what no other thread may do in this session meanwhile."""
-        if not self._busy.acquire(blocking=False):
+        busy = self._busy  # a step may fork, and the child has a lock of its own
+        if not busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._closed:
@@ -176,11 +201,12 @@ class Session:
             return work(*arguments)
         finally:
             self._bases.release()
-            self._busy.release()
+            busy.release()
 
     def _close(self) -> None:
         self._closed = True
         self._steps = []
+        self._fast = None
         self._program = self._program.without_gpu()
         if self._gpu is not None:
             self._gpu.workspace.close()
@@ -210,7 +236,8 @@ class Session:
 
         gpu = self._on_gpu()
         gpu.check_alone(self.manifest)
-        check_known("input", inputs, self._inputs)
+        check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
+        outputs = by_name("outputs", outputs, self._outputs)
         feeds = {
             s.name: inputs[s.name] if s.name in inputs else gpu.create(s) for s in self._inputs
         }
@@ -234,10 +261,11 @@ class Session:
             step()
 
     def _bind(
-        self, feeds: Mapping[str, object], given: Mapping[str, object]
+        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
     ) -> tuple[dict[str, Any], list[Bound]]:
         """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
-        arrays = self._take(feeds)
+        given = by_name("outputs", outputs, self._outputs)
+        arrays = self._take(by_name("feeds", feeds, self._inputs))
         if not given:
             results = {slot.name: slot.create() for slot in self._outputs}
             for slot in self._outputs:

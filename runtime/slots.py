@@ -1,5 +1,6 @@
 """Take the arrays a caller brings, in place where possible, and refuse what does not fit."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,7 +13,8 @@ from .errors import RunError
 from .manifest import Port
 from .memory import Bound
 
-_LITERALS = (bool, int, float, complex, list, tuple)
+_LITERALS = (bool, int, float, complex, list, tuple, range)
+_CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, BufferError, OverflowError)
 _WHOLE = ("bool", "int", "uint")
 
 
@@ -32,11 +34,22 @@ class Slot:
 
     def take(self, value: object) -> NDArray[Any]:
         """Return an input as an array that native code can read, copied only if it must be."""
-        # Exact types: a numpy float64 is a float, yet it has a type of its own.
-        array = self._convert(value) if type(value) in _LITERALS else _array_of(value)
-        self.check("input", array.shape, array.dtype)
-        flags = array.flags
-        return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+        try:
+            # Exact types: a numpy float64 is a float, yet it has a type of its own.
+            array = self._convert(value) if type(value) in _LITERALS else _array_of(value)
+            if array.dtype == object:
+                raise TypeError("it holds Python objects")
+            self.check("input", array.shape, array.dtype)
+            flags = array.flags
+            return array if flags.c_contiguous and flags.aligned else np.array(array, order="C")
+        except MemoryError:
+            raise self._no_memory("a copy of input") from None
+        except _CONVERSION_ERRORS as error:
+            reason = str(error).partition("\n")[0]
+            raise RunError(
+                f"input '{self.name}' is of type {type(value).__name__}, must convert to a numpy "
+                f"array: {reason}"
+            ) from None
 
     def adopt(self, array: object) -> NDArray[Any]:
         """Return an output the caller brought, to be written in place."""
@@ -53,7 +66,14 @@ class Slot:
 
     def create(self) -> NDArray[Any]:
         """Return a fresh output."""
-        return np.empty(self.shape, self.dtype)
+        try:
+            return np.empty(self.shape, self.dtype)
+        except MemoryError:
+            raise self._no_memory("output") from None
+
+    def _no_memory(self, role: str) -> RunError:
+        size = math.prod(self.shape) * self.dtype.itemsize
+        return RunError(f"{role} '{self.name}' takes {size} bytes, the system has less")
 
     def check(self, role: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise RunError unless shape and type are those of the slot."""
@@ -66,6 +86,9 @@ class Slot:
 
     def _convert(self, literal: object) -> NDArray[Any]:
         """Convert Python numbers, which have no type of their own, unless that changes them."""
+        count = len(cast("Sequence[Any]", literal)) if isinstance(literal, Sequence) else 1
+        if count > max(1, math.prod(self.shape)):
+            raise RunError(f"input '{self.name}' has {count} rows, must have shape {self.shape}")
         try:
             given = np.asarray(literal)
             if given.size and given.dtype.kind not in _sources(self.dtype):
@@ -126,6 +149,16 @@ def is_on_device(value: object) -> bool:
     return on_device(value)
 
 
+def by_name(argument: str, given: object, slots: list[Slot]) -> Mapping[str, object]:
+    """Return arrays that are given by name; raise RunError for anything but a mapping."""
+    if isinstance(given, Mapping):
+        return cast("Mapping[str, object]", given)
+    raise RunError(
+        f"{argument} is of type {type(given).__name__}, must be a dictionary of arrays by name: "
+        f"{quote(slot.name for slot in slots)}"
+    )
+
+
 def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
     """Raise RunError for a name that no slot has."""
     names = [slot.name for slot in slots]
@@ -134,12 +167,9 @@ def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> No
             raise RunError(f"no {role} is named '{name}', there are {quote(names)}")
 
 
-def wrong_names(feeds: object, slots: list[Slot]) -> RunError:
+def wrong_names(feeds: Mapping[str, object], slots: list[Slot]) -> RunError:
     """Return the error for feeds that are not those of the inputs."""
     names = [slot.name for slot in slots]
-    if not isinstance(feeds, Mapping):
-        return RunError(f"got one {type(feeds).__name__}, must get arrays by name: {quote(names)}")
-    feeds = cast("Mapping[str, object]", feeds)
     unknown = [name for name in feeds if name not in names]
     missing = [name for name in names if name not in feeds]
     parts = [f"no input is named {quote(unknown)}"] if unknown else []

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from .elf import NativeLibrary, load_objects
 from .errors import RunError
+from .fork import ForkSafeLock, call_in_children
 from .manifest import Step
 from .memory import Bases, allocate
 
@@ -29,8 +30,8 @@ CODE = "cpu/threads.o"
 
 _LINE = 8
 
-_Program = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
-_Submit = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+# Without argument types ctypes passes its own objects as they are, in half the time.
+_Prepared = ctypes.CFUNCTYPE(None)
 _Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
 _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -54,11 +55,11 @@ class Pool:
         self._library = load_objects({CODE: code})
         self._words = _words(Pool.ANNOUNCED + Pool.MOST_THREADS * Pool.LINE)
         self._threads: list[threading.Thread] = []
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._work = _Work(self._library.address("work"))
-        self.submit = _Submit(self._library.address("submit"))
+        self.submit = _Prepared(self._library.address("submit"))
         atexit.register(self._stop)
-        os.register_at_fork(after_in_child=self._forget)
+        call_in_children(Pool._forget, self)
 
     @property
     def address(self) -> int:
@@ -91,7 +92,6 @@ class Pool:
     def _forget(self) -> None:
         """Begin anew in a forked process, which has none of the threads."""
         self._threads = []
-        self._lock = threading.Lock()
         self._words[:] = 0
 
 
@@ -107,8 +107,12 @@ class Team:
         threads: int,
         pool: Pool,
     ) -> None:
-        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory."""
+        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory.
+
+        A step without phases has no work to share: it runs on one thread and wakes no other.
+        """
         program = library.address(step.symbol)
+        threads = threads if step.phases else 1
         own = allocate(own_bytes * (threads - 1))
         words = _words(Job.COUNTERS + step.phases * Job.PHASE_WORDS)
         words[Job.PROGRAM] = program
@@ -116,21 +120,30 @@ class Team:
         words[Job.THREADS] = threads
         words[Job.OWN] = own.ctypes.data
         words[Job.OWN_BYTES] = own_bytes
-        self._threads, self._pool = threads, pool
-        self._program = _Program(program)
-        self._job: int = words.ctypes.data
+        self._threads, self._pool, self._words = threads, pool, words
+        job: int = words.ctypes.data
+        if threads == 1:
+            self._function = _Prepared(program)
+            self._arguments = (ctypes.c_void_p(job), ctypes.c_int64(0), ctypes.c_int64(0))
+        else:
+            self._function = pool.submit
+            self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
         # A thread that is late runs the program through before it sees that all is done.
         used = (library, words, own, bases)
-        release = weakref.finalize(self, _release, pool, self._job, used)
+        release = weakref.finalize(self, _release, pool, job, used)
         release.atexit = False
+        call_in_children(Team._renew, self)
 
     def run(self) -> None:
         """Run the program; without the interpreter lock."""
-        if self._threads == 1:
-            self._program(self._job, 0, 0)
-            return
-        self._pool.grow(self._threads)
-        self._pool.submit(self._pool.address, self._job)
+        if self._threads > 1:
+            self._pool.grow(self._threads)
+        self._function(*self._arguments)
+
+    def _renew(self) -> None:
+        """Reset the counters of a run that was in progress in the parent of a forked process."""
+        self._words[Job.RUN] = 0
+        self._words[Job.COUNTERS :] = 0
 
 
 def _release(pool: Pool, job: int, used: object) -> None:
@@ -143,7 +156,7 @@ def _words(count: int) -> NDArray[np.int64]:
 
 
 _pools: dict[bytes, Pool] = {}
-_pools_lock = threading.Lock()
+_pools_lock = ForkSafeLock()
 
 
 def pool_of(code: memoryview) -> Pool:

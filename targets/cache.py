@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from ..runtime.atomic_file import atomic_file
+
 VARIABLE = "TRIVIUM_CACHE"
 """The environment variable that names the cache folder; `off` switches the cache off."""
 
@@ -46,11 +48,10 @@ def remember(source: str, made: bytes, suffix: str) -> None:
     """Keep what was made from `source`, where a cache can be written."""
     if (path := _path(source, suffix)) is None:
         return
-    draft = path.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(hashlib.sha256(made).digest() + made)
-        draft.replace(path)
+        with atomic_file(path) as file:
+            file.write(hashlib.sha256(made).digest() + made)
 
 
 def _path(source: str, suffix: str) -> Path | None:

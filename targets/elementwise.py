@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
+
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
@@ -149,8 +151,9 @@ def lower_softsign(op: tri.Softsign, x: Number) -> Number:
 
 @shared(tri.Clip)
 def lower_clip(op: tri.Clip, x: Number) -> Number:
-    element = numpy_dtype(tensor_of(op.x.type).dtype).type
-    low, high = float(element(op.min)), float(element(op.max))
+    limits = np.array([op.min, op.max])
+    with np.errstate(over="ignore"):  # a limit beyond the range of the element type is infinite
+        low, high = map(float, limits.astype(numpy_dtype(tensor_of(op.x.type).dtype)))
     x = x if low == -math.inf else x.maximum(low)
     return x if high == math.inf else x.minimum(high)
 

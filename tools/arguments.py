@@ -3,12 +3,15 @@
 import argparse
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import machine_names
 from ..runtime import SUFFIX
 from ..targets.options import PRECISIONS, QUANTIZED
+
+if TYPE_CHECKING:
+    from ..runtime.package import Package
 
 Binding = tuple[str, int | tuple[int, ...]]
 
@@ -154,6 +157,54 @@ def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
     spelled = {"shapes": "--shape"}
     names = compile_arguments(flags)
     return [spelled.get(name, f"--{name.replace('_', '-')}") for name in names]
+
+
+def add_key_argument(parser: argparse.ArgumentParser) -> None:
+    """Add what says whose packages a command accepts."""
+    parser.add_argument(
+        "--verify-key",
+        metavar="FILE",
+        action="append",
+        help="refuse a package that the owner of this public key (PEM, Ed25519) has not signed as "
+        "it is; given several times, any of them may have signed it",
+    )
+
+
+def add_load_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what says how a session is made of a package, and whose packages are accepted."""
+    parser.add_argument(
+        "--threads",
+        metavar="N",
+        type=count,
+        help="run on up to N threads, one for each core unless said otherwise",
+    )
+    parser.add_argument(
+        "--device",
+        metavar="N",
+        type=int,
+        default=0,
+        help="run what is for a GPU on number N, 0 unless said otherwise",
+    )
+    parser.add_argument(
+        "--no-mmap",
+        action="store_true",
+        help="read a package into memory, so that its file may change in place meanwhile",
+    )
+    add_key_argument(parser)
+
+
+def open_package(flags: argparse.Namespace, path: str) -> "Package":
+    """Open a package as the arguments above say; raise PackageError for one that is refused."""
+    from ..runtime.package import Package
+
+    mmap = False if getattr(flags, "no_mmap", False) else None
+    return Package.open(path, mmap=mmap, key=flags.verify_key)
+
+
+def refuse_key(flags: argparse.Namespace, path: str) -> None:
+    """Refuse a key for what is no package: nothing would be verified."""
+    if flags.verify_key:
+        flags.refuse(f"--verify-key: '{path}' is not a package ({SUFFIX}), which can be signed")
 
 
 def is_package(path: str) -> bool:

@@ -65,7 +65,7 @@ def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
 
 def write(path: str, array: NDArray[Any]) -> None:
     """Write an array to a .npy file, as a whole or not at all; raises as `replaced_file`."""
-    with replaced_file(path) as draft, draft.open("wb") as file:
+    with replaced_file(path) as file:
         np.save(file, array, allow_pickle=False)
 
 

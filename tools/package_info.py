@@ -16,6 +16,7 @@ from ..runtime.manifest import (
     Manifest,
     Step,
 )
+from ..runtime.package import Package
 
 RELAYOUTS = ("cpu.block", "cpu.unblock")
 IR_ENTRY = "module.mlirbc"
@@ -147,6 +148,14 @@ class AcceleratorInfo:
 
 
 @dataclass(frozen=True)
+class SignatureInfo:
+    """Name the key that signed a package; `verified` says whether the signature was verified."""
+
+    fingerprint: str
+    verified: bool
+
+
+@dataclass(frozen=True)
 class PackageInfo:
     """Describe a package; `gpu_memory` is None without code for a GPU.
 
@@ -171,10 +180,15 @@ class PackageInfo:
     gpus: tuple[GpuInfo, ...]
     accelerators: tuple[AcceleratorInfo, ...]
     attempts: tuple[str, ...]
+    signature: SignatureInfo | None
 
 
 def package_info(
-    file: str, manifest: Manifest, lacking: LackingCpu, lacking_gpu: LackingGpu
+    file: str,
+    manifest: Manifest,
+    lacking: LackingCpu,
+    lacking_gpu: LackingGpu,
+    signature: SignatureInfo | None = None,
 ) -> PackageInfo:
     """Describe a package; `lacking` and `lacking_gpu` return why code does not run here, or ""."""
     memory = manifest.memory
@@ -205,7 +219,14 @@ def package_info(
         tuple(_gpu(code, manifest, lacking_gpu) for code in manifest.gpu),
         tuple(map(_accelerator, manifest.dla)),
         manifest.attempts,
+        signature,
     )
+
+
+def signature_info(package: Package, verified: bool) -> SignatureInfo | None:
+    """Return who signed a package, None where nobody did."""
+    signature = package.signature
+    return SignatureInfo(signature.fingerprint, verified) if signature else None
 
 
 def _gpu_memory(manifest: Manifest) -> MemoryInfo | None:

@@ -14,6 +14,7 @@ from .package_info import (
     MemoryInfo,
     PackageInfo,
     PortInfo,
+    SignatureInfo,
     SizeInfo,
     StepInfo,
 )
@@ -55,6 +56,16 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     host = [step for step in info.steps if step.kind == "host"]
     rows = [(spell_names(step.nodes), step.operation, step.reason) for step in host]
     yield section("on the host", _rows(rows))
+    if info.signature:
+        yield section("signature", [spell_signature(info.signature)])
+
+
+def spell_signature(signature: SignatureInfo | None) -> str:
+    """Return a line with the key that signed a package, and whether that was verified."""
+    if signature is None:
+        return "not signed"
+    verified = "verified" if signature.verified else "not verified"
+    return f"signed by {signature.fingerprint}, {verified}"
 
 
 def summary(name: str, manifest: Manifest) -> str:

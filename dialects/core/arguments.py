@@ -4,11 +4,13 @@ A check takes a value and returns it converted, or raises Invalid with what it m
 adds the name of the argument and the value.
 """
 
+import math
 import numbers
 import operator
 import os
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from .errors import CompileError, Invalid
@@ -66,8 +68,12 @@ def number(range_: str, accepts: Callable[[float], bool]) -> Callable[[Any], flo
     """Return the check for numbers of a range, which is described and tested."""
 
     def check(value: Any) -> float:
-        if isinstance(value, numbers.Real) and not _is_bool(value) and accepts(value):
-            return float(value)
+        found = math.nan
+        if isinstance(value, numbers.Real) and not _is_bool(value):
+            with suppress(OverflowError):
+                found = float(value)
+        if accepts(found):
+            return found
         raise Invalid(f"must be a number {range_}")
 
     return check

@@ -176,7 +176,8 @@ class Op:
         `operands` are values, None for an absent optional one, sequences for variadic ones.
         Raises Invalid when `infer` refuses, TypeError when a field is missing or unknown.
         """
-        groups = [*operands, *([None] * (len(cls.fields.operands) - len(operands)))]
+        absent = cls.fields.operands[len(operands) :]
+        groups: list[Any] = [*operands, *([] if f.arity == "many" else None for f in absent)]
         if len(groups) != len(cls.fields.operands):
             raise TypeError(f"{cls.op_name} takes {len(cls.fields.operands)} operands")
         attributes = _complete(cls, given)

@@ -124,6 +124,12 @@ def is_float(dtype: str) -> bool:
     return DTYPES[dtype].kind == "float"
 
 
+def greatest_finite(dtype: str) -> float:
+    """Return the greatest finite number of a float type; its negative is the lowest."""
+    kind = numpy_dtype(dtype).type
+    return float(np.nextafter(kind(np.inf), kind(0)))
+
+
 def is_integer(dtype: str) -> bool:
     return DTYPES[dtype].kind in ("int", "uint")
 

@@ -218,7 +218,8 @@ class Shrink(Unary):
 class Clip(FloatUnary):
     """Limit floats to [min, max]; `max` wins over a greater `min`, and NaN stays NaN.
 
-    Limits round to the element type. Integers are limited by `Minimum` and `Maximum`.
+    Limits round to the element type; a limit that is NaN makes all elements NaN. Integers are
+    limited by `Minimum` and `Maximum`.
     """
 
     min: float = -math.inf

@@ -1,5 +1,8 @@
 """Attention: mix values by how well their keys match the queries."""
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..core.errors import Invalid
@@ -11,41 +14,56 @@ from .numeric import need_float, softmax_rows
 
 
 class Attention(TriOp):
-    """Compute `softmax(scale * q @ kᵀ + mask) @ v` for every head.
+    """Compute `softmax(scores) @ v` for every head, with scores `scale * q @ kᵀ`, masked.
 
     `q` is […, H, L, D], `k` is […, G, S, D], `v` is […, G, S, E], `y` is […, H, L, E]; G divides
-    H, and H / G neighbouring query heads share one head of keys and values. `mask` broadcasts to
-    [H, L, S]: floats are added, an i1 keeps where it is true. With `causal`, query i sees keys up
-    to i. A query that sees no key gives zeros. Half types are computed in f32.
+    H, and H / G neighbouring query heads share one head of keys and values. Each of `masks`
+    changes the scores in turn and broadcasts to [H, L, S]: floats are added, an i1 keeps scores
+    where it is true and replaces the others by its number in `fills`. `fills` has numbers of the
+    first masks; those of further masks are -inf. With `causal`, scores of queries i and keys
+    after i become -inf at the end. A query whose scores are all -inf gives zeros. Half types are
+    computed in f32, and may have masks of f32.
     Source: ONNX `Attention`; Vaswani et al., "Attention Is All You Need", 2017.
     """
 
     q: Operand
     k: Operand
     v: Operand
-    mask: Operand | None = None
+    masks: Sequence[Operand]
     scale: float
     causal: bool = False
+    fills: tuple[float, ...] = ()
     y: Result
 
     anchor = True
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether masks do more than one that is added, or keeps scores and drops others."""
+        return len(self.masks) > 1 or any(fill != -math.inf for fill in self.fills)
 
     @staticmethod
     def infer(
         q: Tensor,
         k: Tensor,
         v: Tensor,
-        mask: Tensor | None = None,
+        masks: Sequence[Tensor] = (),
         *,
         scale: float,
         causal: bool = False,
+        fills: tuple[float, ...] = (),
     ) -> Tensor:
         dtype = same_dtype(need_float(q), k, v)
         scores = _score_shape(q, k, v)
-        if mask is not None and mask.dtype not in (dtype, "i1"):
-            raise Invalid(f"mask has element type {mask.dtype}, must be {dtype} or i1")
-        if mask is not None and broadcast(mask.shape, scores) != scores:
-            raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
+        known = dict.fromkeys((dtype, "f32" if dtype in ("f16", "bf16") else dtype, "i1"))
+        for mask in masks:
+            if mask.dtype not in known:
+                listed = " or ".join(known)
+                raise Invalid(f"mask has element type {mask.dtype}, must be {listed}")
+            if broadcast(mask.shape, scores) != scores:
+                raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
+        if len(fills) > len(masks):
+            raise Invalid(f"has {len(fills)} fills, must have at most one for each mask")
         return Tensor((*q.shape[:-1], v.shape[-1]), dtype)
 
     @staticmethod
@@ -53,19 +71,25 @@ class Attention(TriOp):
         q: Array,
         k: Array,
         v: Array,
-        mask: Array | None = None,
+        masks: Sequence[Array] = (),
         *,
         scale: float,
         causal: bool = False,
+        fills: tuple[float, ...] = (),
     ) -> Array:
         shared = q.shape[-3] // k.shape[-3]
         keys, values = (np.repeat(widen(x), shared, axis=-3) for x in (k, v))
         scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(scale)
-        if mask is not None:
-            scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + widen(mask)
+        for mask, fill in zip(masks, fills_of(masks, fills), strict=True):
+            scores = np.where(mask, scores, fill) if mask.dtype == bool else scores + widen(mask)
         if causal:
             scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
         return narrow(softmax_rows(scores) @ values, q)
+
+
+def fills_of(masks: Sequence[object], fills: Sequence[float]) -> tuple[float, ...]:
+    """Return the number that each mask puts in place of scores; masks of floats ignore it."""
+    return (*fills, *[-math.inf] * (len(masks) - len(fills)))
 
 
 def _score_shape(q: Tensor, k: Tensor, v: Tensor) -> Shape:

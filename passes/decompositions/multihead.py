@@ -3,15 +3,13 @@
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.tensor import numpy_dtype
-from ..building import add, expand, mat_mul, mul, number, reshape, shape_of, transpose, where
+from ..building import expand, mat_mul, number, reshape, shape_of, transpose
 from ..fold_slices import build_slice
 from ..rewriting import uses
+from .attention import attention_weights
 from .norms import narrowed, widened
 from .registry import decomposes
 
@@ -26,12 +24,12 @@ def multihead_attention(op: tri.MultiheadAttention) -> list[ir.Value]:
     length = shape_of(k)[1]
     k, v = _more(k, op.bias_k, op.add_zero), _more(v, op.bias_v, op.add_zero)
     q, k, v = (_heads(x, op.heads) for x in (q, k, v))
-    mask = None if op.mask is None else _longer(_of_heads(op), length, shape_of(k)[2] - length)
+    masks = () if op.mask is None else (_longer(_of_heads(op), length, shape_of(k)[2] - length),)
     scale = 1 / math.sqrt(max(shape_of(q)[3], 1))
     if uses(op.weights):
-        y, weights = _attend(q, k, v, mask, scale)
+        y, weights = _attend(q, k, v, masks, scale)
     else:
-        y = tri.Attention.build(q, k, v, mask, scale=scale).y
+        y = tri.Attention.build(q, k, v, masks, scale=scale).y
         weights = expand(number(0, y), *shape_of(op.weights))
     batch, heads, queries, size = shape_of(y)
     joined = reshape(transpose(y, 0, 2, 1, 3), batch, queries, heads * size)
@@ -91,18 +89,8 @@ def _longer(mask: ir.Value, keys: int, more: int) -> ir.Value:
 
 
 def _attend(
-    q: ir.Value, k: ir.Value, v: ir.Value, mask: ir.Value | None, scale: float
+    q: ir.Value, k: ir.Value, v: ir.Value, masks: Sequence[ir.Value], scale: float
 ) -> tuple[ir.Value, ir.Value]:
-    like = q
-    q, k, v = widened(q), widened(k), widened(v)
-    scores = mul(mat_mul(q, transpose(k, 0, 1, 3, 2)), scale)
-    if mask is not None and tensor_of(mask.type).dtype == "i1":
-        never = np.array(-np.inf, numpy_dtype(tensor_of(scores.type).dtype))
-        scores = where(mask, scores, tri.Constant.build(value=never).y)
-    elif mask is not None:
-        scores = add(scores, widened(mask))
-    weights = tri.Softmax.build(scores, axis=3).y
-    if mask is not None:  # a row of nothing but -inf has become NaN
-        weights = where(tri.IsNan.build(weights).y, 0, weights)
+    weights = attention_weights(widened(q), widened(k), masks, scale=scale)
     mean = tri.ReduceMean.build(weights, axes=(1,), keepdims=False).y
-    return narrowed(mat_mul(weights, v), like), narrowed(mean, like)
+    return narrowed(mat_mul(weights, widened(v)), q), narrowed(mean, q)

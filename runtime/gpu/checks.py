@@ -81,7 +81,8 @@ def _buffers(launch: Launch, manifest: Manifest, where: str) -> list[Buffer]:
     for i, index in enumerate(launch.buffers):
         if not 0 <= index < len(manifest.buffers):
             raise PackageError(
-                f"'{where}.buffers[{i}]' is {index}, must be below {len(manifest.buffers)}"
+                f"'{where}.buffers[{i}]' is {index}, must be at least 0 and below "
+                f"{len(manifest.buffers)}"
             )
         if manifest.buffers[index].base not in ON_DEVICE:
             raise PackageError(

@@ -2,13 +2,13 @@
 
 import ctypes
 import os
-import threading
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
 from types import TracebackType
 
 from ..errors import RunError
+from ..fork import ForkSafeLock
 from ..manifest import GpuCode
 from .checks import ARCHITECTURE
 from .driver import LIBRARY, Driver, DriverError, no_device, open_driver, spell_version
@@ -161,4 +161,4 @@ def _release(driver: Driver, number: int, process: int) -> None:
 
 
 _open: "weakref.WeakValueDictionary[tuple[str, int, int], Device]" = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = ForkSafeLock()

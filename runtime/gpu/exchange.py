@@ -55,9 +55,13 @@ class Borrowed:
 
 
 def on_device(value: object) -> bool:
-    """Tell whether an array is in the memory of a GPU."""
+    """Tell whether an array is in the memory of a GPU; one without memory is in none."""
     if hasattr(value, "__dlpack_device__"):
-        return int(cast("HasDlpack", value).__dlpack_device__()[0]) in (CUDA, CUDA_MANAGED)
+        try:
+            device, _ = cast("HasDlpack", value).__dlpack_device__()
+        except (BufferError, RuntimeError, ValueError):  # such as a tensor of torch on "meta"
+            return False
+        return int(device) in (CUDA, CUDA_MANAGED)
     return hasattr(value, "__cuda_array_interface__")
 
 

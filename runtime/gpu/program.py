@@ -1,12 +1,12 @@
 """Bring a package to a GPU: its kernels and its weights, for all sessions that run it there."""
 
-import threading
 import weakref
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..checks import DEVICE_WEIGHTS_ENTRY
+from ..fork import ForkSafeLock
 from ..manifest import GpuCode
 from ..package import Package
 from .device import Device
@@ -60,4 +60,4 @@ def _upload(device: Device, data: memoryview) -> DeviceMemory:
 _uploaded: "weakref.WeakValueDictionary[tuple[Device, str, int], DeviceMemory]" = (
     weakref.WeakValueDictionary()
 )
-_lock = threading.Lock()
+_lock = ForkSafeLock()

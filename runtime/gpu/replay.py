@@ -53,12 +53,12 @@ class Replay:
         """
         push, launch, pop = self._functions
         context, graph, own = self._arguments
+        self._workspace.device.check_process()
         if not self._busy.acquire(blocking=False):
             raise RunError("the session is running in another thread: give each thread a clone()")
         try:
             if self._workspace.closed:
                 raise RunError("the session is closed: open the package again")
-            self._workspace.device.check_process()
             code = push(context)
             if not code:
                 code = launch(graph, own if stream is None else stream)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ...dialects import tri
+from ...dialects.tri.attention import fills_of
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, splat
 from .index import Index, for_each
@@ -34,23 +35,22 @@ def lower_attention(
     q: Buffer,
     k: Buffer,
     v: Buffer,
-    mask: Buffer | None,
+    masks: Sequence[Buffer],
     y: Sink,
 ) -> None:
     """Emit one pass over batch, heads and blocks of queries."""
     heads, queries, inner = q.shape[-3:]
+    keys = k.shape[-2]
     shared = heads // k.shape[-3]
     batch = math.prod(q.shape[:-3])
-    seen = None if mask is None else mask.broadcast_to((*q.shape[:-1], k.shape[-2]))
-    if seen is not None:
-        seen = kernel.reshaped(seen, (batch, heads, queries, k.shape[-2]))
+    wide = [mask.broadcast_to((*q.shape[:-1], keys)) for mask in masks]
     work = _Attention(
         op,
         kernel,
         q.reshape((batch, heads, queries, inner)),
         k.reshape((batch, heads // shared, *k.shape[-2:])),
         v.reshape((batch, heads // shared, *v.shape[-2:])),
-        seen,
+        [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide],
         y.over((batch, heads, queries, v.shape[-1])),
     )
     blocks = -(-queries // work.block)
@@ -65,11 +65,12 @@ class _Attention:
         q: Buffer,
         k: Buffer,
         v: Buffer,
-        mask: Buffer | None,
+        masks: Sequence[Buffer],
         y: Sink,
     ) -> None:
         self.op, self.kernel = op, kernel
-        self.q, self.k, self.v, self.mask, self.y = q, k, v, mask, y
+        self.q, self.k, self.v, self.y = q, k, v, y
+        self.masks = list(zip(masks, fills_of(masks, op.fills), strict=True))
         self.queries, inner = q.shape[-2:]
         self.keys = k.shape[-2]
         self.dtype = compute_dtype(q.dtype)
@@ -115,10 +116,9 @@ class _Attention:
         self, number: Number, at: Sequence[Index], query: Index, key: Index, lanes: Lanes
     ) -> Number:
         number = number * self.op.scale
-        if self.mask is not None:
-            seen = self.mask.load([*at, query, key], lanes)
-            keeps = seen.dtype == "i1"
-            number = seen.select(number, -math.inf) if keeps else number + seen
+        for mask, fill in self.masks:
+            seen = mask.load([*at, query, key], lanes)
+            number = seen.select(number, fill) if seen.dtype == "i1" else number + seen
         if self.op.causal:
             keys = splat_index(key, lanes.width) + lane_numbers(lanes.width)
             number = keys.less_equal(splat_index(query, lanes.width)).select(number, -math.inf)

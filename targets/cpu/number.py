@@ -154,7 +154,7 @@ class Number(Arithmetic["Number"]):
     def maximum(self, other: "Number | float") -> "Number":
         """Return the larger one; NaN when either is NaN."""
         right = self._other(other)
-        if self.is_float and not isinstance(other, Number):
+        if self.is_float and _is_ordered(other):
             # x86 has this very choice in one instruction; `maximumf` takes four.
             return self.less(right).select(right, self)
         if self.kind in ("uint", "bool"):
@@ -164,7 +164,7 @@ class Number(Arithmetic["Number"]):
     def minimum(self, other: "Number | float") -> "Number":
         """Return the smaller one; NaN when either is NaN."""
         right = self._other(other)
-        if self.is_float and not isinstance(other, Number):
+        if self.is_float and _is_ordered(other):
             return right.less(self).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_value(arith.minui(self.value, right.value))
@@ -271,3 +271,8 @@ def _wrap(value: int, bits: int, dtype: str) -> int:
         return -(value & 1)
     value &= (1 << bits) - 1
     return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _is_ordered(other: "Number | float") -> bool:
+    """Say whether an operand is a constant other than NaN: a choice then loses no NaN."""
+    return not isinstance(other, Number) and other == other

@@ -21,7 +21,10 @@ class KernelCall:
 
 @dataclass(frozen=True)
 class Segment:
-    """Hold a program as text, its symbol, and how many phases it has."""
+    """Hold a program as text, its symbol, and how many phases it has that threads can share.
+
+    A program in which no phase has work for two threads has none: one thread runs it.
+    """
 
     symbol: str
     text: str
@@ -42,12 +45,14 @@ def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None 
         _prologue(max(arity.values(), default=0)),
         *_load_bases(sorted({place.base for call in calls for place in call.arguments})),
     ]
-    phases = 0
+    limits: list[int] = []
     for number, call in enumerate(calls):
         lines += _arguments(number, call)
         for phase, described in enumerate(call.phases):
-            lines += _share(number, phase, described, phases, grain)
-            phases += 1
+            limit = max(1, min(described.iterations, described.work // grain))
+            lines += _share(number, phase, described.iterations, limit, len(limits))
+            limits.append(limit)
+    phases = len(limits) if max(limits, default=1) > 1 else 0
     text = "\n".join([*lines, "  llvm.return", "}", ""])
     symbol = symbol or "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
     # Segments may call the same kernels, and no two objects define the same function.
@@ -131,10 +136,9 @@ def _arguments(number: int, call: KernelCall) -> list[str]:
     return lines
 
 
-def _share(number: int, phase: int, described: Phase, counter: int, grain: int) -> list[str]:
-    """Do one phase of a kernel together."""
-    limit = max(1, min(described.iterations, described.work // grain))
-    values = {"c": counter, "n": described.iterations, "l": limit, "q": phase}
+def _share(number: int, phase: int, iterations: int, limit: int, counter: int) -> list[str]:
+    """Do one phase of a kernel together, in `limit` chunks at most."""
+    values = {"c": counter, "n": iterations, "l": limit, "q": phase}
     names = [f"%{letter}{number}_{phase}" for letter in values]
     return [
         *(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import Tensor
+from ...dialects.tri.attention import fills_of
 from .attention_costs import (
     KEYS_MULTIPLE,
     MOST_DEPTH,
@@ -44,7 +45,7 @@ def lower_attention(
     q: Buffer,
     k: Buffer,
     v: Buffer,
-    mask: Buffer | None,
+    masks: Sequence[Buffer],
     y: Sink,
 ) -> None:
     if 0 in y.shape:
@@ -59,9 +60,9 @@ def lower_attention(
     )
     plan = attention_plan(sizes)
     split = (*outer, shared, queries)
-    if mask is not None:
-        mask = mask.broadcast_to((*batch, heads, queries, keys)).split((*split, keys))
-    operands = _Operands(q.split((*split, depth)), k, v, mask)
+    wide = [mask.broadcast_to((*batch, heads, queries, keys)) for mask in masks]
+    masks = [mask.split((*split, keys)) for mask in wide]
+    operands = _Operands(q.split((*split, depth)), k, v, masks)
     y = y.over((*split, values))
     numbering = _Numbering(len(outer), sizes, plan.packed)
     if plan.parts == 1:
@@ -69,17 +70,18 @@ def lower_attention(
         _, total, mixed = block.attend(0, seen)
         y.store(mixed / _divisor(total).expand(1), block.at(y.shape, block.rows, block.values))
         return
-    _combine(kernel, _attend_in_parts(op, kernel, operands, sizes, plan, numbering), y, numbering)
+    parts = _attend_in_parts(op, kernel, operands, sizes, plan, numbering)
+    _combine(kernel, parts, y, numbering, _Unit.of(op))
 
 
 @dataclass(frozen=True)
 class _Operands:
-    """Hold queries as […, heads, shared, L, D], the mask as […, heads, shared, L, S], k and v."""
+    """Hold queries as […, heads, shared, L, D], masks as […, heads, shared, L, S], k and v."""
 
     q: Buffer
     k: Buffer
     v: Buffer
-    mask: Buffer | None
+    masks: Sequence[Buffer]
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,29 @@ class _Numbering:
         return rows.remainder(self.sizes.queries) if self.packed else rows
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """Say what scores are multiplied by, and what their differences are, to be exponents of 2.
+
+    Scores as the model has them would overflow in the base of 2 where a mask makes them the
+    lowest number: there the differences are converted.
+    """
+
+    scores: float
+    differences: float
+
+    @staticmethod
+    def of(op: tri.Attention) -> "_Unit":
+        finite = any(fill > -math.inf for fill in op.fills)
+        floats = any(tensor_of(mask.type).dtype != "i1" for mask in op.masks)
+        return _Unit(1.0, LOG2_E) if finite or floats else _Unit(LOG2_E, 1.0)
+
+    def powers(self, difference: Number) -> Number:
+        """Return e to the power of a difference of scores."""
+        exponent = difference if self.differences == 1 else difference * self.differences
+        return exponent.apply("exp2")
+
+
 class _Block:
     """Compute attention of the queries of one program."""
 
@@ -125,7 +150,7 @@ class _Block:
         numbering: _Numbering,
     ) -> None:
         self.op, self.operands, self.sizes, self.plan = op, operands, sizes, plan
-        self.numbering, self.kernel = numbering, kernel
+        self.numbering, self.kernel, self.unit = numbering, kernel, _Unit.of(op)
         self.dtype = compute_dtype(sizes.dtype)
         kernel.warps, kernel.stages = plan.warps, plan.stages
         kernel.candidates = attention_settings(plan, sizes.dtype)
@@ -185,8 +210,8 @@ class _Block:
             scores = self._scores(keys, checked)
             highest = top.maximum(scores.reduce("max", 1)).named("highest")
             shift = highest.equal(-math.inf).select(highest.like(0), highest).named("shift")
-            powers = (scores - shift.expand(1)).apply("exp2").named("powers")
-            scale = (top - shift).apply("exp2").named("scale")
+            powers = self.unit.powers(scores - shift.expand(1)).named("powers")
+            scale = self.unit.powers(top - shift).named("scale")
             total = total * scale + powers.reduce("sum", 1)
             v = self.operands.v
             at = self._shared(v, keys.expand(1), self.values)
@@ -198,17 +223,16 @@ class _Block:
         return loop(begin, end, block_size("BN"), state, step, "first_key")
 
     def _scores(self, keys: Number, checked: bool) -> Number:
-        """Return the scores of a block of keys, times the binary logarithm of e."""
+        """Return the scores of a block of keys, in their unit."""
         k, column = self.operands.k, keys.expand(0)
         at = self._shared(k, column, self.depth.expand(1))
         key = k.load_raw(at, whole=True).named("k")
         scores = dot(self.q, key, zeros(self.dtype, "BM", "BN"), self.kernel.precision)
-        scores = (scores * (self.op.scale * LOG2_E)).named("scores")
-        mask = self.operands.mask
-        if mask is not None:
+        scores = (scores * (self.op.scale * self.unit.scores)).named("scores")
+        masks = self.operands.masks
+        for mask, fill in zip(masks, fills_of(masks, self.op.fills), strict=True):
             seen = mask.load(self.at(mask.shape, self.rows, column)).named("mask")
-            keeps = seen.dtype == "i1"
-            scores = seen.select(scores, -math.inf) if keeps else scores + seen * LOG2_E
+            scores = seen.select(scores, fill) if seen.dtype == "i1" else scores + seen
         if not checked:
             return scores
         return self._visible(column).select(scores, -math.inf)
@@ -241,8 +265,8 @@ def _attend_in_parts(
     [parts, heads, rows, E].
     """
     first = kernel.first("partial")
-    mask = None if operands.mask is None else first.take(operands.mask)
-    taken = _Operands(first.take(operands.q), first.take(operands.k), first.take(operands.v), mask)
+    masks = [first.take(mask) for mask in operands.masks]
+    taken = _Operands(first.take(operands.q), first.take(operands.k), first.take(operands.v), masks)
     with first:
         block = _Block(op, first, taken, sizes, plan, numbering)
         part = first.programs(plan.parts).named("part")
@@ -258,7 +282,7 @@ def _attend_in_parts(
 
 
 def _combine(
-    kernel: KernelBuilder, found: Sequence[Buffer], y: Sink, numbering: _Numbering
+    kernel: KernelBuilder, found: Sequence[Buffer], y: Sink, numbering: _Numbering, unit: _Unit
 ) -> None:
     """Put together what parts of the keys gave, for one row in each program."""
     tops, totals, mixed = found
@@ -270,7 +294,7 @@ def _combine(
     top = tops.load([part, head, row], -math.inf)
     highest = top.reduce("max", 0)
     shift = highest.equal(-math.inf).select(highest.like(0), highest)
-    weights = (top - shift).apply("exp2").named("weights")
+    weights = unit.powers(top - shift).named("weights")
     total = (totals.load([part, head, row]) * weights).reduce("sum", 0).named("total")
     parts = mixed.load([part.expand(1), head, row, values.expand(0)])
     number = (parts * weights.expand(1)).reduce("sum", 0) / _divisor(total)

@@ -141,3 +141,31 @@ func.func @keeps_other_types(%x: tensor<2xi32>, %y: tensor<2xf64>) -> (tensor<2x
   %1 = "tri.neg"(%y) : (tensor<2xf64>) -> tensor<2xf64>
   return %0, %1 : tensor<2xi32>, tensor<2xf64>
 }
+
+// A number that f16 does not hold goes on as f32 until weights are made of it; so it does in bf16,
+// whose greatest number is less.
+// CHECK-LABEL: func.func @keeps_numbers_beyond_the_range
+// CHECK:         "tri.where"({{.*}} -> tensor<2x3xf32>
+// CHECK-NEXT:    "tri.reshape"({{.*}} -> tensor<1x2x3xf32>
+// CHECK-NEXT:    "tri.softmax"({{.*}} -> tensor<1x2x3xf32>
+// CHECK:         "tri.neg"({{.*}} -> tensor<1x2x3xf16>
+// BF16-LABEL: func.func @keeps_numbers_beyond_the_range
+// BF16:         "tri.softmax"({{.*}} -> tensor<1x2x3xf32>
+func.func @keeps_numbers_beyond_the_range(%c: tensor<2x3xi1>, %x: tensor<2x3xf32>) -> tensor<1x2x3xf32> {
+  %low = "tri.constant"() {value = dense<-3.4028234663852886e+38> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tri.where"(%c, %x, %low) : (tensor<2x3xi1>, tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %1 = "tri.reshape"(%0) {shape = array<i64: 1, 2, 3>} : (tensor<2x3xf32>) -> tensor<1x2x3xf32>
+  %2 = "tri.softmax"(%1) {axis = -1} : (tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
+  %3 = "tri.neg"(%2) : (tensor<1x2x3xf32>) -> tensor<1x2x3xf32>
+  return %3 : tensor<1x2x3xf32>
+}
+
+// What is added to scores stays in f32; constants that f16 holds do not.
+// CHECK-LABEL: func.func @keeps_masks
+// CHECK-SAME:    %[[M:[^ ]*]]: tensor<3x5xf32>)
+// CHECK:         "tri.attention"(%{{.*}}, %{{.*}}, %{{.*}}, %[[M]], %{{.*}}) {{.*}} : (tensor<2x3x4xf16>, tensor<2x5x4xf16>, tensor<2x5x6xf16>, tensor<3x5xf32>, tensor<5xf16>) -> tensor<2x3x6xf16>
+func.func @keeps_masks(%q: tensor<2x3x4xf32>, %k: tensor<2x5x4xf32>, %v: tensor<2x5x6xf32>, %m: tensor<3x5xf32>) -> tensor<2x3x6xf32> {
+  %bias = "tri.constant"() {value = dense<[0.0, 1.0, 2.0, 3.0, 4.0]> : tensor<5xf32>} : () -> tensor<5xf32>
+  %y = "tri.attention"(%q, %k, %v, %m, %bias) {scale = 0.5} : (tensor<2x3x4xf32>, tensor<2x5x4xf32>, tensor<2x5x6xf32>, tensor<3x5xf32>, tensor<5xf32>) -> tensor<2x3x6xf32>
+  return %y : tensor<2x3x6xf32>
+}

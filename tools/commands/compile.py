@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
+    arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser)
     add_ir_arguments(parser)
     parser.add_argument(
@@ -41,13 +42,17 @@ def run(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
     from ..report import summary
 
-    if arguments.is_package(flags.model):
+    model = flags.model
+    if arguments.is_package(model):
         _refuse_choices(flags)
+        model = arguments.open_package(flags, model)
+    else:
+        arguments.refuse_key(flags, model)
     with shown_progress() as progress:
         choices = arguments.compile_arguments(flags)
         choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
         choices["hooks"] = ir_hooks(flags)
-        package = build(flags.model, **choices)
+        package = build(model, **choices)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 

@@ -7,6 +7,7 @@ is installed, it must be given.
 import argparse
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...dialects.core.errors import CompileError
 from ...targets.dla.core import container
@@ -17,12 +18,16 @@ from ...targets.dla.core.toml_file import parse_description, read_description
 from ...targets.dla.registry import find_classes, find_instructions
 from .. import arguments
 
+if TYPE_CHECKING:
+    from ...runtime.package import Package
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a container, or a package (.trv)")
     parser.add_argument(
         "--description", metavar="FILE.toml", type=Path, help="what the container was made for"
     )
+    arguments.add_key_argument(parser)
     parser.add_argument(
         "--whole",
         action="store_true",
@@ -35,9 +40,11 @@ def run(flags: argparse.Namespace) -> None:
     if arguments.is_package(flags.file):
         if flags.description is not None:
             flags.refuse("--description: a package has one of its own")
-        for name, text in _of_package(flags.file, flags.whole):
+        package = arguments.open_package(flags, flags.file)
+        for name, text in _of_package(package, flags.file, flags.whole):
             print(f"; {name}\n{text}", end="")
         return
+    arguments.refuse_key(flags, flags.file)
     file = Path(flags.file)
     data = arguments.read_bytes(file)
     if flags.description is None:
@@ -48,11 +55,9 @@ def run(flags: argparse.Namespace) -> None:
     print(_text(instructions, data, file.name, flags.whole), end="")
 
 
-def _of_package(path: str, whole: bool) -> Iterator[tuple[str, str]]:
+def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[str, str]]:
     from ...runtime.manifest import DESCRIPTION
-    from ...runtime.package import Package
 
-    package = Package.open(path)
     steps = [step for step in package.manifest.steps if step.kind == "dla"]
     if not steps:
         raise CompileError(f"'{path}' has nothing for an accelerator")

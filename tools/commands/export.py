@@ -25,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="the format, if the name of OUT does not say it",
     )
+    arguments.add_key_argument(parser)
     parser.add_argument("--shape", **arguments.shape_argument())
     parser.add_argument(
         "--opt-level",
@@ -39,5 +40,10 @@ def run(flags: argparse.Namespace) -> None:
     """Write the file; nothing is written when something has no equivalent."""
     from ...compiler.export import export
 
+    source = flags.model
+    if arguments.is_package(source):
+        source = arguments.open_package(flags, source)
+    else:
+        arguments.refuse_key(flags, source)
     given = {"shapes": flags.shapes, "opt_level": flags.opt_level}
-    export(flags.model, flags.output, format=flags.format, **given)
+    export(source, flags.output, format=flags.format, **given)

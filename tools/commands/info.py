@@ -8,17 +8,18 @@ from .. import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("package", metavar="OUT.trv", help="the package to describe")
     arguments.add_json_argument(parser)
+    arguments.add_key_argument(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
     from ...runtime.cpu import lacking
     from ...runtime.gpu.device import lacking_here
-    from ...runtime.package import Package
     from ..json_report import json_text
-    from ..package_info import package_info
+    from ..package_info import package_info, signature_info
     from ..report import describe
 
-    manifest = Package.open(flags.package).manifest
-    info = package_info(flags.package, manifest, lacking, lacking_here)
+    package = arguments.open_package(flags, flags.package)
+    signature = signature_info(package, bool(flags.verify_key))
+    info = package_info(flags.package, package.manifest, lacking, lacking_here, signature)
     print(json_text("info", info) if flags.json else describe(info))

@@ -44,19 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=arguments.count,
         help="run N more times and print the median and the least time",
     )
-    parser.add_argument(
-        "--threads",
-        metavar="N",
-        type=arguments.count,
-        help="run on up to N threads, one for each core unless said otherwise",
-    )
-    parser.add_argument(
-        "--device",
-        metavar="N",
-        type=int,
-        default=0,
-        help="run what is for a GPU on number N, 0 unless said otherwise",
-    )
+    arguments.add_load_arguments(parser)
     arguments.add_compile_arguments(parser)
 
 
@@ -81,13 +69,12 @@ def run(flags: argparse.Namespace) -> None:
 
 
 def _package(flags: argparse.Namespace):
-    from ...runtime.package import Package
-
     if not arguments.is_package(flags.model):
         from ...compiler.driver import build
 
+        arguments.refuse_key(flags, flags.model)
         with shown_progress() as progress:
             return build(flags.model, progress=progress, **arguments.compile_arguments(flags))
     if given := arguments.given_compile_arguments(flags):
         flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
-    return Package.open(flags.model)
+    return arguments.open_package(flags, flags.model)

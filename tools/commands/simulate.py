@@ -28,15 +28,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the inputs by their names; made up if it is 'random', as it is unless said otherwise",
     )
     arguments.add_json_argument(parser)
+    arguments.add_key_argument(parser)
 
 
 def run(flags: argparse.Namespace) -> None:
     """Print a report for each step that an accelerator took; faults of a stream are errors."""
-    from ...runtime.package import Package
     from .. import feeds
     from ..simulation import SimulationReport, simulate
 
-    package = Package.open(flags.package)
+    package = arguments.open_package(flags, flags.package)
     given = {} if flags.inputs == RANDOM else feeds.read_all(flags.inputs)
     if flags.inputs == RANDOM:
         given = feeds.complete(given, package.manifest.inputs, 0)

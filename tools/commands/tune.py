@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--device", metavar="N", type=int, default=0, help="the GPU to measure on, 0 is the first"
     )
+    arguments.add_key_argument(parser)
     arguments.add_compile_arguments(parser)
 
 
@@ -66,6 +67,7 @@ def _check(flags: argparse.Namespace) -> None:
         if given := arguments.given_compile_arguments(flags):
             flags.refuse(f"{', '.join(given)}: a package is compiled already")
         return
+    arguments.refuse_key(flags, flags.model)
     kind = (flags.target or "gpu").partition(":")[0]
     if kind != "gpu":
         flags.refuse(
@@ -77,10 +79,8 @@ def _check(flags: argparse.Namespace) -> None:
 
 
 def _package(flags: argparse.Namespace, architecture: str, progress: Progress) -> "Package":
-    from ...runtime.package import Package
-
     if arguments.is_package(flags.model):
-        return Package.open(flags.model)
+        return arguments.open_package(flags, flags.model)
     from ...compiler.driver import build
 
     choices = arguments.compile_arguments(flags)

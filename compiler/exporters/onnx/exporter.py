@@ -56,13 +56,12 @@ def save_onnx(module: Module, path: str | os.PathLike[str]) -> None:
 def _save_in_two(model: onnx.ModelProto, path: Path) -> None:
     """Write the weights to a file beside the model; they are moved out of the model."""
     beside = path.with_name(f"{path.name}.data")
-    with replaced_file(beside) as draft:
-        with draft.open("wb") as file:
-            for tensor in model.graph.initializer:
-                size = len(tensor.raw_data)
-                set_external_data(tensor, beside.name, offset=file.tell(), length=size)
-                file.write(tensor.raw_data)
-                tensor.ClearField("raw_data")
+    with replaced_file(beside) as file:
+        for tensor in model.graph.initializer:
+            size = len(tensor.raw_data)
+            set_external_data(tensor, beside.name, offset=file.tell(), length=size)
+            file.write(tensor.raw_data)
+            tensor.ClearField("raw_data")
         write_file(path, model.SerializeToString())
 
 

@@ -138,12 +138,11 @@ def shrink(op: tri.Shrink, graph: OnnxGraph) -> None:
 
 @exports(tri.Clip)
 def clip(op: tri.Clip, graph: OnnxGraph) -> None:
-    low, high = (_limit(op, limit) for limit in (op.min, op.max))
-    graph.add("Clip", [op.x, low, high], [op.y])
-
-
-def _limit(op: tri.Clip, limit: float) -> Array | None:
-    return None if math.isinf(limit) else scalar(limit, tensor_of(op.x.type).dtype)
+    """Write both limits: a missing one is the greatest finite number in ONNX."""
+    if math.isnan(op.min) or math.isnan(op.max):
+        raise Unsupported("has a limit of NaN, which is none in ONNX Runtime")
+    dtype = tensor_of(op.x.type).dtype
+    graph.add("Clip", [op.x, scalar(op.min, dtype), scalar(op.max, dtype)], [op.y])
 
 
 @exports(tri.Cast)

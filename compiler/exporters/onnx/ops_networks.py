@@ -113,7 +113,12 @@ def lrn(op: tri.Lrn, graph: OnnxGraph) -> None:
 
 @exports(tri.Attention)
 def attention(op: tri.Attention, graph: OnnxGraph) -> None:
-    """Write operands of rank 4 as they are; others are reshaped before and after."""
+    """Write operands of rank 4 as they are; others are reshaped before and after.
+
+    ONNX has one mask, and -inf in place of scores.
+    """
+    if op.is_chain:
+        raise Unsupported("replaces scores by numbers, or has several masks, ONNX has one of -inf")
     flat = tensor_of(op.q.type).rank != 4
     operands = [_batched(value, graph) if flat else value for value in (op.q, op.k, op.v)]
     made = graph.between(op.y, "batched") if flat else op.y
@@ -126,17 +131,18 @@ def attention(op: tri.Attention, graph: OnnxGraph) -> None:
 
 def _mask(op: tri.Attention, graph: OnnxGraph) -> ir.Value | str | None:
     """Return the mask with all keys: ONNX hides those that a mask does not reach."""
-    if op.mask is None:
+    if not op.masks:
         return None
-    mask, rank = tensor_of(op.mask.type), tensor_of(op.q.type).rank
+    (value,) = op.masks
+    mask, rank = tensor_of(value.type), tensor_of(op.q.type).rank
     if mask.rank > 3 and rank != 4:
         raise Unsupported(f"has operands of rank {rank} and a mask of rank {mask.rank}")
     keys = tensor_of(op.k.type).shape[-2]
     if mask.rank >= 2 and mask.shape[-1] == keys:
-        return op.mask
-    name = graph.between(op.mask, "expanded")
+        return value
+    name = graph.between(value, "expanded")
     shape = (*(1,) * (2 - mask.rank), *mask.shape[:-1], keys)
-    graph.add("Expand", [op.mask, ints(*shape)], [name])
+    graph.add("Expand", [value, ints(*shape)], [name])
     return name
 
 

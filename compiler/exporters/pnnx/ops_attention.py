@@ -13,8 +13,11 @@ from .graph import PnnxGraph, exports
 
 @exports(tri.Attention)
 def attention(op: tri.Attention, graph: PnnxGraph) -> None:
-    inputs = {"query": op.q, "key": op.k, "value": op.v, "attn_mask": op.mask}
-    if op.causal and (op.mask is not None or op.scale <= 0):
+    if op.is_chain:
+        raise Unsupported("replaces scores by numbers, or has several masks, torch has one of -inf")
+    mask = op.masks[0] if op.masks else None
+    inputs = {"query": op.q, "key": op.k, "value": op.v, "attn_mask": mask}
+    if op.causal and (mask is not None or op.scale <= 0):
         raise Unsupported("is causal and has a mask or no positive scale, torch takes neither then")
     grouped = tensor_of(op.q.type).shape[-3] != tensor_of(op.k.type).shape[-3]
     graph.add(

@@ -6,7 +6,6 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import numpy_dtype
 from ..core.values import constant, tensor
 from .rules import Node, UseFunctionBody, Value, onnx_op
 
@@ -62,7 +61,7 @@ def attention(
         q,
         k,
         v,
-        _restricted(attn_mask, seen),
+        [mask for mask in (attn_mask, seen) if mask is not None],
         scale=_default_scale(q) if scale is None else scale,
         causal=causal,
     ).y
@@ -111,16 +110,6 @@ def _visible(queries: int, keys: int, past: int, before: int, after: int) -> Val
         ahead = tri.LessEqual.build(key, last).y
         seen = ahead if seen is None else tri.And.build(seen, ahead).y
     return seen
-
-
-def _restricted(mask: Value | None, seen: Value | None) -> Value | None:
-    """Join a mask with the keys that may be seen at all."""
-    if seen is None or mask is None:
-        return mask if seen is None else seen
-    if tensor(mask).dtype == "i1":
-        return tri.And.build(mask, seen).y
-    never = constant(np.array(-np.inf, numpy_dtype(tensor(mask).dtype)))
-    return tri.Where.build(seen, mask, never).y
 
 
 @onnx_op("LinearAttention", since=27)

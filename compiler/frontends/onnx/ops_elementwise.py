@@ -1,5 +1,6 @@
 """ONNX rules for arithmetic, comparisons and logic, element by element, and for casts."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import is_float, numpy_dtype
+from ....dialects.core.tensor import greatest_finite, is_float, numpy_dtype
 from ..core.values import constant, constant_of, single, tensor
 from .element_types import element_type
 from .rules import Value, onnx_op
@@ -128,25 +129,46 @@ def mean(*xs: Value) -> Value:
     return tri.Div.build(_joined(tri.Add, xs), count).y
 
 
-GREATEST = float(np.finfo(np.float32).max)
+GREATEST = greatest_finite("f32")
 
 
 @onnx_op("Clip", since=6)
 def clip_to_attributes(x: Value, *, min: float = -GREATEST, max: float = GREATEST) -> tri.Clip:
-    return tri.Clip.build(x, min=min, max=max)
+    return tri.Clip.build(x, min=_no_nan(min, -math.inf), max=_no_nan(max, math.inf))
 
 
 @onnx_op("Clip", since=11)
 def clip(x: Value, min: Value | None = None, max: Value | None = None) -> Value:
-    """Clip floats to limits that are known; anything else by the limits' own values."""
-    low, high = constant_of(min), constant_of(max)
-    known = (min is None or low is not None) and (max is None or high is not None)
-    if known and is_float(tensor(x).dtype):
-        least = -np.inf if low is None else float(single(low))
-        greatest = np.inf if high is None else float(single(high))
-        return tri.Clip.build(x, min=least, max=greatest).y
-    x = x if min is None else tri.Maximum.build(x, min).y
-    return x if max is None else tri.Minimum.build(x, max).y
+    """Clip to limits; a missing limit is the greatest finite number, and a NaN limit is none.
+
+    ONNX says the former, ONNX Runtime does the latter.
+    """
+    dtype = tensor(x).dtype
+    if not is_float(dtype):
+        x = x if min is None else tri.Maximum.build(x, min).y
+        return x if max is None else tri.Minimum.build(x, max).y
+    greatest = greatest_finite(dtype)
+    least, most = _known_limit(min, -greatest), _known_limit(max, greatest)
+    if least is None and min is not None:
+        x = tri.Where.build(tri.Less.build(x, min).y, min, x).y
+    low, high = -math.inf if least is None else least, math.inf if most is None else most
+    x = tri.Clip.build(x, min=low, max=high).y
+    if most is None and max is not None:
+        x = tri.Where.build(tri.Less.build(max, x).y, max, x).y
+    return x
+
+
+def _known_limit(limit: Value | None, missing: float) -> float | None:
+    """Return a limit that is missing or constant, infinite if it is NaN; None for any other."""
+    array = constant_of(limit)
+    if limit is not None and array is None:
+        return None
+    given = missing if array is None else float(single(array))
+    return _no_nan(given, math.copysign(math.inf, missing))
+
+
+def _no_nan(limit: float, unlimited: float) -> float:
+    return unlimited if math.isnan(limit) else limit
 
 
 @onnx_op("Cast", since=6)

@@ -29,7 +29,8 @@ def scaled_dot_product_attention(
     q, k, v = _same_batches(q, k, v)
     if scale is None:
         scale = 1 / math.sqrt(max(tensor(q).shape[-1], 1))
-    y = tri.Attention.build(q, k, v, attn_mask, scale=scale, causal=is_causal).y
+    masks = () if attn_mask is None else (attn_mask,)
+    y = tri.Attention.build(q, k, v, masks, scale=scale, causal=is_causal).y
     return reshape(y, tensor(y).shape[1:]) if tensor(query).rank == 2 else y
 
 

@@ -55,3 +55,11 @@ func.func @mask_of_another_shape(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x6x8xf32
       : (tensor<2x4x5x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x3xf32>, tensor<1x2x4x5x6xi1>) -> tensor<2x4x5x3xf32>
   return
 }
+
+// A mask has at most one number for the scores that it drops.
+func.func @more_fills_than_masks(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x6x8xf32>, %v: tensor<2x4x6x3xf32>, %mask: tensor<5x6xi1>) {
+  // expected-error @below {{'tri.attention' op has 2 fills, must have at most one for each mask}}
+  %y = "tri.attention"(%q, %k, %v, %mask) {fills = array<f64: -1.0, -2.0>, scale = 0.5 : f64}
+      : (tensor<2x4x5x8xf32>, tensor<2x4x6x8xf32>, tensor<2x4x6x3xf32>, tensor<5x6xi1>) -> tensor<2x4x5x3xf32>
+  return
+}

@@ -91,6 +91,35 @@ def test_images(precision: str) -> None:
     assert (abs(got.reshape(-1) - want) <= bound).all()
 
 
+MASKS = {
+    "selects": "m = Where (drop, low, s)",
+    "adds": "d = Cast <to = 1> (drop) l = Mul (d, low) m = Add (s, l)",
+}
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+@pytest.mark.parametrize("low", [-1e9, float(np.finfo(np.float32).min)])
+@pytest.mark.parametrize("body", MASKS.values(), ids=MASKS)
+@pytest.mark.parametrize("precision", ["fp16", "bf16"])
+def test_the_lowest_numbers_of_masks(precision: str, body: str, low: float, level: int) -> None:
+    """A query whose keys all have one number mixes all values: that number must not be -inf."""
+    q, k, v = drawn((1, 4, 8), (1, 8, 6), (1, 6, 5))
+    model = network(
+        f"s = MatMul (q, k) {body} w = Softmax <axis = -1> (m) y = MatMul (w, v)",
+        "float[1, 4, 8] q, float[1, 8, 6] k, float[1, 6, 5] v, bool[4, 6] drop",
+        "float[1, 4, 5] y",
+        {"low": np.float32(low)},
+    )
+    drop = np.zeros((4, 6), bool)
+    drop[1], drop[2, 3] = True, True
+    got = trivium.compile(model, precision=precision, opt_level=level)(q, k, v, drop)
+    scores = np.where(drop, -1e9, q.astype(np.float64) @ k)
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    want = weights / weights.sum(-1, keepdims=True) @ v
+    np.testing.assert_allclose(got, want, atol=64 * EPSILON[precision])
+    np.testing.assert_allclose(got[0, 1], v[0].mean(0), atol=2 * EPSILON[precision])
+
+
 def dtypes(model: onnx.ModelProto, precision: str) -> set[str]:
     with new_context():
         module = import_onnx(model)

@@ -127,8 +127,10 @@ def attention(pick: Pick) -> Example:
     q = pick.array((*outer, heads * shared, queries, d), dtype)
     k = pick.array((*outer, heads, keys, d), dtype)
     v = pick.array((*outer, heads, keys, e), dtype)
-    mask = pick.maybe(pick.array((queries, keys), "i1", dtype))
-    return Example((q, k, v, mask), {"scale": pick.number(), "causal": pick.flag()})
+    masks = [pick.array((queries, keys), "i1", dtype) for _ in range(pick.between(0, 2))]
+    fills = tuple(pick.number() for _ in range(pick.between(0, len(masks))))
+    attributes = {"scale": pick.number(), "causal": pick.flag(), "fills": fills}
+    return Example((q, k, v, masks), attributes)
 
 
 def multihead_attention(pick: Pick) -> Example:

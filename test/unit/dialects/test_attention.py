@@ -22,7 +22,8 @@ MASKS = {
 @pytest.mark.parametrize("heads", [4, 2, 1])
 def test_attention_is_what_torch_computes(heads, mask):
     q, k, v = normal(2, 4, 5, 8), normal(2, heads, 7, 8, seed=1), normal(2, heads, 7, 3, seed=2)
-    got = tri.Attention.reference(q, k, v, MASKS[mask], scale=0.3)
+    masks = [] if MASKS[mask] is None else [MASKS[mask]]
+    got = tri.Attention.reference(q, k, v, masks, scale=0.3)
     tensors = [torch.tensor(a) for a in (q, k, v)]
     kept = None if MASKS[mask] is None else torch.tensor(MASKS[mask])
     want = torch.nn.functional.scaled_dot_product_attention(
@@ -44,7 +45,7 @@ def test_causal_attention_hides_later_keys():
 def test_a_query_that_sees_no_key_gives_zeros(mask):
     mask[1] = True if mask.dtype == bool else 0
     q, k, v = normal(1, 2, 4), normal(1, 3, 4), normal(1, 3, 5)
-    y = tri.Attention.reference(q, k, v, mask, scale=1.0)
+    y = tri.Attention.reference(q, k, v, [mask], scale=1.0)
     assert not y[0, 0].any()
     assert np.isfinite(y).all()
     assert y[0, 1].all()
@@ -72,8 +73,11 @@ Q, K, V = f32(2, 4, 5, 8), f32(2, 2, 7, 8), f32(2, 2, 7, 3)
         ((Q, K, f32(2, 2, 6, 3)), "must agree but for the last axis"),
         ((f32(3, 4, 5, 8), K, V), "must agree in the axes before the heads"),
         ((f32(2, 3, 5, 8), K, V), "3 query heads do not share 2 key heads evenly"),
-        ((Q, K, V, Tensor((5, 7), "i32")), "mask has element type i32, must be f32 or i1"),
-        ((Q, K, V, f32(3, 1, 4, 5, 7)), r"mask is .*, must broadcast to scores of \(2, 4, 5, 7\)"),
+        ((Q, K, V, [Tensor((5, 7), "i32")]), "mask has element type i32, must be f32 or i1"),
+        (
+            (Q, K, V, [f32(3, 1, 4, 5, 7)]),
+            r"mask is .*, must broadcast to scores of \(2, 4, 5, 7\)",
+        ),
         ((Tensor((2, 4, 5, 8), "i8"), K, V), "element type is i8, must be a float"),
     ],
 )

@@ -11,8 +11,8 @@ from trivium.dialects.core.files import replaced_file, write_file
 def test_the_file_is_replaced_when_the_block_ends(tmp_path: Path) -> None:
     file = tmp_path / "f"
     file.write_text("old")
-    with replaced_file(file) as draft:
-        draft.write_text("new")
+    with replaced_file(file) as new:
+        new.write(b"new")
         assert file.read_text() == "old"
     assert file.read_text() == "new"
     assert os.listdir(tmp_path) == ["f"]
@@ -26,8 +26,8 @@ def test_the_file_stays_when_the_block_does_not_end(
     file.write_text("old")
 
     def write_half() -> None:
-        with replaced_file(file) as draft:
-            draft.write_text("half")
+        with replaced_file(file) as half:
+            half.write(b"half")
             raise error
 
     with pytest.raises(error):

@@ -11,7 +11,7 @@ from ir_graphs import module_of, names, run_all
 from trivium.dialects import tri
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir
-from trivium.dialects.core.module import ops
+from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.building import add, div, mat_mul, mul, reshape, transpose, where
 from trivium.passes.eliminate import Eliminate
@@ -27,6 +27,7 @@ KEEP[0, 0, 2] = False  # a query that sees no key
 BIAS = RANDOM.normal(size=(3, 5, 6)).astype(np.float32)
 PASSES = (FuseAttention(), FoldShapes(), FoldRepeatedHeads(), FoldShapes(), Eliminate())
 SCALE = 0.3
+LOWEST = float(np.finfo(np.float32).min)
 
 Scores = Callable[[ir.Value, ir.Value], ir.Value]
 
@@ -93,9 +94,9 @@ def test_scales(scores: Scores) -> None:
 
 MASKED: dict[str, tuple[Scores, Array]] = {
     "added": (lambda q, k: add(scaled(q, k), constant(BIAS)), BIAS),
-    "added before the scale": (
-        lambda q, k: mul(add(mat_mul(q, turned(k)), constant(BIAS)), SCALE),
-        BIAS * np.float32(SCALE),
+    "added before a scale": (
+        lambda q, k: mul(add(mul(mat_mul(q, turned(k)), SCALE / 2), constant(BIAS)), 2),
+        BIAS * 2,
     ),
     "added twice": (
         lambda q, k: add(add(scaled(q, k), constant(BIAS)), constant(BIAS)),
@@ -128,8 +129,7 @@ def test_masks(scores: Scores, mask: Array) -> None:
 @pytest.mark.usefixtures("context")
 def test_very_low_numbers_stay_numbers() -> None:
     """A query that sees no key looks at all alike, as it did before."""
-    lowest = float(np.finfo(np.float32).min)
-    build = attention(lambda q, k: where(constant(KEEP), scaled(q, k), lowest))
+    build = attention(lambda q, k: where(constant(KEEP), scaled(q, k), LOWEST))
     module = module_of(build, *map(Tensor.of, (Q, K, V)))
     before = run(module, [Q, K, V])[0]
     assert "attention" in names(run_all(module, PASSES))
@@ -137,18 +137,105 @@ def test_very_low_numbers_stay_numbers() -> None:
     np.testing.assert_allclose(before[0, :, 2], V[0].mean(1), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.usefixtures("context")
-@pytest.mark.parametrize("dropped", [-math.inf, -3.4e38])
-def test_constant_triangle_is_causal(dropped: float) -> None:
-    triangle = np.where(np.tri(5, 6, dtype=bool), 0, np.float32(dropped)).astype(np.float32)
-    build = attention(lambda q, k: add(scaled(q, k), constant(triangle[None])))
-    module = module_of(build, *map(Tensor.of, (Q, K, V)))
-    assert names(run_all(module, PASSES)) == ["attention"]
+def attention_in(module: Module) -> tri.Attention:
     (op,) = (op for op in ops(module.operation) if isinstance(op, tri.Attention))
+    return op
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize("dropped", [-math.inf, LOWEST])
+@pytest.mark.parametrize("adds", [False, True])
+def test_constant_triangle_is_causal(dropped: float, adds: bool) -> None:
+    triangle = np.tri(5, 6, dtype=bool)[None]
+    added = np.where(triangle, 0, np.float32(dropped)).astype(np.float32)
+
+    def masked(q: ir.Value, k: ir.Value) -> ir.Value:
+        scores = scaled(q, k)
+        return add(scores, constant(added)) if adds else where(constant(triangle), scores, dropped)
+
+    module = module_of(attention(masked), *map(Tensor.of, (Q, K, V)))
+    assert names(run_all(module, PASSES)) == ["attention"]
+    op = attention_in(module)
     assert op.causal
-    assert op.mask is None
+    assert not op.masks
     want = expected(is_causal=True)
     np.testing.assert_allclose(run(module, [Q, K, V])[0], want, rtol=1e-5, atol=1e-6)
+
+
+TRIANGLE = np.tri(5, 6, dtype=bool)
+NOT_CAUSAL: dict[str, tuple[Scores, tuple[float, ...]]] = {
+    "a number that scores may reach": (
+        lambda q, k: where(constant(TRIANGLE), scaled(q, k), -1e9),
+        (-1e9,),
+    ),
+    "the lowest number beside another mask": (
+        lambda q, k: where(constant(KEEP), where(constant(TRIANGLE), scaled(q, k), LOWEST), -1e9),
+        (LOWEST, -1e9),
+    ),
+    "a number afterwards": (
+        lambda q, k: where(
+            constant(KEEP), where(constant(TRIANGLE), scaled(q, k), -math.inf), LOWEST
+        ),
+        (-math.inf, LOWEST),
+    ),
+}
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(("scores", "fills"), NOT_CAUSAL.values(), ids=NOT_CAUSAL)
+def test_triangle_stays_a_mask_where_that_differs(scores: Scores, fills: tuple[float, ...]) -> None:
+    module = module_of(attention(scores), *map(Tensor.of, (Q, K, V)))
+    run_all(module, PASSES)
+    op = attention_in(module)
+    assert not op.causal
+    assert op.fills == fills
+
+
+@pytest.mark.usefixtures("context")
+def test_nothing_or_minus_infinity_may_be_added_before_any_scale() -> None:
+    near = TRIANGLE & ~np.tri(5, 6, -3, dtype=bool)
+    added = np.where(near, 0, np.float32(-np.inf)).astype(np.float32)
+    build = attention(lambda q, k: mul(add(mat_mul(q, turned(k)), constant(added)), SCALE))
+    module = module_of(build, *map(Tensor.of, (Q, K, V)))
+    assert "attention" in names(run_all(module, PASSES))
+    np.testing.assert_allclose(run(module, [Q, K, V])[0], expected(near), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.filterwarnings("error")
+def test_a_triangle_may_overflow_to_minus_infinity() -> None:
+    added = np.where(TRIANGLE, 0, np.float32(LOWEST)).astype(np.float32)
+    build = attention(lambda q, k: mul(add(mat_mul(q, turned(k)), constant(added)), 2))
+    module = module_of(build, *map(Tensor.of, (Q, K, V)))
+    run_all(module, PASSES)
+    assert attention_in(module).causal
+    want = expected(is_causal=True, scale=2)
+    np.testing.assert_allclose(run(module, [Q, K, V])[0], want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.usefixtures("context")
+def test_minus_infinity_is_causal_after_a_number() -> None:
+    module = module_of(
+        attention(
+            lambda q, k: where(
+                constant(TRIANGLE), where(constant(KEEP), scaled(q, k), -1e9), -math.inf
+            )
+        ),
+        *map(Tensor.of, (Q, K, V)),
+    )
+    run_all(module, PASSES)
+    op = attention_in(module)
+    assert op.causal
+    assert op.fills == (-1e9,)
+
+
+@pytest.mark.usefixtures("context")
+@pytest.mark.parametrize(("scale", "fuses"), [(0.25, True), (-2, True), (0.3, False)])
+def test_what_is_added_before_a_scale_must_be_scaled_exactly(scale: float, fuses: bool) -> None:
+    """Sums of numbers that differ much are rounded, and so is a product, unless by a power of 2."""
+    build = attention(lambda q, k: mul(add(mat_mul(q, turned(k)), constant(BIAS)), scale))
+    module = module_of(build, *map(Tensor.of, (Q, K, V)))
+    assert ("attention" in names(run_all(module, PASSES))) == fuses
 
 
 @pytest.mark.usefixtures("context")
@@ -157,8 +244,7 @@ def test_triangle_of_a_window_stays_a_mask() -> None:
     build = attention(lambda q, k: where(constant(near), scaled(q, k), -math.inf))
     module = module_of(build, *map(Tensor.of, (Q, K, V)))
     run_all(module, PASSES)
-    (op,) = (op for op in ops(module.operation) if isinstance(op, tri.Attention))
-    assert not op.causal
+    assert not attention_in(module).causal
     want = expected(near)
     np.testing.assert_allclose(run(module, [Q, K, V])[0], want, rtol=1e-5, atol=1e-6)
 

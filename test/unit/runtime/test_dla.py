@@ -219,7 +219,7 @@ ROOM = Memory(144, 144, 144, device_arena_bytes=144, device_arena_lower_bound=14
         (step(entry="dla/b.tdla"), "'steps[0].entry' is 'dla/b.tdla', which is not stored"),
         (step(entry=""), "'steps[0].entry' is '', which is not stored"),
         (step(accelerator=""), "'steps[0].accelerator' is empty, must name an accelerator"),
-        (step(operands=(9,)), "'steps[0].operands[0]' is 9, must be below"),
+        (step(operands=(9,)), "'steps[0].operands[0]' is 9, must be at least -1 and"),
         (step(operands=(-1,)), "'steps[0].operands[0]' is absent, must be int8 [N, H, W, C]"),
         (step(operands=(2,)), "'steps[0].operands[0]' is int8[144], must be int8 [N, H, W, C]"),
         (step(results=(3,)), "'steps[0].results[0]' is float32[1, 1, 1, 36], must be int8"),

@@ -104,7 +104,10 @@ def test_they_run_again_for_each_package_that_is_opened(tmp_path: Path):
         (host("widen", (T,), (WIDE,)), "'load_steps[0].operands[0]' is 4, must be a constant"),
         (host("widen", (W,), (Y,)), "'load_steps[0].results[0]' is 1, must be a constant"),
         (host("widen", (W,), (W,)), "'load_steps[0].results[0]' is 2, must be a constant"),
-        (host("widen", (9,), (WIDE,)), "'load_steps[0].operands[0]' is 9, must be below 6"),
+        (
+            host("widen", (9,), (WIDE,)),
+            "'load_steps[0].operands[0]' is 9, must be at least -1 and below 6",
+        ),
         (Step("cpu"), "'load_steps[0].symbol' is empty, must name a function"),
         (Step("gpu"), "'load_steps[0].kind' is 'gpu', must be 'cpu' or 'host'"),
         (replace(LOAD[0], op="widen"), "'load_steps[0].op' is 'widen', must look like"),

@@ -87,7 +87,10 @@ def test_wrong_names_are_listed_with_the_right_ones(session: Session):
         "no input is named 'z' and input 'x' is missing; the inputs are 'x'"
     )
     assert refusal(session, {}) == "input 'x' is missing; the inputs are 'x'"
-    assert refusal(session, ONES) == "got one ndarray, must get arrays by name: 'x'"
+    assert (
+        refusal(session, ONES)
+        == "feeds is of type ndarray, must be a dictionary of arrays by name: 'x'"
+    )
     message = "no input is named 'q'; the inputs are 'x'"
     assert refusal(session, {"x": ONES, "q": ONES}) == message
     assert refusal(session, {"x": ONES}, {"t": ONES}) == "no output is named 't', there are 'y'"
@@ -99,11 +102,60 @@ def test_wrong_arrays_are_refused_with_both_sides(session: Session):
     message = "input 'x' is float64, must be float32: convert it first"
     assert refusal(session, {"x": np.ones(16)}) == message
     assert refusal(session, {"x": ONES.astype(">f4")}).startswith("input 'x' is >f4, must be")
-    assert refusal(session, {"x": None}).startswith("input 'x' has shape ()")
-    assert refusal(session, {"x": {}}).startswith("input 'x' has shape ()")
+    message = (
+        "input 'x' is of type NoneType, must convert to a numpy array: it holds Python objects"
+    )
+    assert refusal(session, {"x": None}) == message
+    assert refusal(session, {"x": {}}).startswith("input 'x' is of type dict, must convert")
     assert refusal(session, {"x": ["a"] * 16}).startswith("input 'x' cannot be converted")
     assert refusal(session, {"x": [[1], [2, 3]]}).startswith("input 'x' cannot be converted")
     assert "has values that float32 does not hold" in refusal(session, {"x": [1e300] * 16})
+
+
+@pytest.mark.parametrize("given", [None, [ONES], "x", 3])
+def test_arrays_are_given_by_name(session: Session, given: Any):
+    kind = type(given).__name__
+    message = f"feeds is of type {kind}, must be a dictionary of arrays by name: 'x'"
+    assert refusal(session, given) == message
+    if given is not None:
+        message = f"outputs is of type {kind}, must be a dictionary of arrays by name: 'y'"
+        assert refusal(session, {"x": ONES}, given) == message
+
+
+def test_tensors_that_numpy_cannot_read_are_refused(session: Session):
+    torch = pytest.importorskip("torch")
+    assert refusal(session, {"x": torch.ones(16, requires_grad=True)}).startswith(
+        "input 'x' is of type Tensor, must convert to a numpy array: Can't call numpy() on Tensor "
+    )
+    for tensor in (torch.ones(16, dtype=torch.bfloat16), torch.ones(16, device="meta")):
+        message = "input 'x' is of type Tensor, must convert to a numpy array: "
+        assert refusal(session, {"x": tensor}).startswith(message)
+    np.testing.assert_array_equal(session(torch.ones(16)), RESULT)
+
+
+def test_what_no_memory_holds_is_refused_without_trying(session: Session):
+    message = "input 'x' has 1000000000000 rows, must have shape (16,)"
+    assert refusal(session, {"x": range(10**12)}) == message
+    assert "is of type range" in refusal(session, {"x": range(10**30)})
+    huge = np.broadcast_to(np.float32(1), (10**6, 10**6))
+    assert refusal(session, {"x": huge}).startswith("input 'x' has shape (1000000, 1000000), must")
+
+
+def test_memory_that_is_missing_is_an_error_with_its_size():
+    slot = Slot("x", FIRST_PORT, (1 << 48,), np.dtype(np.float32))
+    with pytest.raises(RunError, match="output 'x' takes 1125899906842624 bytes, the system has"):
+        slot.create()
+    with pytest.raises(RunError, match="a copy of input 'x' takes 1125899906842624 bytes, the"):
+        slot.take(np.broadcast_to(np.float32(1), slot.shape))
+
+
+@pytest.mark.parametrize("path", [None, 3, object(), ""])
+def test_a_package_is_opened_and_saved_by_its_path(scale: Package, path: Any):
+    what = "empty" if path == "" else f"of type {type(path).__name__}"
+    for call in (load, scale.save):
+        with pytest.raises(RunError) as caught:
+            call(path)
+        assert str(caught.value) == f"path is {what}, must be the path of a package"
 
 
 def test_a_call_needs_every_input(session: Session):
@@ -235,7 +287,7 @@ def test_clones_run_side_by_side(session: Session):
 
 
 def pointers(session: Session) -> list[int | None]:
-    return list(session._bases._pointers)[:2]
+    return list(session._bases.pointers)[:2]
 
 
 def test_clones_share_weights_and_code_but_not_the_arena(scale_file: Path):
@@ -262,7 +314,7 @@ def test_weights_of_a_file_are_used_in_place(scale_file: Path):
 
 def test_a_run_keeps_no_arrays(session: Session):
     session(ONES)
-    assert all(array.size == 0 for array in session._bases._arrays[FIRST_PORT:])
+    assert all(array.size == 0 for array in session._bases.arrays[FIRST_PORT:])
 
 
 @pytest.mark.parametrize("size", [1, 100, 4096, (2 << 20) - 1, 2 << 20, (4 << 20) + 12345])

@@ -1,7 +1,9 @@
 """Threads that run programs together: chunks, phases, several sessions at once, forks, exits."""
 
 import gc
+import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,6 +11,8 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -154,15 +158,119 @@ def test_threads_that_sleep_are_woken(counting: Package):
         assert (count(session) == PHASES).all()
 
 
+def in_child(work: Callable[[], bool]) -> bool:
+    """Tell whether `work` returns true in a forked process, within a minute."""
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        try:
+            os._exit(0 if work() else 1)
+        finally:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
 def test_a_forked_process_starts_threads_of_its_own(counting: Package):
     session = Session(counting, threads=3)
     assert (count(session) == PHASES).all()
-    child = os.fork()
-    if not child:
-        right = all((count(session) == PHASES).all() for _ in range(20))
-        os._exit(0 if right else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert in_child(lambda: all((count(session) == PHASES).all() for _ in range(20)))
     assert (count(session) == PHASES).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_forked_process_forgets_runs_of_other_threads(counting: Package, threads: int):
+    """Forks come at any point of a run: before it, in the midst of a phase, behind it."""
+    session = Session(counting, threads=threads)
+    twin, stop = session.clone(), threading.Event()
+
+    def run_on() -> None:
+        while not stop.is_set():
+            count(twin)
+
+    thread = threading.Thread(target=run_on)
+    thread.start()
+    try:
+        for _ in range(20):
+            assert in_child(lambda: all((count(twin) == PHASES).all() for _ in range(3)))
+            assert in_child(lambda: bool((count(session) == PHASES).all()))
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_forked_process_runs_a_session_that_another_thread_runs(counting: Package):
+    """The thread waits within the run, so the session is busy in the parent at every fork."""
+    began, go = threading.Event(), threading.Event()
+
+    def wait(y: np.ndarray) -> np.ndarray:
+        began.set()
+        assert go.wait(60)
+        return y
+
+    step = Step("host", op="toy.wait", operands=(1,), results=(1,))
+    steps = (*counting.manifest.steps, step)
+    package = replace(counting, manifest=replace(counting.manifest, steps=steps))
+    dialects: Any = {"toy": {"toy.wait": SimpleNamespace(reference=wait)}}
+    session = Session(package, dialects, threads=2)
+    thread = threading.Thread(target=count, args=(session,))
+    thread.start()
+    assert began.wait(60)
+
+    def work() -> bool:
+        go.set()
+        alone = (count(session) == PHASES).all() and (count(session.clone()) == PHASES).all()
+        results: list[bool] = []
+        worker = threading.Thread(target=lambda: results.append((count(session) == PHASES).all()))
+        worker.start()
+        worker.join()
+        return bool(alone) and results == [True]
+
+    assert in_child(work)
+    with pytest.raises(RunError, match="is running in another thread"):
+        count(session)
+    go.set()
+    thread.join()
+    assert (count(session) == PHASES).all()
+
+
+def test_a_step_may_fork(counting: Package):
+    """The child goes on with the run that it was forked in."""
+    exits: list[int] = []
+
+    def fork(y: np.ndarray) -> np.ndarray:
+        child = os.fork()
+        exits.append(child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        return y
+
+    step = Step("host", op="toy.fork", operands=(1,), results=(1,))
+    steps = (step, *counting.manifest.steps)
+    package = replace(counting, manifest=replace(counting.manifest, steps=steps))
+    dialects: Any = {"toy": {"toy.fork": SimpleNamespace(reference=fork)}}
+    session, parent = Session(package, dialects, threads=2), os.getpid()
+    try:
+        right = (count(session) == PHASES).all()
+    finally:
+        if os.getpid() != parent:
+            os._exit(0 if right else 1)
+    assert right
+    assert exits == [0]
+
+
+def test_workers_of_multiprocessing_run_clones(counting: Package):
+    session = Session(counting, threads=2)
+    assert (count(session) == PHASES).all()
+    context = multiprocessing.get_context("fork")
+    with context.Pool(2, initializer=_share, initargs=(session,)) as pool:
+        assert pool.map(_run_clone, range(8)) == [True] * 8
+
+
+def _share(session: Session) -> None:
+    global _shared
+    _shared = session
+
+
+def _run_clone(_: int) -> bool:
+    return bool((count(_shared.clone()) == PHASES).all())
 
 
 def test_a_process_ends_with_threads_running(counting: Package, tmp_path: object):

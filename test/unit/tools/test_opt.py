@@ -238,7 +238,7 @@ def test_reads_a_package(model: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert opt.main([str(package)]) == opt.OK
     assert '{target = "cpu"}' in capsys.readouterr().out
     assert opt.main([str(package), "--shape", "N=2"]) == opt.REPORTED
-    assert "is a package: its shapes are static" in capsys.readouterr().err
+    assert "shapes are given for a package" in capsys.readouterr().err
     package.write_bytes(b"nothing")
     assert opt.main([str(package)]) == opt.REPORTED
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -3,6 +3,7 @@
 import lzma
 from pathlib import Path
 
+from ....runtime.atomic_file import atomic_file
 from ....runtime.errors import RunError
 from ....runtime.package import Package
 from .plan import Case
@@ -41,9 +42,9 @@ def unpack(path: Path) -> Path:
     plain = path.with_suffix("")
     if plain.exists():
         return plain
-    draft = plain.with_name(plain.name + ".part")
     try:
-        draft.write_bytes(lzma.decompress(path.read_bytes()))
+        with atomic_file(plain) as file:
+            file.write(lzma.decompress(path.read_bytes()))
     except lzma.LZMAError as error:
         raise RunError(f"{path}: cannot be unpacked: {error}") from None
-    return draft.replace(plain)
+    return plain

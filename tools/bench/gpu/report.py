@@ -1,11 +1,11 @@
 """Results as a table, and as a JSON file that is written after each case."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ....runtime.atomic_file import atomic_file
 from ....runtime.errors import Fault, RunError
 from ..table import table
 
@@ -44,10 +44,10 @@ def first_line(error: Exception) -> str:
 
 def write(path: Path, machine: Mapping[str, str], rows: Sequence[Row]) -> None:
     """Replace the file of results; it is never there in part."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    text = json.dumps({"machine": machine, "cases": list(rows)}, indent=2) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(json.dumps({"machine": machine, "cases": list(rows)}, indent=2) + "\n")
-        draft.replace(path)
+        with atomic_file(path) as file:
+            file.write(text.encode())
     except OSError as error:
         raise RunError(f"{path}: cannot be written: {error.strerror}") from None

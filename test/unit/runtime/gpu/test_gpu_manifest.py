@@ -173,8 +173,11 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         ({"steps": (Step("gpu"),)}, "'steps[0].launches' is empty, must have a launch"),
         ({"steps": (replace(IN, launches=(LAUNCH,)),)}, "is of kind 'copy', but has launches"),
         (launch(kernel="mul"), "'steps[0].launches[0].kernel' is 'mul', which sm_90 lacks"),
-        (launch(buffers=(2, 3, 6)), "'steps[0].launches[0].buffers[2]' is 6, must be below 6"),
-        (launch(buffers=(-1, 3, 4)), "'steps[0].launches[0].buffers[0]' is -1, must be below 6"),
+        (
+            launch(buffers=(2, 3, 6)),
+            "'steps[0].launches[0].buffers[2]' is 6, must be at least 0 and below 6",
+        ),
+        (launch(buffers=(-1, 3, 4)), "'steps[0].launches[0].buffers[0]' is -1, must be at least 0"),
         (launch(buffers=(0, 3, 4)), ".buffers[0]' is 0, which is not in the memory of the GPU"),
         (launch(buffers=(2, 3, 5)), ".buffers[2]' is 5, which is not in the memory of the GPU"),
         (
@@ -222,7 +225,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         ),
         (
             {"memory": Memory(128, 0, 0, 0, -1, 256, 128)},
-            "'memory.device_arena_bytes' is -1, must be a memory size",
+            "'memory.device_arena_bytes' is -1, must be from 0 to",
         ),
     ],
 )

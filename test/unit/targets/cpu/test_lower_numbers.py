@@ -46,6 +46,8 @@ EXACT: list[tuple[type[Op], dict[str, Any], str, list[Numbers], Numbers]] = [
     (tri.Relu, {}, "f4", [(NAN, -1, 2, -INF)], (NAN, 0, 2, 0)),
     (tri.Clip, {"min": -1.0, "max": 6.0}, "f4", [(NAN, -9, 9, INF)], (NAN, -1, 6, 6)),
     (tri.Clip, {"min": 5.0, "max": 1.0}, "f4", [(0, 2)], (1, 1)),
+    (tri.Clip, {"min": NAN, "max": 1.0}, "f4", [(0, 2)], (NAN, NAN)),
+    (tri.Clip, {"min": -1e39, "max": 1e39}, "f4", [(-INF, 2, INF)], (-INF, 2, INF)),
     (tri.Maximum, {}, "f4", [(NAN, 1, 3), (1, NAN, 2)], (NAN, NAN, 3)),
     (tri.Minimum, {}, "f4", [(NAN, 1, 3), (1, NAN, 2)], (NAN, NAN, 2)),
     (tri.Equal, {}, "f4>?", [(NAN, 1), (NAN, 1)], (False, True)),

@@ -1,5 +1,6 @@
 """Kernels of attention: masks, causality, shared heads, few queries, types and orders of dims."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
@@ -21,6 +22,7 @@ from trivium.targets.gpu.attention_costs import AttentionSizes, attention_plan
 from trivium.targets.gpu.pipeline import kernel_passes
 
 FLOATS = ("float32", "float16", ml_dtypes.bfloat16, "float64")
+LOWEST = float(np.finfo(np.float32).min)
 Shape = tuple[int, ...]
 
 
@@ -28,14 +30,17 @@ def attention(
     q: Shape,
     k: Shape,
     values: int = 0,
-    mask: Array | None = None,
+    mask: Array | Sequence[Array] | None = None,
     causal: bool = False,
     dtype: Any = "float32",
     scale: float = 0.3,
+    fills: tuple[float, ...] = (),
 ) -> Case:
     v = (*k[:-1], values or k[-1])
     numbers = [(drawn(shape) * shape[-1] ** 0.5).astype(dtype) for shape in (q, k, v)]
-    return Case("attention", tri.Attention, (*numbers, mask), {"scale": scale, "causal": causal})
+    masks = [] if mask is None else [mask] if isinstance(mask, np.ndarray) else list(mask)
+    attributes = {"scale": scale, "causal": causal, "fills": fills}
+    return Case("attention", tri.Attention, (*numbers, masks), attributes)
 
 
 def run(case: Case, printed: bool = False) -> Array:
@@ -88,6 +93,38 @@ def test_queries_that_see_no_key_give_zeros(keys: int, printed: bool) -> None:
         case = attention((2, 3, 16), (2, keys, 16), mask=each)
         assert not run(case, printed)[:, 1].any()
         agree(case, printed)
+
+
+@pytest.mark.parametrize("printed", [False, pytest.param(True, marks=needs_triton)])
+@pytest.mark.parametrize("keys", [40, 600])
+@pytest.mark.parametrize("low", [-1e9, LOWEST])
+def test_queries_of_which_all_keys_have_one_number_mix_all_values(
+    low: float, keys: int, printed: bool
+) -> None:
+    mask = np.ones((3, keys), bool)
+    mask[1] = False
+    added = np.where(mask, 0, low).astype(np.float32)
+    for each, fills in ((mask, (low,)), (added, ())):
+        case = attention((2, 3, 16), (2, keys, 16), mask=each, fills=fills)
+        mean = case.operands[2].mean(1)
+        np.testing.assert_allclose(run(case, printed)[:, 1], mean, atol=1e-5)
+        agree(case, printed)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=lambda dtype: np.dtype(dtype).name)
+@pytest.mark.parametrize(("queries", "causal"), [(1, False), (30, False), (30, True)])
+def test_masks_change_scores_one_after_another(queries: int, causal: bool, dtype: Any) -> None:
+    kept, seen = drawn((2, 1, queries, 600)) > 0, drawn((600,)) > -1
+    added = (drawn((3, queries, 600)) * 4).astype(np.float32 if dtype != "float64" else dtype)
+    masks, fills = [kept, added, seen], (2.0, 0.0)
+    shapes = (2, 3, queries, 16), (2, 3, 600, 16)
+    agree(attention(*shapes, mask=masks, fills=fills, causal=causal, dtype=dtype))
+
+
+@needs_triton
+def test_printed_kernels_have_several_masks() -> None:
+    masks, fills = [drawn((30, 40)) > 0, drawn((2, 30, 40)), drawn((40,)) > -1], (2.0,)
+    agree(attention((2, 30, 16), (2, 40, 16), mask=masks, fills=fills), printed=True)
 
 
 @pytest.mark.parametrize("keys", [40, 600])
@@ -194,11 +231,11 @@ def test_halves_are_multiplied_by_matrix_units(architecture: Architecture) -> No
     if architecture is HOPPER:
         unit, move = "wgmma.mma_async", "cp.async.bulk.tensor"
     for x in (full, wide):
-        case = Case("causal", tri.Attention, (x, x, x, None), attributes)
+        case = Case("causal", tri.Attention, (x, x, x), attributes)
         (text,) = assemblies(case, architecture)
         assert unit in text
         assert move in text
-    decode = (zeros(4, 32, 1, 128), zeros(4, 8, 4096, 128), zeros(4, 8, 4096, 128), None)
+    decode = (zeros(4, 32, 1, 128), zeros(4, 8, 4096, 128), zeros(4, 8, 4096, 128))
     case = Case("decode", tri.Attention, decode, {"scale": 0.125})
     assert "mma.sync.aligned.m16n8k16" in assemblies(case, architecture)[0]
 
@@ -207,6 +244,6 @@ def test_halves_are_multiplied_by_matrix_units(architecture: Architecture) -> No
 @pytest.mark.parametrize("size", [64])
 def test_floats_are_multiplied_exactly_unless_told_otherwise(size: int) -> None:
     x = np.broadcast_to(np.zeros((), np.float32), (2, 12, 512, size))
-    case = Case("floats", tri.Attention, (x, x, x, None), {"scale": 0.125})
+    case = Case("floats", tri.Attention, (x, x, x), {"scale": 0.125})
     assert "tf32" not in assemblies(case, HOPPER)[0]
     assert "tf32" in assemblies(case, HOPPER, precision="tf32")[0]

@@ -1,0 +1,72 @@
+"""Attention in terms of products, softmax and arithmetic."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.tri.attention import fills_of
+from ..building import (
+    add,
+    equal,
+    expand,
+    mat_mul,
+    mul,
+    reduce_max,
+    reshape,
+    shape_of,
+    transpose,
+    where,
+)
+from .norms import narrowed, widened
+from .registry import decomposes
+
+
+@decomposes(tri.Attention)
+def attention(op: tri.Attention) -> ir.Value:
+    shared = shape_of(op.q)[-3] // shape_of(op.k)[-3]
+    k, v = _repeated(widened(op.k), shared), _repeated(widened(op.v), shared)
+    weights = attention_weights(
+        widened(op.q), k, list(op.masks), scale=op.scale, causal=op.causal, fills=op.fills
+    )
+    return narrowed(mat_mul(weights, v), op.y)
+
+
+def attention_weights(
+    q: ir.Value,
+    k: ir.Value,
+    masks: Sequence[ir.Value],
+    *,
+    scale: float,
+    causal: bool = False,
+    fills: Sequence[float] = (),
+) -> ir.Value:
+    """Build the weights of an attention: queries and keys have the same heads, in f32 or wider."""
+    rank = len(shape_of(k))
+    scores = mul(mat_mul(q, transpose(k, *range(rank - 2), rank - 1, rank - 2)), scale)
+    may_hide = False  # all keys of a query
+    for mask, fill in zip(masks, fills_of(masks, fills), strict=True):
+        selects = tensor_of(mask.type).dtype == "i1"
+        may_hide = may_hide or not selects or fill == -math.inf
+        scores = where(mask, scores, fill) if selects else add(scores, widened(mask))
+    if causal:
+        seen = np.tri(*shape_of(scores)[-2:], dtype=bool)
+        scores = where(tri.Constant.build(value=seen).y, scores, -math.inf)
+    weights = tri.Softmax.build(scores, axis=-1).y
+    if not may_hide or 0 in shape_of(scores):
+        return weights
+    hidden = equal(reduce_max(scores, (rank - 1,)), -math.inf)  # NaN by now; others may be NaN, too
+    return where(hidden, 0, weights)
+
+
+def _repeated(heads: ir.Value, times: int) -> ir.Value:
+    """Repeat each head, the third axis from the end, as often as query heads share it."""
+    if times == 1:
+        return heads
+    *batch, count, length, size = shape_of(heads)
+    single = reshape(heads, *batch, count, 1, length, size)
+    repeated = expand(single, *batch, count, times, length, size)
+    return reshape(repeated, *batch, count * times, length, size)

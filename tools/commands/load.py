@@ -1,0 +1,26 @@
+"""Load a package as a program would, without running it: check the file and link its code.
+
+With --verify-key, a package that nobody with an accepted key has signed is refused first.
+"""
+
+import argparse
+
+from .. import arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("package", metavar="PACKAGE", help="the package (.trv) to load")
+    arguments.add_load_arguments(parser)
+
+
+def run(flags: argparse.Namespace) -> None:
+    """Describe the session and the signature; whatever refuses the package is an error."""
+    from ...runtime.session import Session
+    from ..package_info import signature_info
+    from ..report import spell_signature
+
+    package = arguments.open_package(flags, flags.package)
+    session = Session(package, threads=flags.threads, device=flags.device)
+    print(f"{flags.package}: {session!r}")
+    signature = signature_info(package, bool(flags.verify_key))
+    print(f"{flags.package}: {spell_signature(signature)}")
