@@ -12,12 +12,13 @@ from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
+from ..dialects.core.op import Op
 from ..dialects.core.tensor import DTYPES
 from ..runtime import manifest as m
 from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
 from ..runtime.memory import allocate
 from ..runtime.package import Package
-from ..targets.code import Code
+from ..targets.code import Code, NumberedCall
 from ..targets.core import DEVICE_MEMORY, HOST_MEMORY, Target
 from ..targets.options import Options
 from ..targets.program import Program, Storage
@@ -34,7 +35,7 @@ WEIGHTS = {HOST_MEMORY: WEIGHTS_ENTRY, DEVICE_MEMORY: DEVICE_WEIGHTS_ENTRY}
 def assemble(
     module: Module,
     program: Program,
-    owners: Sequence[Code],
+    owners: Mapping[Op, Code],
     codes: Sequence[Code],
     *,
     placed: ir.Operation,
@@ -45,7 +46,7 @@ def assemble(
 ) -> Package:
     """Make the package of a laid-out program.
 
-    `owners` are the codes that make its calls, one for each; `codes` those of all targets. `placed`
+    `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
     is the IR that the code was made of, `entries` is what else is in the package.
     """
     assembly = _Assembly(module, program, target, codes)
@@ -66,7 +67,7 @@ class _Assembly:
 
     def package(
         self,
-        owners: Sequence[Code],
+        owners: Mapping[Op, Code],
         placed: ir.Operation,
         source: str,
         options: Options,
@@ -74,10 +75,12 @@ class _Assembly:
     ) -> Package:
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
-        steps = self._steps(owners)
+        numbered = list(enumerate(self.program.calls))
+        load_steps = self._steps(owners, numbered[: self.program.load_count])
+        steps = self._steps(owners, numbered[self.program.load_count :])
         parts: dict[str, Any] = {"machines": ()}  # unless there is native code
         for code in self.codes:
-            parts |= code.parts()
+            parts |= code.parts(self.program)
         manifest = m.Manifest(
             producer=f"trivium {__version__}",
             source=source,
@@ -87,6 +90,7 @@ class _Assembly:
             outputs=outputs,
             buffers=tuple(self.buffers),
             steps=steps,
+            load_steps=load_steps,
             memory=self._memory(),
             **parts,
         )
@@ -139,17 +143,19 @@ class _Assembly:
             device_arena_bytes=device.plan.size_bytes,
             device_arena_lower_bound=device.plan.lower_bound,
             device_weight_bytes=device.weight_bytes,
+            prepared_bytes=self.program.prepared_bytes,
         )
 
     # -- steps --------------------------------------------------------------------------------
 
-    def _steps(self, owners: Sequence[Code]) -> tuple[m.Step, ...]:
+    def _steps(
+        self, owners: Mapping[Op, Code], numbered: Sequence[NumberedCall]
+    ) -> tuple[m.Step, ...]:
         """Let each code make its calls, as many at once as follow one another."""
-        numbered = zip(owners, enumerate(self.program.calls), strict=True)
         steps: list[m.Step] = []
-        for _, run in groupby(numbered, lambda pair: id(pair[0])):
-            pairs = list(run)
-            steps += pairs[0][0].steps([call for _, call in pairs], self)
+        for _, run in groupby(numbered, lambda call: id(owners[call[1].op])):
+            calls = list(run)
+            steps += owners[calls[0][1].op].steps(calls, self)
         return tuple(steps)
 
     # -- IR -----------------------------------------------------------------------------------

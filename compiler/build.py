@@ -50,7 +50,7 @@ def build_module(
     return assemble(
         module,
         program,
-        [code for code, _ in steps],
+        {op: code for code, op in steps},
         [code for _, code in codes],
         placed=placed,
         target=targets[0],

@@ -30,7 +30,7 @@ def pipeline_for(
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
         *chosen.early_passes(options),
-        *default_pipeline(opt_level, options.strict, chosen.quantized),
+        *default_pipeline(opt_level, options.strict, chosen.quantized, chosen.prepares),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
         *(each for other in others for each in other.passes(0, options)),

@@ -46,14 +46,18 @@ def channel_axis(op: Linear) -> int:
 def fold_affine(op: Linear, affine: Affine, rewriter: Rewriter, place: Op) -> Op:
     """Build `op` before `place` with such weights and bias that the result is `affine` of it.
 
-    A matrix product has no bias: an Add follows it. Raises NoMatch, before it builds anything,
-    unless all that has to change is constant.
+    A matrix product has no bias: an Add follows it. Weights that are stored narrow, as integers and
+    scales, are not widened: their scales change. Raises NoMatch, before it builds anything, unless
+    all that has to change is constant.
     """
-    w = None if affine.factor is None else _scaled_weights(op, affine.factor, rewriter)
+    old = weights_of(op)
+    if affine.factor is not None:
+        rewriter.need_constant(old)
     b = _changed_bias(op, affine, rewriter)
     with rewriter.before(place):
-        old = weights_of(op)
-        weights = old if w is None else _constant(w, old, rewriter)
+        weights = old
+        if affine.factor is not None:
+            weights = _scaled(old, _spread_factor(op, affine.factor), rewriter)
         bias = None if b is None else _constant(b, old, rewriter)
         return _rebuilt(op, weights, bias)
 
@@ -69,18 +73,33 @@ def weights_of(op: Linear) -> ir.Value:
             return op.scale
 
 
-def _scaled_weights(op: Linear, factor: Array, rewriter: Rewriter) -> Array:
-    w = rewriter.constant(weights_of(op)).astype(np.float64)
+def _spread_factor(op: Linear, factor: Array) -> Array:
+    """Shape the factors of channels so that they broadcast to the weights."""
+    shape = tensor_of(weights_of(op).type).shape
+    ones = (1,) * (len(shape) - 2)
     match op:
         case tri.Conv():
-            return w * factor.reshape(-1, *[1] * (w.ndim - 1))
+            return factor.reshape(-1, 1, *ones)
         case tri.ConvTranspose():  # [inputs, outputs / group, …], one part of both per group
-            parts = w.reshape(op.group, w.shape[0] // op.group, w.shape[1], -1)
-            return (parts * factor.reshape(op.group, 1, w.shape[1], 1)).reshape(w.shape)
+            inputs, outputs = shape[:2]
+            parts = factor.reshape(op.group, 1, outputs)
+            return parts.repeat(inputs // op.group, axis=1).reshape(inputs, outputs, *ones)
         case tri.Gemm():
-            return w * (factor[:, None] if op.trans_b else factor)
+            return factor[:, None] if op.trans_b else factor
         case tri.MatMul() | tri.GroupNorm() | tri.InstanceNorm():
-            return w * factor
+            return factor
+
+
+def _scaled(w: ir.Value, factor: Array, rewriter: Rewriter) -> ir.Value:
+    """Build constant weights times a factor, at the insertion point."""
+    stored = rewriter.find_constant(w)
+    if stored is not None:
+        return _constant(stored.astype(np.float64) * factor, w, rewriter)
+    maker = rewriter.find_producer(w)
+    if isinstance(maker, tri.Mul) and (scale := rewriter.find_constant(maker.b)) is not None:
+        scales = _constant(scale.astype(np.float64) * factor, w, rewriter)
+        return tri.Mul.build(maker.a, scales).y
+    return tri.Mul.build(w, _constant(factor, w, rewriter)).y
 
 
 def _changed_bias(op: Linear, affine: Affine, rewriter: Rewriter) -> Array | None:

@@ -25,6 +25,7 @@ from .fuse_layer_norm import FuseLayerNorm
 from .fuse_mish import FuseMish
 from .fuse_rms_norm import FuseRmsNorm
 from .fuse_silu import FuseSilu
+from .hoist_gather import HoistGather
 from .unflatten_gemm import UnflattenGemm
 
 WHOLE = (
@@ -43,6 +44,7 @@ ARITHMETIC: tuple[Pass, ...] = (Decompose(ops=QUANTISED), ExposeStorage())
 SIMPLIFY: tuple[Pass, ...] = (
     Decompose(ops=WHOLE),  # first: all other passes look at the parts
     DelayScales(),  # before constants are folded: weights are still integers
+    HoistGather(),
     FoldConstants(),
     Eliminate(),
     Cse(),
@@ -87,19 +89,25 @@ GROUP: tuple[Pass, ...] = (*GROUPINGS, Eliminate())
 
 LEVELS = ((), SIMPLIFY, (*SIMPLIFY, *RECOGNISE))
 
+WIDEN = FoldConstants(size_budget=64 * 1024, growth=4)
+"""How constants are folded for targets that compute none when a package is loaded."""
+
 
 def default_pipeline(
-    opt_level: int, exact: bool = False, quantized: bool = False
+    opt_level: int, exact: bool = False, quantized: bool = False, prepares: bool = True
 ) -> tuple[Pass, ...]:
     """Return the passes of a level, in the order in which they run.
 
     0 only removes what does nothing; 1 also computes, merges and folds; 2 also recognises the ops
     that exporters took apart. Levels above 2 are level 2. With `exact`, products are scaled where
     the model scales them. With `quantized`, quantised numbers stay what they are, for targets that
-    have them; otherwise they become arithmetic at every level.
+    have them; otherwise they become arithmetic at every level. With `prepares`, constants stay ops
+    on smaller ones, for targets that compute them when a package is loaded.
     """
     first = CLEAN if quantized else (*CLEAN, *ARITHMETIC)
     passes = (*first, *LEVELS[min(opt_level, len(LEVELS) - 1)])
+    if not prepares:
+        passes = tuple(WIDEN if isinstance(p, FoldConstants) else p for p in passes)
     return tuple(p for p in passes if not (exact and isinstance(p, DelayScales)))
 
 

@@ -52,8 +52,8 @@ class LowerPrecision(Pass):
     Inputs and outputs keep their types, weights are converted at compile time. Some ops stay in
     f32: those that lose too much, arithmetic of which the result becomes an integer or whose
     operands all come of integers, as places and masks are, ops on constants that the type does
-    not hold, and ops that read what became of numbers beyond its range. With `to` f32, nothing
-    changes.
+    not hold, ops that read what became of numbers beyond its range, and those on constants alone,
+    of which the result is rounded once. With `to` f32, nothing changes.
 
         %y = tri.exp %x; return %y
             =>   %a = tri.cast %x to f16; %b = tri.exp %a; %y = tri.cast %b to f32; return %y
@@ -78,6 +78,7 @@ class _Lowering:
         self.rule, self.module, self.block, self.to = rule, module, block, rule.to
         self.half: dict[ir.Value, ir.Value] = {}
         self.full: dict[ir.Value, ir.Value] = {}
+        self.constant: set[ir.Value] = set()
         self.exact = _exact_values(block)
         self.beyond: set[ir.Value] = set()
 
@@ -99,6 +100,9 @@ class _Lowering:
         """Say why an op is left as it is, or None when it is computed in half precision."""
         if op is None:
             return "returns what the model does"
+        if op.operation.operands and all(map(self._depends_on_none, op.operation.operands)):
+            self.constant.update(op.results)
+            return "is computed from constants alone"
         if type(op) in KEPT:
             return KEPT[type(op)]
         unconverted = self._unconverted(op)
@@ -206,6 +210,10 @@ class _Lowering:
         assert op is not None
         name = op.name if isinstance(op, tri.Weight) else hint(op)
         return tri.build_constant(self.module, half, f"{name}.{self.to}", location).results[0]
+
+    def _depends_on_none(self, value: ir.Value) -> bool:
+        """Say whether a value depends on no input."""
+        return value in self.constant or _is_constant(value)
 
     def _constant(self, value: ir.Value) -> Array | None:
         op = view(value.owner) if isinstance(value, ir.OpResult) else None

@@ -74,11 +74,20 @@ class Rewriter:
         return op
 
     def constant(self, value: ir.Value | None) -> Array:
-        """Return the numpy value of a constant; NoMatch when it depends on an input."""
-        array = None if value is None else self.find_constant(value)
+        """Return the numpy value of what depends on no input; NoMatch when it does."""
+        array = self.constants(value) if value is not None and self.is_constant(value) else None
         if array is None:
             raise NoMatch("operand is not a constant")
         return array
+
+    def is_constant(self, value: ir.Value) -> bool:
+        """Say whether a value depends on no input, so that `constant` returns it."""
+        return self.constants.is_constant(value)
+
+    def need_constant(self, value: ir.Value) -> None:
+        """Raise NoMatch when a value depends on an input."""
+        if not self.is_constant(value):
+            raise NoMatch("operand is not a constant")
 
     def find_constant(self, value: ir.Value) -> Array | None:
         """Return the numpy value of a constant op's result, or None."""
@@ -89,7 +98,8 @@ class Rewriter:
 
     def scalar(self, value: ir.Value) -> float:
         """Return the one number that a constant consists of; NoMatch when there are others."""
-        self.constant(value)
+        if self.find_constant(value) is None:
+            raise NoMatch("operand is not a constant")
         number = self.find_scalar(value)
         if number is None:
             raise NoMatch("constant is not one number")

@@ -14,7 +14,10 @@ from .manifest import (
     DESCRIPTION,
     DEVICE_ARENA,
     FIRST_PORT,
+    LOAD_KINDS,
     ON_DEVICE,
+    PREPARED,
+    WEIGHTS,
     Buffer,
     Manifest,
     Port,
@@ -42,6 +45,8 @@ def check(manifest: Manifest) -> None:
         check_codes(manifest)
         for i, step in enumerate(manifest.steps):
             _check_step(step, manifest, f"steps[{i}]")
+        for i, step in enumerate(manifest.load_steps):
+            _check_load_step(step, manifest, f"load_steps[{i}]")
         _check_kernels(manifest)
     except PackageError as error:
         raise PackageError(f"manifest: {error}") from None
@@ -87,7 +92,7 @@ def _check_memory(manifest: Manifest) -> None:
 def _base_sizes(manifest: Manifest) -> list[int]:
     memory = manifest.memory
     sizes = [memory.arena_bytes, memory.weight_bytes]
-    sizes += [memory.device_arena_bytes, memory.device_weight_bytes]
+    sizes += [memory.device_arena_bytes, memory.device_weight_bytes, memory.prepared_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     return sizes
@@ -142,18 +147,17 @@ def _check_port(port: Port, manifest: Manifest, where: str) -> None:
         )
 
 
-def _check_step(step: Step, manifest: Manifest, where: str) -> None:
+def _check_indices(step: Step, manifest: Manifest, where: str) -> None:
     for kind, indices in (("operands", step.operands), ("results", step.results)):
         least = ABSENT if kind == "operands" else 0
         for i, index in enumerate(indices):
             _check_index(index, len(manifest.buffers), f"{where}.{kind}[{i}]", least)
+
+
+def _check_step(step: Step, manifest: Manifest, where: str) -> None:
+    _check_indices(step, manifest, where)
     if step.kind == "cpu":
-        if not step.symbol:
-            raise PackageError(f"'{where}.symbol' is empty, must name a function")
-        if not 0 <= step.phases <= _MOST_PHASES:
-            raise PackageError(
-                f"'{where}.phases' is {step.phases}, must be from 0 to {_MOST_PHASES}"
-            )
+        _check_native_step(step, where)
     elif step.kind == "host":
         _check_host_step(step, manifest, where)
     elif step.kind == "copy":
@@ -170,7 +174,45 @@ def _check_step(step: Step, manifest: Manifest, where: str) -> None:
         raise PackageError(f"'{where}' is of kind '{step.kind}', but has launches")
 
 
+def _check_load_step(step: Step, manifest: Manifest, where: str) -> None:
+    """Check a step that runs before there are inputs: it reads weights, it writes what is prepared.
+
+    Native code does not list what it works on.
+    """
+    if step.kind not in LOAD_KINDS:
+        kinds = " or ".join(map(repr, LOAD_KINDS))
+        raise PackageError(f"'{where}.kind' is '{step.kind}', must be {kinds}")
+    _check_indices(step, manifest, where)
+    for kind, indices, allowed in (
+        ("operands", step.operands, (WEIGHTS, PREPARED)),
+        ("results", step.results, (PREPARED,)),
+    ):
+        for i, index in enumerate(indices):
+            if index != ABSENT and manifest.buffers[index].base not in allowed:
+                raise PackageError(
+                    f"'{where}.{kind}[{i}]' is {index}, must be a constant: it is used when the "
+                    "package is loaded"
+                )
+    if step.kind == "cpu":
+        _check_native_step(step, where)
+    else:
+        _check_host_call(step, where)
+
+
 def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
+    _check_host_call(step, where)
+    _check_on_host(step, manifest, where)
+    _check_written(step, manifest, where)
+
+
+def _check_native_step(step: Step, where: str) -> None:
+    if not step.symbol:
+        raise PackageError(f"'{where}.symbol' is empty, must name a function")
+    if not 0 <= step.phases <= _MOST_PHASES:
+        raise PackageError(f"'{where}.phases' is {step.phases}, must be from 0 to {_MOST_PHASES}")
+
+
+def _check_host_call(step: Step, where: str) -> None:
     if not OP_NAME.fullmatch(step.op):
         raise PackageError(f"'{where}.op' is '{step.op}', must look like 'dialect.op'")
     wanted = sum(1 if n == ALONE else n for n in step.groups)
@@ -178,8 +220,6 @@ def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
         raise PackageError(
             f"'{where}.groups' is {list(step.groups)}, must divide {len(step.operands)} operands"
         )
-    _check_on_host(step, manifest, where)
-    _check_written(step, manifest, where)
 
 
 def _check_on_host(step: Step, manifest: Manifest, where: str) -> None:

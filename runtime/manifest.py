@@ -11,15 +11,19 @@ from .errors import PackageError
 from .schema import Attribute, decode, encode
 
 FORMAT = "trivium"
-VERSION = 6
+VERSION = 7
 
-# The first bases: memory of the host, then memory of the device; the inputs follow, then the
-# outputs.
-ARENA, WEIGHTS, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT = range(5)
+# The first bases: memory of the host, memory of the device, then what is computed from the weights
+# when the package is loaded; the inputs follow, then the outputs.
+ARENA, WEIGHTS, DEVICE_ARENA, DEVICE_WEIGHTS, PREPARED, FIRST_PORT = range(6)
 ON_DEVICE = (DEVICE_ARENA, DEVICE_WEIGHTS)
 
 # The kinds of steps that a GPU takes part in.
 ON_GPU = ("copy", "gpu")
+
+LOAD_KINDS = ("cpu", "host")
+"""The kinds of steps that may run when a package is loaded."""
+
 ABSENT = -1
 ALONE = -1
 
@@ -111,8 +115,9 @@ class Step:
 class Memory:
     """Say how much memory a run takes, and the least any plan could have taken for the arena.
 
-    `thread_bytes` is what each thread takes besides, but for the first. What begins with `device`
-    is memory of the GPU.
+    `thread_bytes` is what each thread takes besides, but for the first. `prepared_bytes` is what
+    the load steps compute, with the memory they need meanwhile; all sessions of a package share it.
+    What begins with `device` is memory of the GPU.
     """
 
     arena_bytes: int
@@ -122,17 +127,22 @@ class Memory:
     device_arena_bytes: int = 0
     device_arena_lower_bound: int = 0
     device_weight_bytes: int = 0
+    prepared_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Describe one compiled kernel: its object, what it computes, how often a run calls it."""
+    """Describe one compiled kernel: its object, what it computes, how often it is called.
+
+    A run makes `calls` of them, loading the package makes `load_calls`.
+    """
 
     symbol: str
     object: str
     nodes: tuple[str, ...] = ()
     ops: tuple[str, ...] = ()
     calls: int = 1
+    load_calls: int = 0
 
 
 @dataclass(frozen=True)
@@ -262,6 +272,9 @@ class Manifest:
     first one, and the functions of steps are there for each. Likewise it may hold code for several
     architectures of a GPU: all of them run the same launches, in the same buffers. `attempts` says
     of each schedule for an accelerator that did not fit why it did not.
+
+    `load_steps` depend on no input. They run once, when the package is loaded, and compute
+    constants that are smaller in the package than kernels read them: `prepared_bytes` of them.
     """
 
     format: str = FORMAT
@@ -275,6 +288,7 @@ class Manifest:
     buffers: tuple[Buffer, ...]
     steps: tuple[Step, ...]
     memory: Memory
+    load_steps: tuple[Step, ...] = ()
     kernels: tuple[Kernel, ...] = ()
     machines: tuple[CpuRequirements, ...] = (CpuRequirements(),)
     gpu: tuple[GpuCode, ...] = ()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .dtypes import resolve
 from .errors import RunError
-from .manifest import ARENA, FIRST_PORT, WEIGHTS, Manifest
+from .manifest import ARENA, FIRST_PORT, PREPARED, WEIGHTS, Manifest
 
 ALIGNMENT = 64
 _HUGE_PAGE = 2 << 20
@@ -53,7 +53,7 @@ Bound: TypeAlias = NDArray[Any] | OnDevice
 
 
 class Bases:
-    """Hold what buffers lie in: the arena, the weights, and the arrays of the current run.
+    """Hold what buffers lie in: the arena, the constants, and the arrays of the current run.
 
     `arrays` keeps them alive, `pointers` is the table of their addresses for native code.
     """
@@ -62,6 +62,7 @@ class Bases:
         self,
         manifest: Manifest,
         weights: NDArray[np.uint8],
+        prepared: NDArray[np.uint8],
         on_device: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
         """Make room for a session; `on_device` says where the bases in a GPU are."""
@@ -75,6 +76,7 @@ class Bases:
         self._ports = [_NOTHING] * (count - FIRST_PORT)
         self.bind(ARENA, allocate(manifest.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
+        self.bind(PREPARED, prepared)
 
     @property
     def address(self) -> int:

@@ -14,8 +14,8 @@ from . import dla, host
 from .cpu import choose_code
 from .elf import NativeLibrary, load_objects
 from .errors import PackageError
-from .manifest import FIRST_PORT, ON_GPU, Step
-from .memory import Bases, Place, aligned
+from .manifest import FIRST_PORT, ON_GPU, Manifest, Step
+from .memory import Bases, Place, aligned, allocate
 from .package import Package
 from .team import CODE, Team, pool_of
 
@@ -49,15 +49,17 @@ Bind = Callable[[Room], Callable[[], None]]
 
 @dataclass(frozen=True)
 class Program:
-    """Hold the weights and the steps of a package; each step binds to the bases of a session.
+    """Hold the constants and the steps of a package; each step binds to the bases of a session.
 
     `machine` names what the native code in use was made for; it is empty where there is none.
-    `gpu` is what a GPU holds of it, None where no step runs on one.
+    `prepared` are the constants that the load steps have computed. `gpu` is what a GPU holds of the
+    package, None where no step runs on one.
     """
 
     package: Package
     machine: str
     weights: NDArray[np.uint8]
+    prepared: NDArray[np.uint8]
     library: NativeLibrary | None
     steps: tuple[Bind, ...]
     gpu: "GpuProgram | None" = None
@@ -66,12 +68,12 @@ class Program:
         """Make room for a session."""
         manifest = self.package.manifest
         if self.gpu is None:
-            return Room(Bases(manifest, self.weights), threads)
+            return Room(Bases(manifest, self.weights, self.prepared), threads)
         from .gpu.ports import DevicePorts
         from .gpu.workspace import Workspace
 
         workspace = Workspace(self.gpu, manifest)
-        bases = Bases(manifest, self.weights, workspace.bases)
+        bases = Bases(manifest, self.weights, self.prepared, workspace.bases)
         return Room(bases, threads, DevicePorts(workspace, manifest))
 
     def bind(self, room: Room) -> list[Callable[[], None]]:
@@ -107,15 +109,36 @@ def link(
     dialects: Mapping[str, host.Ops],
     device: "int | Device" = 0,
     drivers: dla.Drivers = NO_DRIVERS,
+    threads: int = 1,
 ) -> Program:
-    """Load the native code, find kernels and drivers of steps, and bring the rest to a GPU."""
+    """Load the native code, find kernels and drivers of steps, and bring the rest to a GPU.
+
+    The load steps run here, on up to `threads` threads.
+    """
     package.check_unchanged()
     machine, library = _load(package)
-    steps = tuple(
-        _prepare(step, package, library, dialects, drivers) for step in package.manifest.steps
+    manifest = package.manifest
+    load_steps, steps = (
+        tuple(_prepare(step, package, library, dialects, drivers) for step in listed)
+        for listed in (manifest.load_steps, manifest.steps)
     )
     gpu = _bring(package, device)
-    return Program(package, machine, aligned(package.weights), library, steps, gpu)
+    weights = aligned(package.weights)
+    prepared = _compute_constants(manifest, weights, load_steps, threads)
+    return Program(package, machine, weights, prepared, library, steps, gpu)
+
+
+def _compute_constants(
+    manifest: Manifest, weights: NDArray[np.uint8], steps: tuple[Bind, ...], threads: int
+) -> NDArray[np.uint8]:
+    """Run the load steps; return the memory that holds their results."""
+    prepared = allocate(manifest.memory.prepared_bytes)
+    if steps:
+        room = Room(Bases(manifest, weights, prepared), threads)
+        for bind in steps:
+            bind(room)()
+        prepared.flags.writeable = False
+    return prepared
 
 
 def _bring(package: Package, device: "int | Device") -> "GpuProgram | None":

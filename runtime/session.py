@@ -63,7 +63,8 @@ class Session:
         a function that opens one: given the bytes of description and container, it returns an
         object whose `run` takes and returns arrays of i8 [N, H, W, C], in the order of the ports.
         """
-        self._start(link(package, dialects, device, drivers), checked_threads(threads))
+        count = checked_threads(threads)
+        self._start(link(package, dialects, device, drivers, count), count)
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest

@@ -47,6 +47,6 @@ class Code:
         """Return the files of the package that the steps need."""
         return {}
 
-    def parts(self) -> dict[str, Any]:
-        """Return fields of the manifest that describe the code."""
+    def parts(self, program: Program) -> dict[str, Any]:
+        """Return fields of the manifest that describe the code, which a program calls."""
         return {}

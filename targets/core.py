@@ -69,13 +69,17 @@ class Target:
 
     The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
     and in the support table of the docs. `quantized` says that ops on quantised numbers come as
-    they are; other targets get them as arithmetic. `fallbacks` are the targets that are asked, in
-    order, to take what this one refuses; what they cannot do without (their passes of level 0) is
-    done to all ops of `tri` that `passes` has left. `brought_by` are ops that make values fit for
-    the target, or what it computes fit for others: a node that is nothing else need not run here.
+    they are; other targets get them as arithmetic. `prepares` says that what depends on constants
+    alone is computed when a package is loaded; for other targets, it is a constant of the package,
+    unless that is more than a few times as large as what it is computed from. `fallbacks` are the
+    targets that are asked, in order, to take what this one refuses; what they cannot do without
+    (their passes of level 0) is done to all ops of `tri` that `passes` has left. `brought_by` are
+    ops that make values fit for the target, or what it computes fit for others: a node that is
+    nothing else need not run here.
     """
 
     quantized: ClassVar[bool] = False
+    prepares: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     brought_by: ClassVar[tuple[type[Op], ...]] = ()
 

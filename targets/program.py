@@ -13,8 +13,9 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array, Tensor
-from ..runtime.manifest import ARENA, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, WEIGHTS
+from ..runtime.manifest import ARENA, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, PREPARED, WEIGHTS
 from .core import DEVICE_MEMORY, HOST_MEMORY
+from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, lies_as_operand, memory_of, read_memory
 from .memory import ALIGNMENT, Interval, Plan, plan_memory
 
@@ -26,9 +27,9 @@ BASES = {HOST_MEMORY: (ARENA, WEIGHTS), DEVICE_MEMORY: (DEVICE_ARENA, DEVICE_WEI
 class Place:
     """Say where a tensor lives: so many bytes into one of the program's bases.
 
-    The bases are those of the manifest: the arenas and the weights of host and device, then the
-    inputs and the outputs in order. Threads but the first have private memory so many bytes into
-    what is their own.
+    The bases are those of the manifest: the arenas and the weights of host and device, what is
+    prepared, then the inputs and the outputs in order. Threads but the first have private memory so
+    many bytes into what is their own.
     """
 
     base: int
@@ -75,10 +76,14 @@ class Storage:
 class Program:
     """Hold the calls of a model in order and a place for every value.
 
-    Constants have a place in each memory where they are read.
+    The first `load_count` calls depend on no input: they run once, when the package is loaded, and
+    all their memory is in `prepared_bytes`. Constants have a place in each memory where they are
+    read.
     """
 
     calls: list[Call]
+    load_count: int
+    prepared_bytes: int
     places: dict[ir.Value, Place]
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
@@ -105,7 +110,6 @@ def lay_out(module: Module, calls: Sequence[Call]) -> Program:
 class _Layout:
     def __init__(self, module: Module, calls: list[Call]) -> None:
         self.module = module
-        self.calls = calls
         block = module.main.regions[0].blocks[0]
         self.inputs: list[ir.Value] = list(block.arguments)
         self.roots: dict[ir.Value, ir.Value] = {}
@@ -114,6 +118,10 @@ class _Layout:
         self.outputs: list[ir.Value] = []
         for operation in block.operations:
             self._visit(operation.operation)
+        loaded = load_groups(module)
+        self.load_calls = [call for call in calls if call.op in loaded]
+        self.run_calls = [call for call in calls if call.op not in loaded]
+        self.calls = [*self.load_calls, *self.run_calls]
 
     def _visit(self, operation: ir.Operation) -> None:
         op = view(operation)
@@ -138,11 +146,12 @@ class _Layout:
         constants: dict[tuple[ir.Value, str], Place] = {}
         weights = {memory: self._weights(memory, read, constants) for memory in BASES}
         self._place_outputs(places)
+        kept = load_intervals(self.load_calls, self.run_calls, self.outputs, self.root)
+        prepared = plan_memory(kept)
+        _add_places(places, prepared, PREPARED)
         plans = {memory: plan_memory(self._intervals(memory, places)) for memory in BASES}
         for memory, plan in plans.items():
-            for key, offset in plan.offsets.items():
-                if isinstance(key, ir.Value):
-                    places[key] = Place(BASES[memory][0], offset)
+            _add_places(places, plan, BASES[memory][0])
         for value, root in self.roots.items():
             if root in places:
                 places[value] = places[root]
@@ -151,9 +160,16 @@ class _Layout:
                     constants[value, memory] = constants[root, memory]
         return Program(
             self.calls,
+            len(self.load_calls),
+            prepared.size_bytes,
             places,
             constants,
-            [self._scratch(step, plans[HOST_MEMORY]) for step in range(len(self.calls))],
+            [
+                self._scratch(step, PREPARED, prepared)
+                if step < len(self.load_calls)
+                else self._scratch(step, ARENA, plans[HOST_MEMORY])
+                for step in range(len(self.calls))
+            ],
             {memory: Storage(plans[memory], *weights[memory]) for memory in BASES},
             max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
             self.inputs,
@@ -166,10 +182,10 @@ class _Layout:
         read = {(self.root(v), read_memory(c.op)) for c in self.calls for v in c.operands}
         return read | {(self.root(v), HOST_MEMORY) for v in self.outputs}
 
-    def _scratch(self, step: int, memory: Plan) -> tuple[Place, ...]:
+    def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
         return tuple(
-            Place(ARENA, memory.offsets[step, index], own if each.private else None)
+            Place(base, memory.offsets[step, index], own if each.private else None)
             for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
         )
 
@@ -205,6 +221,7 @@ class _Layout:
     def _place_outputs(self, places: dict[ir.Value, Place]) -> None:
         """Let values that leave the model be written where the caller wants them."""
         constants = {op.results[0] for op in self.constants}
+        constants.update(v for call in self.load_calls for v in call.results)
         for index, value in enumerate(self.outputs):
             root = self.root(value)
             if root not in places and root not in constants:
@@ -214,7 +231,7 @@ class _Layout:
         first: dict[ir.Value, int] = {}
         last: dict[ir.Value, int] = {}
         intervals: list[Interval] = []
-        for step, call in enumerate(self.calls):
+        for step, call in enumerate(self.run_calls, len(self.load_calls)):
             for value in call.results:
                 first[value] = last[value] = step
             for value in call.operands:
@@ -228,6 +245,12 @@ class _Layout:
                 size = tensor_of(value.type).size_bytes
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
+
+
+def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
+    for key, offset in plan.offsets.items():
+        if isinstance(key, ir.Value):
+            places[key] = Place(base, offset)
 
 
 def _check_view(op: tri.Reshape | tri.Transpose) -> None:

@@ -36,12 +36,16 @@ class PortInfo:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """Describe the memory of a run; `thread_bytes` is for each thread but the first."""
+    """Describe the memory of a run; `thread_bytes` is for each thread but the first.
+
+    `prepared_bytes` is for what is computed from the weights when the package is loaded.
+    """
 
     activation_bytes: int
     activation_lower_bound_bytes: int
     weight_bytes: int
     thread_bytes: int = 0
+    prepared_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,15 @@ class StepInfo:
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """Describe a native kernel of the CPU."""
+    """Describe a native kernel of the CPU.
+
+    A run calls it `calls` times; loading the package calls it `load_calls` times.
+    """
 
     nodes: tuple[str, ...]
     ops: tuple[str, ...]
     calls: int
+    load_calls: int
     symbol: str
 
 
@@ -149,7 +157,10 @@ class SignatureInfo:
 
 @dataclass(frozen=True)
 class PackageInfo:
-    """Describe a package; `gpu_memory` is None without code for a GPU."""
+    """Describe a package; `gpu_memory` is None without code for a GPU.
+
+    `load_steps` run once, when the package is loaded, and `steps` at each run.
+    """
 
     file: str
     producer: str
@@ -163,6 +174,7 @@ class PackageInfo:
     math: MathInfo
     machines: tuple[MachineInfo, ...]
     layouts: tuple[LayoutInfo, ...]
+    load_steps: tuple[StepInfo, ...]
     steps: tuple[StepInfo, ...]
     kernels: tuple[KernelInfo, ...]
     gpus: tuple[GpuInfo, ...]
@@ -188,15 +200,22 @@ def package_info(
         tuple(PortInfo(port.name, port.dtype, port.shape) for port in manifest.inputs),
         tuple(PortInfo(port.name, port.dtype, port.shape) for port in manifest.outputs),
         MemoryInfo(
-            memory.arena_bytes, memory.arena_lower_bound, memory.weight_bytes, memory.thread_bytes
+            memory.arena_bytes,
+            memory.arena_lower_bound,
+            memory.weight_bytes,
+            memory.thread_bytes,
+            memory.prepared_bytes,
         ),
         _gpu_memory(manifest),
         tuple(_sizes(manifest)),
         _math(manifest),
         tuple(_machines(manifest, lacking)),
         tuple(_layouts(manifest)),
+        tuple(_step(step, manifest) for step in manifest.load_steps),
         tuple(_step(step, manifest) for step in manifest.steps),
-        tuple(KernelInfo(k.nodes, k.ops, k.calls, k.symbol) for k in manifest.kernels),
+        tuple(
+            KernelInfo(k.nodes, k.ops, k.calls, k.load_calls, k.symbol) for k in manifest.kernels
+        ),
         tuple(_gpu(code, manifest, lacking_gpu) for code in manifest.gpu),
         tuple(map(_accelerator, manifest.dla)),
         manifest.attempts,

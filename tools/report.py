@@ -1,6 +1,6 @@
 """Texts about packages: the report of `trivium info`, and the line of `trivium compile`."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..runtime.manifest import Manifest
 from .package_info import (
@@ -16,6 +16,7 @@ from .package_info import (
     PortInfo,
     SignatureInfo,
     SizeInfo,
+    StepInfo,
 )
 from .spelling import columns, count, section, spell_headroom, spell_names, spell_shape, spell_size
 
@@ -43,7 +44,8 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     yield section("math", [_math(info.math)])
     yield section("machines", _rows([(m.machine, _suitable(m)) for m in info.machines]))
     yield section("layouts", _layouts(info))
-    yield section("steps", _steps(info))
+    yield section("steps when the package is loaded", _steps(info.load_steps))
+    yield section("steps", _steps(info.steps))
     yield section("kernels", _rows([_kernel(kernel) for kernel in info.kernels]))
     gpus = [(gpu.architecture, gpu.lacking or "would run here") for gpu in info.gpus]
     yield section("code for GPUs", _rows(gpus))
@@ -100,6 +102,9 @@ def _memory(memory: MemoryInfo) -> Iterator[str]:
         yield f"per thread   {spell_size(memory.thread_bytes)} for each but the first"
     if memory.weight_bytes:
         yield f"weights      {spell_size(memory.weight_bytes)}"
+    if memory.prepared_bytes:
+        prepared = spell_size(memory.prepared_bytes)
+        yield f"prepared     {prepared}, computed from the weights when the package is loaded"
 
 
 def _size(size: SizeInfo) -> tuple[str, str]:
@@ -129,17 +134,24 @@ def _layouts(info: PackageInfo) -> list[str]:
     return [*values, *_rows(rows)] if rows or any(each.layout for each in info.layouts) else []
 
 
-def _steps(info: PackageInfo) -> Iterable[str]:
+def _steps(steps: Sequence[StepInfo]) -> Iterable[str]:
     return _rows(
         [
             (str(number), step.kind, spell_names(step.nodes), step.operation)
-            for number, step in enumerate(info.steps)
+            for number, step in enumerate(steps)
         ]
     )
 
 
 def _kernel(kernel: KernelInfo) -> tuple[str, ...]:
-    return f"{kernel.calls}x", spell_names(kernel.nodes), _ops(kernel), kernel.symbol
+    return _calls(kernel), spell_names(kernel.nodes), _ops(kernel), kernel.symbol
+
+
+def _calls(kernel: KernelInfo) -> str:
+    if not kernel.load_calls:
+        return f"{kernel.calls}x"
+    loaded = f"{kernel.load_calls}x at load"
+    return f"{kernel.calls}x, {loaded}" if kernel.calls else loaded
 
 
 def _ops(kernel: KernelInfo) -> str:

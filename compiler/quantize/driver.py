@@ -84,7 +84,7 @@ def quantize(
     progress = progress or _ignore
     with new_context():
         module = import_model(model, shapes=shapes)
-        Pipeline(default_pipeline(1, quantized=True)).run(module)
+        Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
         if table:
             scales = ScaleTable.load(table)
         else:

@@ -86,13 +86,17 @@ def run(
 class ConstantEvaluator:
     """Find out the value of an IR value that does not depend on any input, on demand.
 
-    Results are remembered; `budget` is the largest number of elements that any op on the way may
-    produce, so that asking never costs much. Returns None when the value is not constant.
+    Results are remembered. An op on the way may produce `budget` elements, or `growth` times the
+    bytes that it reads, so that asking never costs much. Returns None when the value is not
+    constant.
     """
 
-    def __init__(self, weights: Mapping[str, Array], budget: int = 1 << 16) -> None:
+    def __init__(
+        self, weights: Mapping[str, Array], budget: int = 1 << 16, growth: int = 4
+    ) -> None:
         self.weights = weights
         self.budget = budget
+        self.growth = growth
         self._known: dict[ir.Value, Array | None] = {}
 
     def __call__(self, value: ir.Value) -> Array | None:
@@ -103,7 +107,7 @@ class ConstantEvaluator:
                 pending.pop()
                 continue
             op = view(current.owner) if isinstance(current, ir.OpResult) else None
-            if op is None or not self._allowed(op):
+            if op is None or not self.evaluates(op):
                 self._known[current] = None
                 continue
             unknown = [v for v in op.operation.operands if v not in self._known]
@@ -113,21 +117,41 @@ class ConstantEvaluator:
             self._evaluate(op)
         return self._known[value]
 
+    def is_constant(self, value: ir.Value) -> bool:
+        """Say whether a value can be found out, without doing so."""
+        pending, seen = [value], {value}
+        while pending:
+            current = pending.pop()
+            op = view(current.owner) if isinstance(current, ir.OpResult) else None
+            if op is None or not self.evaluates(op) or self._lacks(op):
+                return False
+            pending += [v for v in op.operation.operands if v not in seen]
+            seen.update(op.operation.operands)
+        return True
+
     def forget(self) -> None:
         """Drop what is remembered: after IR was changed, handles may be stale."""
         self._known.clear()
 
-    def _allowed(self, op: Op) -> bool:
-        if op.fields.regions or not op.pure:
+    def _lacks(self, op: Op) -> bool:
+        return op.op_name == "tri.weight" and op.attributes["name"] not in self.weights
+
+    def evaluates(self, op: Op) -> bool:
+        """Say whether the results of an op are computed if its operands are constant."""
+        if op.fields.regions or not op.pure or op.terminator:
             return False
-        leaf = not op.operation.operands
-        return all(leaf or tensor_of(v.type).size <= self.budget for v in op.results)
+        operands = dict.fromkeys(op.operation.operands)
+        made = [tensor_of(value.type) for value in op.results]
+        if not operands or all(tensor.size <= self.budget for tensor in made):
+            return True
+        read = sum(tensor_of(value.type).size_bytes for value in operands)
+        return sum(tensor.size_bytes for tensor in made) <= read * self.growth
 
     def _evaluate(self, op: Op) -> None:
         known = {v: self._known[v] for v in op.operation.operands}
         if any(array is None for array in known.values()):
             results: Sequence[Array | None] = [None] * len(op.results)
-        elif op.op_name == "tri.weight" and op.attributes["name"] not in self.weights:
+        elif self._lacks(op):
             results = [None]
         else:
             groups = [lookup(g, cast("dict[ir.Value, Array]", known)) for g in op.operand_groups()]

@@ -9,7 +9,15 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.conv import Conv
 from .dialect import CpuOp
-from .packing import need_count, pack_columns, pack_rows, plain_columns, unpack_columns, unpack_rows
+from .packing import (
+    join_parts,
+    need_count,
+    pack_columns,
+    plain_columns,
+    split_rows,
+    unpack_columns,
+    unpack_rows,
+)
 
 
 class PackedConv(CpuOp):
@@ -132,7 +140,12 @@ class PanelConv(CpuOp):
 
 def pack_kernels(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv` into the order of a `cpu.packed_conv`."""
-    return pack_rows(w.reshape(group, w.shape[0] // group, -1), block)
+    return join_parts(split_kernels(w, group, block))
+
+
+def split_kernels(w: Array, group: int, block: int) -> list[Array]:
+    """Return the parts that `pack_kernels` joins: [group, blocks, depth, outputs of a block]."""
+    return split_rows(w.reshape(group, w.shape[0] // group, -1), block)
 
 
 def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -> Shape:

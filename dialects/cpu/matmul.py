@@ -6,12 +6,16 @@ from ..tri.matmul import MatMul
 from .dialect import CpuOp
 from .packing import need_count, plain_columns, unpack_columns
 
+NARROW = ("i8", "ui8", "i16", "ui16", "f16", "bf16")
+"""The types of which f32 has all numbers."""
+
 
 class PackedMatMul(CpuOp):
     """Multiply by a matrix as `tri.mat_mul` does, whose columns come in panels.
 
     `w` is [panels, depth, columns of a panel], packed by `pack_columns`; `columns` counts
-    those that are not filling. Code works on `rows` rows at a time; 0 leaves that open.
+    those that are not filling. It may be of a narrower type, all numbers of which that of `a` has.
+    Code works on `rows` rows at a time; 0 leaves that open.
     """
 
     a: Operand
@@ -25,8 +29,9 @@ class PackedMatMul(CpuOp):
     @staticmethod
     def infer(a: Tensor, w: Tensor, *, columns: int, rows: int = 0) -> Tensor:
         need_count("rows", rows)
-        return MatMul.infer(a, Tensor(plain_columns(w, columns), w.dtype))
+        dtype = a.dtype if a.dtype == "f32" and w.dtype in NARROW else w.dtype
+        return MatMul.infer(a, Tensor(plain_columns(w, columns), dtype))
 
     @staticmethod
     def reference(a: Array, w: Array, *, columns: int, rows: int = 0) -> Array:
-        return MatMul.reference(a, unpack_columns(w, columns))
+        return MatMul.reference(a, unpack_columns(w, columns).astype(a.dtype))

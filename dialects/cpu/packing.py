@@ -3,6 +3,7 @@
 In a block of rows a column lies side by side, in a block of columns (a panel) a row does.
 """
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -35,12 +36,29 @@ def need_count(name: str, count: int) -> None:
 
 def pack_rows(matrices: Array, block: int) -> Array:
     """Pack [count, rows, depth] to [count, rows * depth]: block after block, depth by depth."""
-    starts = block_starts(matrices.shape[1], block)
-    blocks = [
-        matrices[:, first:last].swapaxes(1, 2).reshape(len(matrices), -1)
-        for first, last in pairwise(starts)
-    ]
-    return np.concatenate(blocks, axis=1)
+    return join_parts(split_rows(matrices, block))
+
+
+def join_parts(parts: Sequence[Array]) -> Array:
+    """Join arrays [count, ...] to one of [count, elements]."""
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)
+
+
+def split_rows(matrices: Array, block: int) -> list[Array]:
+    """Split [count, rows, depth] into blocks of one height: [count, blocks, depth, rows of one].
+
+    There is a part for each of at most two heights. `pack_rows` joins the parts.
+    """
+    count, rows, depth = matrices.shape
+    large, small, many, few = even_split(rows, block)
+    parts: list[Array] = []
+    first = 0
+    for height, blocks in ((large, many), (small, few)):
+        if blocks:
+            taken = matrices[:, first : first + height * blocks]
+            parts.append(taken.reshape(count, blocks, height, depth).swapaxes(2, 3))
+        first += height * blocks
+    return parts
 
 
 def unpack_rows(packed: Array, rows: int, block: int) -> Array:

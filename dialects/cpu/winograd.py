@@ -9,7 +9,7 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.conv import Conv
 from .dialect import CpuOp
-from .packing import pack_columns, pack_rows, unpack_rows
+from .packing import pack_columns, split_rows, unpack_rows
 
 TAPS = 3
 
@@ -67,21 +67,42 @@ TRANSFORMS = {
 
 def transform_kernels(w: Array, tile: int, block: int) -> Array:
     """Transform the kernels of a 3x3 `tri.conv` to those of a `cpu.winograd_conv`."""
-    return pack_rows(_transformed(w, tile).reshape(1, len(w), -1), block)[0]
+    parts = [_transformed(part, tile) for part in split_taps(w, block)]
+    return np.concatenate([part.reshape(-1) for part in parts])
 
 
 def transform_kernel_columns(w: Array, tile: int, block: int) -> Array:
     """Transform the kernels of a 3x3 `tri.conv` to those of a `cpu.blocked_winograd_conv`."""
-    points = np.moveaxis(_transformed(w, tile), 0, -1)
-    return np.stack([pack_columns(matrix, block) for matrix in points], axis=1)
+    return _transformed(tap_columns(w, block), tile)
 
 
-def _transformed(w: Array, tile: int) -> Array:
-    """Return [outputs, points, channels]."""
-    matrix = np.array(TRANSFORMS[tile].kernel)
-    transformed = np.einsum("pi,ocij,qj->opqc", matrix, w.astype(np.float64), matrix)
+def kernel_matrix(tile: int) -> Array:
+    """Return the matrix [points, taps] by which the 9 taps of a kernel are transformed, in f64."""
+    matrix = np.array(TRANSFORMS[tile].kernel, np.float64)
+    return np.kron(matrix, matrix)
+
+
+def split_taps(w: Array, block: int) -> list[Array]:
+    """Return the taps that `transform_kernels` transforms: [blocks, taps, channels, outputs].
+
+    There is an array for each of at most two sizes of blocks of outputs.
+    """
     outputs, channels = w.shape[:2]
-    return transformed.reshape(outputs, -1, channels).astype(w.dtype)
+    rows = w.reshape(outputs, channels, -1).swapaxes(1, 2).reshape(1, outputs, -1)
+    parts = split_rows(rows, block)
+    return [part.reshape(part.shape[1], TAPS**2, channels, part.shape[3]) for part in parts]
+
+
+def tap_columns(w: Array, block: int) -> Array:
+    """Return the taps that `transform_kernel_columns` does: [panels, taps, channels, outputs]."""
+    taps = np.moveaxis(w.reshape(*w.shape[:2], -1), 0, -1)
+    return np.stack([pack_columns(matrix, block) for matrix in taps.swapaxes(0, 1)], axis=1)
+
+
+def _transformed(taps: Array, tile: int) -> Array:
+    """Transform [count, taps, channels, outputs] to [count, points, channels, outputs]."""
+    wide = np.einsum("pt,ntco->npco", kernel_matrix(tile), taps.astype(np.float64))
+    return wide.astype(taps.dtype)
 
 
 class WinogradConv(CpuOp):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import RunError
-from ..manifest import ABSENT, ARENA, FIRST_PORT, ON_GPU, WEIGHTS, Manifest
+from ..manifest import ABSENT, ARENA, FIRST_PORT, ON_GPU, PREPARED, WEIGHTS, Manifest
 from ..memory import Place
 from ..slots import Slot
 from .array import DeviceArray
@@ -84,7 +84,7 @@ class DevicePorts:
                 raise _not_alone(f"{what} of {', '.join(step.nodes)} runs on {where}")
         copied = [(*step.operands, *step.results) for step in manifest.steps if step.kind == "copy"]
         for index in (*chain(*copied), *(port.buffer for port in manifest.outputs)):
-            if manifest.buffers[index].base in (ARENA, WEIGHTS):
+            if manifest.buffers[index].base in (ARENA, WEIGHTS, PREPARED):
                 raise _not_alone(f"'{manifest.buffers[index].name}' is in the memory of the host")
 
     def _borrow(self, role: str, slot: Slot, value: object) -> Borrowed:

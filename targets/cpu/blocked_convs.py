@@ -9,13 +9,14 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array, Shape
-from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter, uses
 from .blocked_forms import Blocks, Form, has_blocked_form
 from .conv_phases import BlockedPhases
 from .layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
+from .packed_constants import packed_constant
 from .products import Product, product_of
 from .schedule import SCHEDULE, WINOGRAD
+from .winograd_weights import transformed_parts
 
 
 @has_blocked_form(tri.Conv)
@@ -23,19 +24,20 @@ def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
     if SCHEDULE in op.operation.attributes:
         raise NoMatch("has a schedule for a plain image")
     outputs, channels, *_ = tensor_of(op.w.type).shape
-    kernels = rewriter.constant(op.w)
+    rewriter.need_constant(op.w)
     if outputs == channels * op.group and channels < blocks.lanes and op.group > 1:
-        return _lanes(op, kernels, blocks)
+        return _lanes(op, blocks)
     product = product_of(op)
     whole = channels % blocks.lanes == 0
     if product is None or product.outputs % blocks.lanes or not (whole or op.group == 1):
         raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
-    return _dense(op, kernels, product, blocks)
+    return _dense(op, product, blocks)
 
 
 @has_blocked_form(tri.ConvTranspose)
 def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -> Form:
-    phases, kernels = BlockedPhases.of(op, blocks.lanes), rewriter.constant(op.w)
+    rewriter.need_constant(op.w)
+    phases = BlockedPhases.of(op, blocks.lanes)
     count, taps = math.prod(op.strides), phases.taps
     x, y = tensor_of(op.x.type), tensor_of(op.y.type)
     product = Product(
@@ -53,10 +55,13 @@ def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -
     schedule, cost = conv_cost(product, blocks.machine, 0.0)
 
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
-        packed = cpu.pack_phases(kernels, op.strides, phases.crops, schedule.vectors * blocks.lanes)
+        def pack(kernels: Array) -> Array:
+            columns = schedule.vectors * blocks.lanes
+            return cpu.pack_phases(kernels, op.strides, phases.crops, columns)
+
         return cpu.BlockedConvTranspose.build(
             _bordered(blocked[0], (*phases.before, *phases.after)),
-            _weight(op, packed, rewriter),
+            packed_constant(op, op.w, pack, rewriter),
             op.b,
             outputs=y.shape[1],
             kernel=taps,
@@ -70,9 +75,9 @@ def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -
     return Form((0,), build, count * cost, cost)
 
 
-def _lanes(op: tri.Conv, kernels: Array, blocks: Blocks) -> Form:
+def _lanes(op: tri.Conv, blocks: Blocks) -> Form:
     """Return the form of a convolution whose groups are parts of a block."""
-    channels = kernels.shape[1]
+    channels = tensor_of(op.w.type).shape[1]
     if blocks.lanes % channels:
         raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
     if channels == 1:
@@ -84,14 +89,14 @@ def _lanes(op: tri.Conv, kernels: Array, blocks: Blocks) -> Form:
         blocked = channels * depthwise_costs(op, blocks.machine)[1]
 
     def build(images: Sequence[ir.Value], rewriter: Rewriter) -> Op:
-        w = _weight(op, cpu.pack_lanes(kernels, blocks.lanes), rewriter)
+        w = packed_constant(op, op.w, lambda w: cpu.pack_lanes(w, blocks.lanes), rewriter)
         image = _bordered(images[0], op.pads)
-        return cpu.LaneConv.build(image, w, op.b, **_window(op, kernels))
+        return cpu.LaneConv.build(image, w, op.b, **_window(op))
 
     return Form((0,), build, plain, blocked + _border_cost(op, blocks))
 
 
-def _dense(op: tri.Conv, kernels: Array, product: Product, blocks: Blocks) -> Form:
+def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
     """Return the form of a convolution that sums over whole blocks, or over a plain image."""
     machine, lanes = blocks.machine, blocks.lanes
     images = (0,) if tensor_of(op.x.type).shape[1] % lanes == 0 else ()
@@ -101,29 +106,34 @@ def _dense(op: tri.Conv, kernels: Array, product: Product, blocks: Blocks) -> Fo
     def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
         image = blocked[0] if blocked else op.x
         if schedule.method == WINOGRAD:
-            return _winograd(op, image, kernels, schedule.rows, lanes, rewriter)
-        packed = cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
+            return _winograd(op, image, schedule.rows, lanes, rewriter)
+
+        def pack(kernels: Array) -> Array:
+            return cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
+
         return cpu.BlockedConv.build(
             _bordered(image, op.pads),
-            _weight(op, packed, rewriter),
+            packed_constant(op, op.w, pack, rewriter),
             op.b,
-            outputs=len(kernels),
+            outputs=tensor_of(op.w.type).shape[0],
             lanes=lanes,
             group=op.group,
             rows=schedule.rows,
-            **_window(op, kernels),
+            **_window(op),
         )
 
     _, plain = conv_cost(product, machine, blocks.error)
     return Form(images, build, plain, cost + _border_cost(op, blocks))
 
 
-def _winograd(
-    op: tri.Conv, image: ir.Value, kernels: Array, tile: int, lanes: int, rewriter: Rewriter
-) -> Op:
-    outputs, sizes = len(kernels), tensor_of(op.y.type).shape[2:]
+def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Rewriter) -> Op:
+    outputs, sizes = tensor_of(op.w.type).shape[0], tensor_of(op.y.type).shape[2:]
     vectors = max(v for v in (1, 2, 3, 4) if outputs // lanes % v == 0)
-    u = _weight(op, cpu.transform_kernel_columns(kernels, tile, vectors * lanes), rewriter)
+
+    def split(kernels: Array) -> list[Array]:
+        return [cpu.tap_columns(kernels, vectors * lanes)]
+
+    (u,) = transformed_parts(op, tile, split, rewriter)
     ends = [
         pad + cpu.whole_tiles(size, tile) - size
         for pad, size in zip(op.pads[2:], sizes, strict=True)
@@ -149,9 +159,6 @@ def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
     return relayout_cost(tensor_of(op.x.type), blocks.machine)
 
 
-def _weight(op: tri.Conv | tri.ConvTranspose, packed: Array, rewriter: Rewriter) -> ir.Value:
-    return tri.build_constant(rewriter.module, packed, f"{hint(op)}.weight").results[0]
-
-
-def _window(op: tri.Conv, kernels: Array) -> dict[str, Any]:
-    return {"kernel": kernels.shape[2:], "strides": op.strides, "dilations": op.dilations}
+def _window(op: tri.Conv) -> dict[str, Any]:
+    kernel = tensor_of(op.w.type).shape[2:]
+    return {"kernel": kernel, "strides": op.strides, "dilations": op.dilations}

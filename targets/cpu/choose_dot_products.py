@@ -23,8 +23,8 @@ from .pack_words import (
     check_size,
     dot_convolution,
     dot_product,
-    weight_constant,
 )
+from .packed_constants import constant_before
 
 BYTE = np.iinfo(np.int8)
 
@@ -36,14 +36,17 @@ class ChooseDotProducts(Pass):
     """Multiply bytes and bf16 by constant weights word by word, with sums in 32 bits.
 
     Zero points go into the bias: the sum of (x - z) * w is that of x * w, less z times that of w.
-    Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit
-    are the sum of several parts. `machine` is what the kernels will run on: bf16 stays as it is
-    where that has no instruction for it, and without `halves`.
+    Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit,
+    as unsigned ones without their zero point do, are bytes plus a number for each output, which is
+    multiplied by the sums of the inputs; or the sum of several parts. `machine` is what the kernels
+    will run on: bf16 stays as it is where that has no instruction for it, and without `halves`.
 
         tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   cpu.dot_mat_mul %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_conv %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_panel_conv, for small maps
         tri.mat_mul %x, %w                            =>   cpu.dot_mat_mul %x, %w_packed, %zeros
+        tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   tri.add (cpu.dot_mat_mul %x, %w_packed),
+                                                           tri.mul (cpu.dot_mat_mul %x, %ones), %n
     """
 
     halves: bool = True
@@ -95,6 +98,14 @@ def _bytes_of(value: ir.Value, rewriter: Rewriter) -> _Bytes:
     return _Bytes(x, int(rewriter.scalar(shift.b)))
 
 
+def _shifts(w: Array, axes: tuple[int, ...]) -> Array:
+    """Return, for each output, a number without which its weights are bytes; zeros if none does."""
+    least, most = w.min(axes), w.max(axes)
+    fit = (least >= BYTE.min) & (most <= BYTE.max)
+    shifts = np.where(fit, 0, least - BYTE.min)
+    return shifts if (most - shifts <= BYTE.max).all() else np.zeros_like(shifts)
+
+
 def _parts(w: Array) -> list[Array]:
     """Return weights as one array of bytes, or as several that add up to them."""
     if w.min() < MOST_PARTS * BYTE.min or w.max() > MOST_PARTS * BYTE.max:
@@ -112,13 +123,13 @@ def _bias(
     """Build, before an op, its bias without what zero points add; `sums` are those of weights."""
     known = None if given is None else rewriter.find_constant(given)
     fixed = -inputs.offset * sums if known is None else known - inputs.offset * sums
-    bias = weight_constant(op, fixed.astype(np.int32), "bias", rewriter)
+    bias = constant_before(op, fixed.astype(np.int32), "bias", rewriter)
     with rewriter.before(op):
         if given is not None and known is None:
             bias = tri.Add.build(given, bias).y
         if inputs.unknown is None:
             return bias
-    weights = weight_constant(op, sums.astype(np.int32), "sums", rewriter)
+    weights = constant_before(op, sums.astype(np.int32), "sums", rewriter)
     with rewriter.before(op):
         zero = tri.Reshape.build(inputs.unknown, shape=(1,)).y
         return tri.Sub.build(bias, tri.Mul.build(zero, weights).y).y
@@ -127,25 +138,38 @@ def _bias(
 Multiply = Callable[[Array, ir.Value], Op]
 
 
-def _replace(
-    op: tri.MatMul | tri.Conv,
-    parts: Sequence[Array],
-    inputs: _Bytes,
-    given: ir.Value | None,
-    axes: tuple[int, ...],
-    multiply: Multiply,
-    rewriter: Rewriter,
-) -> None:
-    """Replace an op by the sum of products with parts of its weights; `axes` are the depth."""
-    made: Op | None = None
-    for part in parts:
-        sums = part.sum(axes, np.int64)
-        bias = _bias(op, given if made is None else None, inputs, sums, rewriter)
-        with rewriter.before(op):
-            product = multiply(part, bias)
-            made = product if made is None else tri.Add.build(made.results[0], product.results[0])
-    assert made is not None, "there is one part at least"
-    rewriter.replace(op, made)
+@dataclass(frozen=True)
+class _Products:
+    """Build products of bytes with parts of the weights of an op; `axes` are the depth of those."""
+
+    op: tri.MatMul | tri.Conv
+    inputs: _Bytes
+    axes: tuple[int, ...]
+    multiply: Multiply
+    rewriter: Rewriter
+
+    def total(self, parts: Sequence[Array], given: ir.Value | None) -> Op:
+        """Build the sum of products with all parts, and of a bias if one is given."""
+        made = self._product(parts[0], given)
+        for part in parts[1:]:
+            product = self._product(part, None)
+            with self.rewriter.before(self.op):
+                made = tri.Add.build(made.results[0], product.results[0])
+        return made
+
+    def shifted(self, made: Op, shifts: Array, ones: Array) -> Op:
+        """Build what a product lacks of which a number was taken off all weights of an output."""
+        sums = self._product(ones, None)
+        numbers = constant_before(self.op, shifts.astype(np.int32), "shifts", self.rewriter)
+        with self.rewriter.before(self.op):
+            lacking = tri.Mul.build(sums.results[0], numbers).y
+            return tri.Add.build(made.results[0], lacking)
+
+    def _product(self, part: Array, given: ir.Value | None) -> Op:
+        sums = part.sum(self.axes, np.int64)
+        bias = _bias(self.op, given, self.inputs, sums, self.rewriter)
+        with self.rewriter.before(self.op):
+            return self.multiply(part, bias)
 
 
 class _ByteMatMul(MachinePattern):
@@ -154,12 +178,18 @@ class _ByteMatMul(MachinePattern):
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
         inputs = _bytes_of(op.a, rewriter)
         check_matrix(op)
-        parts = _parts(rewriter.constant(op.b))
+        w = rewriter.constant(op.b)
+        shifts = _shifts(w, (0,))
+        parts = _parts(w - shifts)
 
         def multiply(part: Array, bias: ir.Value) -> Op:
             return dot_product(op, inputs.x, part, bias, self.machine, rewriter)
 
-        _replace(op, parts, inputs, None, (0,), multiply, rewriter)
+        products = _Products(op, inputs, (0,), multiply, rewriter)
+        made = products.total(parts, None)
+        if shifts.any():
+            made = products.shifted(made, shifts, np.ones((len(w), 1), np.int8))
+        rewriter.replace(op, made)
 
 
 class _ByteConv(MachinePattern):
@@ -168,15 +198,23 @@ class _ByteConv(MachinePattern):
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         inputs = _bytes_of(op.x, rewriter)
         check_kernels(op)
-        parts = _parts(rewriter.constant(op.w))
+        w = rewriter.constant(op.w)
+        axes = tuple(range(1, w.ndim))
+        ones = (1,) * (w.ndim - 2)
+        shifts = _shifts(w, axes) if op.group == 1 else np.zeros(len(w), w.dtype)
+        parts = _parts(w - shifts.reshape(-1, 1, *ones))
         if any(op.pads):
             _check_padding(inputs)
-        axes = tuple(range(1, parts[0].ndim))
 
         def multiply(part: Array, bias: ir.Value) -> Op:
             return dot_convolution(op, inputs.x, part, bias, inputs.zero, self.machine, rewriter)
 
-        _replace(op, parts, inputs, op.b, axes, multiply, rewriter)
+        products = _Products(op, inputs, axes, multiply, rewriter)
+        made = products.total(parts, op.b)
+        if shifts.any():
+            kernel = np.ones((1, *w.shape[1:]), np.int8)
+            made = products.shifted(made, shifts.reshape(-1, *ones), kernel)
+        rewriter.replace(op, made)
 
 
 def _check_padding(inputs: _Bytes) -> None:
@@ -233,13 +271,13 @@ def _check_half(op: Op) -> None:
 
 
 def _zeros(op: Op, count: int, rewriter: Rewriter) -> ir.Value:
-    return weight_constant(op, np.zeros(count, np.float32), "bias", rewriter)
+    return constant_before(op, np.zeros(count, np.float32), "bias", rewriter)
 
 
 def _wide(op: Op, bias: ir.Value, rewriter: Rewriter) -> ir.Value:
     """Return a bias in the type of sums."""
     if (known := rewriter.find_constant(bias)) is not None:
-        return weight_constant(op, known.astype(np.float32), "bias", rewriter)
+        return constant_before(op, known.astype(np.float32), "bias", rewriter)
     with rewriter.before(op):
         return tri.Cast.build(bias, to="f32").y
 

@@ -4,7 +4,6 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import NATIVE, Machine, find_machine
 from ...dialects.core.module import Module
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from ..options import WINOGRAD_ERROR
@@ -13,6 +12,7 @@ from .machine_pattern import MachinePattern
 from .schedule import WINOGRAD
 from .tiles import choose_tile
 from .winograd_layout import winograd_layout
+from .winograd_weights import transformed_parts
 
 
 class ChooseWinograd(Pass):
@@ -21,8 +21,10 @@ class ChooseWinograd(Pass):
     `error` is what a layer may lose, relative to its largest output: 4x4 tiles may be taken when
     it allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6. An op
     whose attribute fixes its schedule has that one. `machine` is what the kernels will run on.
+    Kernels are transformed when the package is loaded: they are larger then.
 
-        tri.conv %x, %w   =>   cpu.winograd_conv %x, %u {tile = 4}
+        tri.conv %x, %w   =>   %u = tri.mat_mul %transform, %taps
+                               cpu.winograd_conv %x, %u {tile = 4}
     """
 
     error: float = WINOGRAD_ERROR
@@ -45,9 +47,10 @@ class _Winograd(MachinePattern):
             raise NoMatch(f"runs as {schedule}")
         tile, outputs = schedule.rows, tensor_of(op.w.type).shape[0]
         block = _block(op, tile, self.machine)
-        kernels = cpu.transform_kernels(rewriter.constant(op.w), tile, block)
+        parts = transformed_parts(op, tile, lambda w: cpu.split_taps(w, block), rewriter)
         with rewriter.before(op):
-            u = tri.build_constant(rewriter.module, kernels, f"{hint(op)}.weight").results[0]
+            flat = [tri.Reshape.build(part, shape=(tensor_of(part.type).size,)).y for part in parts]
+            u = flat[0] if len(flat) == 1 else tri.Concat.build(flat, axis=0).y
             new = cpu.WinogradConv.build(
                 op.x, u, op.b, tile=tile, outputs=outputs, block=block, pads=op.pads
             )

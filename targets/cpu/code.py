@@ -14,7 +14,7 @@ from ...runtime.team import CODE as THREADS
 from ..code import Buffers, Code, NumberedCall
 from ..core import Progress
 from ..options import Options
-from ..program import Call
+from ..program import Call, Program
 from .compile import (
     CpuCode,
     compile_kernels,
@@ -91,9 +91,9 @@ class NativeCode(Code):
             made[THREADS] = compile_threads()
         return made
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self, program: Program) -> dict[str, Any]:
         machines = tuple(map(_requirements, self.codes))
-        return {"kernels": _kernels(self.codes[0]), "machines": machines}
+        return {"kernels": _kernels(self.codes[0], program), "machines": machines}
 
 
 def _requirements(code: CpuCode) -> m.CpuRequirements:
@@ -101,8 +101,9 @@ def _requirements(code: CpuCode) -> m.CpuRequirements:
     return m.CpuRequirements(machine.architecture, machine.features, machine.name)
 
 
-def _kernels(code: CpuCode) -> tuple[m.Kernel, ...]:
-    calls = Counter(kernel.symbol for kernel in code.kernels.values())
+def _kernels(code: CpuCode, program: Program) -> tuple[m.Kernel, ...]:
+    loaded = {call.op for call in program.calls[: program.load_count]}
+    calls = Counter((kernel.symbol, group in loaded) for group, kernel in code.kernels.items())
     described: dict[str, m.Kernel] = {}
     for group, kernel in code.kernels.items():
         members = [o.op_name for o in ops(group.block) if not o.terminator]
@@ -113,7 +114,8 @@ def _kernels(code: CpuCode) -> tuple[m.Kernel, ...]:
                 f"{_requirements(code).folder}{kernel.symbol}.o",
                 node_names(group.location),
                 tuple(name for name in members if name != tri.Constant.op_name),
-                calls[kernel.symbol],
+                calls[kernel.symbol, False],
+                calls[kernel.symbol, True],
             ),
         )
     return tuple(described.values())

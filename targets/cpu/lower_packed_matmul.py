@@ -36,7 +36,7 @@ def lower_packed_mat_mul(
         (depth,),
         dtype,
         lambda rows, i, k: left.load([rows.first + i, *k]),
-        StoredPanel(w, (depth,), tile),
+        StoredPanel(w, (depth,), tile, dtype=dtype),
         finish,
     ).emit(tile)
 

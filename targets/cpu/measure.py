@@ -70,7 +70,8 @@ def _prepare(
     choose = ChooseWinograd(max(ERRORS.values()), machine.name)
     passes = (choose, PackWeights(machine.name), *grouping_pipeline(2))
     Pipeline((*passes, Place(("cpu",)))).run(module)
-    (group,) = [found for found in ops(module.operation) if isinstance(found, tri.Group)]
+    # The op is in the last group; those before it transform weights when a package is loaded.
+    group = [found for found in ops(module.operation) if isinstance(found, tri.Group)][-1]
     code = compile_kernels([group], machine, lambda line: None, options)
     kernel = code.kernels[group]
     values = [*group.operation.operands, *group.results]

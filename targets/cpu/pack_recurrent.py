@@ -7,13 +7,14 @@ import numpy as np
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import NATIVE, Machine, find_machine
+from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import DTYPES, Array, Shape
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from .machine_pattern import MachinePattern
 from .number import compute_dtype
+from .packed_constants import constant_before, packed_constant
 from .recurrent_limits import refusal
 
 
@@ -46,20 +47,27 @@ class _Pack(MachinePattern):
         x = tensor_of(op.x.type)
         if x.dtype != compute_dtype(x.dtype) or not x.size:
             raise NoMatch("has inputs of a type that is widened, or none")
-        w, r = rewriter.constant(op.w), rewriter.constant(op.r)
+        rewriter.need_constant(op.r)
         b = None if op.b is None else rewriter.constant(op.b)
-        parts = _parts(op, r.shape[1])
+        parts = _parts(op, tensor_of(op.r.type).shape[1])
         columns = panel_columns(parts, x.shape[1], x.dtype, self.machine)
-        packed = cpu.pack_recurrent(r, parts, columns)
 
-        def constant(array: Array, what: str) -> Any:
-            made = tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}")
-            return made.results[0]
+        def turn(w: Array) -> Array:
+            return np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
+
+        def pack(r: Array) -> Array:
+            return cpu.pack_recurrent(r, parts, columns)
+
+        turned = packed_constant(op, op.w, turn, rewriter)
+        packed = packed_constant(op, op.r, pack, rewriter)
+
+        def constant(array: Array, what: str) -> ir.Value:
+            return constant_before(op, array, what, rewriter)
 
         with rewriter.before(op):
-            turned = np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
-            inputs = tri.MatMul.build(op.x, constant(turned, "weight")).y
-            states, more = [op.initial_h], dict[str, Any]()
+            inputs = tri.MatMul.build(op.x, turned).y
+            states: list[ir.Value | None] = [op.initial_h]
+            more: dict[str, Any] = {}
             kept = None
             if b is not None:
                 added, kept = _biases(op, b.reshape(len(b), 2, -1))
@@ -71,7 +79,7 @@ class _Pack(MachinePattern):
                 states.append(op.initial_c)
             new = _PACKED[type(op)].build(
                 inputs,
-                constant(packed, "recurrent"),
+                packed,
                 *states,
                 hidden_size=op.hidden_size,
                 direction=op.direction,

@@ -7,19 +7,12 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
-from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array
 from ...dialects.cpu.words import WORD
-from ...passes.constants import hint
 from ...passes.rewriting import NoMatch, Rewriter
+from .packed_constants import constant_before
 from .tiles import choose_tile
 from .vector_axis import output_tile
-
-
-def weight_constant(op: Op, array: Array, what: str, rewriter: Rewriter) -> ir.Value:
-    """Build, before an op, a constant that is named after its result and what it is."""
-    with rewriter.before(op):
-        return tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}").results[0]
 
 
 def check_matrix(op: tri.MatMul) -> None:
@@ -56,7 +49,7 @@ def dot_product(
     """Build, before an op, a product with a matrix of i8 or bf16, packed for a machine."""
     left, (depth, columns) = tensor_of(a.type), w.shape
     tile = choose_tile(machine, WORD, left.size // depth, columns)
-    packed = weight_constant(op, cpu.pack_word_columns(w, tile.columns), "weight", rewriter)
+    packed = constant_before(op, cpu.pack_word_columns(w, tile.columns), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotMatMul.build(a, packed, bias, columns=columns)
 
@@ -84,12 +77,12 @@ def dot_convolution(
     }
     columns = _panel_columns(op, machine)
     if columns is not None:
-        panels = weight_constant(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
+        panels = constant_before(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
         with rewriter.before(op):
             return cpu.DotPanelConv.build(x, panels, bias, **attributes)
     pixels = math.prod(tensor_of(op.y.type).shape[2:])
     block = choose_tile(machine, WORD, w.shape[0] // op.group, pixels).rows
-    packed = weight_constant(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
+    packed = constant_before(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
 

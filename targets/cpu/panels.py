@@ -7,6 +7,7 @@ from typing import Protocol
 from ...dialects.core.tensor import DTYPES, Shape
 from ..strides import row_major
 from .buffer import Buffer, Lanes
+from .conversion import convert
 from .index import Index, for_each
 from .kernel import KernelBuilder
 from .number import Number
@@ -94,7 +95,8 @@ class StoredPanel:
 
     `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
     a panel or a part of them. Column 0 is the first one of panel `first`. Where few tiles run over
-    a panel, `ahead` says how many elements before it is read a weight is fetched.
+    a panel, `ahead` says how many elements before it is read a weight is fetched. Weights of
+    another type become `dtype` as they are read, if that is given.
     """
 
     panels: Buffer
@@ -102,6 +104,7 @@ class StoredPanel:
     tile: Tile
     first: Index = field(default_factory=lambda: Index(0))
     ahead: int = 0
+    dtype: str = ""
 
     def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
         pass
@@ -119,7 +122,8 @@ class StoredPanel:
         if self.ahead and self._streams:
             for v in range(len(masks)):
                 self.panels.prefetch(row + (v * plain.width + self.ahead))
-        return [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
+        loaded = [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
+        return [convert(number, self.dtype) if self.dtype else number for number in loaded]
 
     def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
         """Fetch as much of the next panel in each tile that all of it is there in the end."""

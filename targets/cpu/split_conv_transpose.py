@@ -8,15 +8,14 @@ import numpy as np
 from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.machine import NATIVE, find_machine
-from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import DTYPES, Array, Shape
-from ...passes.constants import hint
 from ...passes.core import Pass
 from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from .conv_phases import BlockedPhases, need_dense_phases
 from .machine_pattern import MachinePattern
+from .packed_constants import constant_before, packed_constant
 
 
 class SplitConvTranspose(Pass):
@@ -42,11 +41,12 @@ class _Split(MachinePattern):
 
     def rewrite(self, op: tri.ConvTranspose, rewriter: Rewriter) -> None:
         need_dense_phases(op)
+        rewriter.need_constant(op.w)
         if self._runs_on_blocks(op):
             raise NoMatch("is computed on blocked images")
-        w, strides, rank = rewriter.constant(op.w), op.strides, len(op.strides)
+        strides, rank = op.strides, len(op.strides)
         bias = None if op.b is None else rewriter.constant(op.b)
-        taps = cpu.phase_taps(w.shape[2:], strides)
+        taps = cpu.phase_taps(tensor_of(op.w.type).shape[2:], strides)
         sizes, inputs = (tensor_of(v.type).shape[2:] for v in (op.y, op.x))
         # Sets of outputs before the first one that is kept, and up to the last one.
         axes = list(zip(op.pads[:rank], strides, strict=True))
@@ -58,12 +58,14 @@ class _Split(MachinePattern):
         after = [stop - size for stop, size in zip(last, inputs, strict=True)]
         if min(*before, *after) < 0:
             raise NoMatch("cuts off whole inputs")
+        w = packed_constant(op, op.w, lambda w: _split_kernels(w, op.group, strides), rewriter)
+        sets = None if bias is None else bias.repeat(math.prod(strides))
+        b = None if sets is None else constant_before(op, sets, "bias", rewriter)
         with rewriter.before(op):
-            sets = None if bias is None else bias.repeat(math.prod(strides))
             spread = tri.Conv.build(
                 op.x,
-                _constant(rewriter, op, _split_kernels(w, op.group, strides), "weight"),
-                None if sets is None else _constant(rewriter, op, sets, "bias"),
+                w,
+                b,
                 strides=(1,) * rank,
                 pads=(*before, *after),
                 dilations=(1,) * rank,
@@ -105,10 +107,6 @@ def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
     moved = tri.Transpose.build(split.y, permutation=(0, 1, *pairs))
     image = [size * stride for size, stride in zip(sizes, strides, strict=True)]
     return tri.Reshape.build(moved.y, shape=(batch, outputs, *image))
-
-
-def _constant(rewriter: Rewriter, op: tri.ConvTranspose, array: Array, what: str) -> ir.Value:
-    return tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}").results[0]
 
 
 def _cropped(made: Op, starts: list[int], shape: Shape) -> Op:

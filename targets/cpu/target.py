@@ -28,6 +28,7 @@ from .split_conv_transpose import SplitConvTranspose
 class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
+    prepares = True
     kept_entries = (PACKAGED,)
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
@@ -48,7 +49,7 @@ class CpuTarget(Target):
             PackRecurrent(machine),
             *tuned,
             ChooseWinograd(error, machine),
-            PackWeights(machine),
+            PackWeights(machine, not options.strict),
             Eliminate(),
         )
 

@@ -11,7 +11,7 @@ from ...dialects.core.op import Op
 from ...dialects.dla.types import CONSTANTS, OUTPUTS
 from ...runtime.manifest import DESCRIPTION, Step
 from ..code import Buffers, Code, NumberedCall
-from ..program import Call
+from ..program import Call, Program
 from .attempts import Log
 from .core import container
 from .core.packet import InstructionSet
@@ -57,7 +57,7 @@ class ProgramCode(Code):
         }
         return {DESCRIPTION: description.source.encode(), **files}
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self, program: Program) -> dict[str, Any]:
         description = self.instructions.description
         found = (
             measure(program, description, entry_of(name), self.bounds[name])

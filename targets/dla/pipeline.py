@@ -2,10 +2,9 @@
 
 from ...passes.cse import Cse
 from ...passes.decompose import Decompose
-from ...passes.default import QUANTISED
+from ...passes.default import QUANTISED, WIDEN
 from ...passes.eliminate import Eliminate
 from ...passes.expose_storage import ExposeStorage
-from ...passes.fold_constants import FoldConstants
 from ...passes.fold_shapes import FoldShapes
 from ...passes.lower_quantized import LowerQuantized
 from ...passes.sign_bytes import SignBytes
@@ -21,7 +20,7 @@ from .record_refusals import RecordRefusals
 from .segment_dla import SegmentDla
 from .select_dla import SelectDla
 
-CLEAN = (FoldConstants(), FoldShapes(), FoldConstants(), Cse(), Eliminate())
+CLEAN = (WIDEN, FoldShapes(), WIDEN, Cse(), Eliminate())
 
 
 def default_phases(description: Description, target: str, file: str = "") -> Phases:

@@ -16,6 +16,7 @@ from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
 from ..options import TF32, Options
 from ..orders import channels_last, row_major
+from ..program import Program
 from ..tuning_file import PACKAGED
 from .architecture import Architecture
 from .compiled import Descriptor
@@ -71,7 +72,7 @@ class LaunchCode(Code):
                 made[PACKAGED] = tuning_format(architecture.name).spell(used).encode()
         return made
 
-    def parts(self) -> dict[str, Any]:
+    def parts(self, program: Program) -> dict[str, Any]:
         return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
 
 

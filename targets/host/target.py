@@ -13,6 +13,8 @@ from .code import HostCode
 class HostTarget(Target):
     """Accept every op that has a `reference`; nothing is compiled for it."""
 
+    prepares = True
+
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         return f"{self.name} runs one op at a time"
 

@@ -43,7 +43,95 @@ func.func @keeps_op_on_weight_without_data() -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// A megabyte made of four bytes is better made at run time.
+// A large constant does not stand in the IR.
+// CHECK-LABEL: func.func @moves_a_large_constant
+// CHECK-NEXT:    %[[W:.*]] = "tri.weight"() {name = "places", type = tensor<64x64xf32>}
+// CHECK-NEXT:    return %[[W]]
+func.func @moves_a_large_constant() -> tensor<64x64xf32> {
+  %a = "tri.constant"() {value = dense<1.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32> loc("Constant_1"("places"))
+  return %a : tensor<64x64xf32>
+}
+
+// A mask that positions make is known to other passes.
+// CHECK-LABEL: func.func @folds_a_table_of_few_numbers
+// CHECK:         %[[Y:.*]] = "tri.weight"() {{.*}} -> tensor<128x128xi1>
+// CHECK-NEXT:    return %[[Y]]
+func.func @folds_a_table_of_few_numbers() -> tensor<128x128xi1> {
+  %a = "tri.constant"() {value = dense<1> : tensor<128x1xi64>} : () -> tensor<128x1xi64>
+  %b = "tri.constant"() {value = dense<2> : tensor<128xi64>} : () -> tensor<128xi64>
+  %y = "tri.less"(%a, %b) : (tensor<128x1xi64>, tensor<128xi64>) -> tensor<128x128xi1>
+  return %y : tensor<128x128xi1>
+}
+
+// A few hundred bytes may take a few times as much.
+// CHECK-LABEL: func.func @folds_a_small_cast
+// CHECK-NOT:     "tri.cast"
+// CHECK:         return
+func.func @folds_a_small_cast() -> tensor<300xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<300xi8>} : () -> tensor<300xi8>
+  %y = "tri.cast"(%q) {to = "f32"} : (tensor<300xi8>) -> tensor<300xf32>
+  return %y : tensor<300xf32>
+}
+
+// What is made of all constants together is no larger than these are.
+// CHECK-LABEL: func.func @folds_a_product_with_a_table
+// CHECK-NOT:     "tri.mul"
+// CHECK:         return
+func.func @folds_a_product_with_a_table() -> tensor<64x64xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<64x64xi8>} : () -> tensor<64x64xi8>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x64xi8>) -> tensor<64x64xf32>
+  %t = "tri.constant"() {value = dense<1.0> : tensor<64x64xf32>} : () -> tensor<64x64xf32>
+  %y = "tri.mul"(%f, %t) : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+
+// What is large on the way does not matter.
+// CHECK-LABEL: func.func @folds_a_sum_of_widened_numbers
+// CHECK-NOT:     "tri.cast"
+// CHECK:         %[[Y:.*]] = "tri.constant"() {value = dense<2.867200e+04> : tensor<1x1xf32>}
+// CHECK-NEXT:    return %[[Y]]
+func.func @folds_a_sum_of_widened_numbers() -> tensor<1x1xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<64x64xi8>} : () -> tensor<64x64xi8>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x64xi8>) -> tensor<64x64xf32>
+  %y = "tri.reduce_sum"(%f) {axes = array<i64: 0, 1>, keepdims = true} : (tensor<64x64xf32>) -> tensor<1x1xf32>
+  return %y : tensor<1x1xf32>
+}
+
+// Weights that are stored as bytes stay bytes; what only moves them is done.
+// CHECK-LABEL: func.func @keeps_weights_narrow
+// CHECK-NEXT:    %[[Q:.*]] = "tri.weight"() {name = {{.*}}, type = tensor<64x128xi8>}
+// CHECK-NEXT:    %[[F:.*]] = "tri.cast"(%[[Q]])
+// CHECK-NEXT:    return %[[F]]
+func.func @keeps_weights_narrow() -> tensor<64x128xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<128x64xi8>} : () -> tensor<128x64xi8>
+  %t = "tri.transpose"(%q) {permutation = array<i64: 1, 0>} : (tensor<128x64xi8>) -> tensor<64x128xi8>
+  %f = "tri.cast"(%t) {to = "f32"} : (tensor<64x128xi8>) -> tensor<64x128xf32>
+  return %f : tensor<64x128xf32>
+}
+
+// Halves stay halves, too.
+// CHECK-LABEL: func.func @keeps_halves
+// CHECK:         "tri.cast"
+func.func @keeps_halves() -> tensor<64x64xf32> {
+  %q = "tri.constant"() {value = dense<1.0> : tensor<64x64xf16>} : () -> tensor<64x64xf16>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x64xf16>) -> tensor<64x64xf32>
+  return %f : tensor<64x64xf32>
+}
+
+// Of scales and integers, each in the order of the other, neither is widened.
+// CHECK-LABEL: func.func @keeps_scaled_weights
+// CHECK:         "tri.cast"({{.*}}) {{.*}} : (tensor<64x64xi8>)
+// CHECK:         "tri.mul"({{.*}}) : (tensor<64x64xf32>, tensor<64x1xf32>)
+func.func @keeps_scaled_weights() -> tensor<64x64xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<64x64xi8>} : () -> tensor<64x64xi8>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x64xi8>) -> tensor<64x64xf32>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<64xf32>} : () -> tensor<64xf32>
+  %r = "tri.reshape"(%s) {shape = array<i64: 64, 1>} : (tensor<64xf32>) -> tensor<64x1xf32>
+  %y = "tri.mul"(%f, %r) : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+
+// A megabyte that four bytes stand for is not stored.
 // CHECK-LABEL: func.func @keeps_op_that_grows_too_much
 // CHECK:         "tri.expand"
 func.func @keeps_op_that_grows_too_much() -> tensor<512x512xf32> {

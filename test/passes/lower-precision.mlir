@@ -46,11 +46,24 @@ func.func @constants(%x: tensor<2xf32>) -> tensor<2xf32> {
 // Indices are integers still, rows of a table are rounded.
 // CHECK-LABEL: func.func @tables
 // CHECK:         "tri.gather"(%{{.*}}, %{{.*}}) {{.*}} : (tensor<2x2xf16>, tensor<3xi64>) -> tensor<3x2xf16>
-func.func @tables() -> tensor<3x2xf32> {
+func.func @tables(%c: tensor<2x2xf32>) -> tensor<3x2xf32> {
   %i = "tri.constant"() {value = dense<[0, 1, 0]> : tensor<3xi64>} : () -> tensor<3xi64>
-  %c = "tri.constant"() {value = dense<[[1.0, 0.1], [0.2, 0.3]]> : tensor<2x2xf32>} : () -> tensor<2x2xf32>
   %0 = "tri.gather"(%c, %i) {axis = 0 : i64} : (tensor<2x2xf32>, tensor<3xi64>) -> tensor<3x2xf32>
   return %0 : tensor<3x2xf32>
+}
+
+// What is computed from constants alone is computed in f32 and rounded once.
+// CHECK-LABEL: func.func @scaled_weights
+// CHECK:         %[[M:.*]] = "tri.mul"({{.*}}) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+// CHECK:         %[[W:.*]] = "tri.cast"(%[[M]]) {{.*}}to = "f16"
+// CHECK:         "tri.add"(%{{.*}}, %[[W]]) : (tensor<2xf16>, tensor<2xf16>) -> tensor<2xf16>
+func.func @scaled_weights(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %q = "tri.constant"() {value = dense<[100, 7]> : tensor<2xi8>} : () -> tensor<2xi8>
+  %s = "tri.constant"() {value = dense<0.1> : tensor<f32>} : () -> tensor<f32>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<2xi8>) -> tensor<2xf32>
+  %w = "tri.mul"(%f, %s) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+  %0 = "tri.add"(%x, %w) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
 }
 
 // An epsilon below what f16 holds: its op stays in f32, those around it do not. bf16 holds it.

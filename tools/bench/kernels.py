@@ -18,6 +18,7 @@ from ...targets.core import Progress
 from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.cpu.tune import Tuner
+from ...targets.load_calls import load_groups
 from ...targets.options import Options
 from .flops import flops, multiplies
 from .prepare import ignore
@@ -58,7 +59,7 @@ def time_kernels(
     strict: bool = False,
     **choices: Any,
 ) -> tuple[list[KernelTime], int]:
-    """Compile a model and time its native kernels; return also how many groups are not native.
+    """Compile a model and time the native kernels of a run; return how many groups are not native.
 
     Errors are those of `compile`; `choices` are those of `Options`.
     """
@@ -69,7 +70,9 @@ def time_kernels(
         tuner = Tuner(options, best, progress or ignore)
         hooks = (tuner, *strict_hooks(strict, module, target))
         pipeline_for(target, opt_level, options).run(module, *hooks)
-        groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
+        loaded = load_groups(module)
+        found = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
+        groups = [group for group in found if group not in loaded]
         native = [group for group in groups if group.target == "cpu"]
         code = compile_kernels(native, best, progress or ignore, options)
         return _time_all(native, code), len(groups) - len(native)

@@ -55,13 +55,41 @@ func.func @keeps_zero_points_of_the_run_time(%x: tensor<2x3xui8>, %z: tensor<i32
   return %y : tensor<2x1xi32>
 }
 
-// A weight of 130 is 127 and 3; one of 255 would take three parts.
+// Weights from 1 to 130 are bytes from -128 to 1 and 129 each, which the sums of rows are times.
+// CHECK-LABEL: func.func @takes_a_number_off_wide_weights
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK:         %[[LOW:.*]] = "cpu.dot_mat_mul"(%[[X]]
+// CHECK:         %[[SUMS:.*]] = "cpu.dot_mat_mul"(%[[X]]
+// CHECK:         %[[N:.*]] = "tri.constant"() {value = dense<129> : tensor<1xi32>}
+// CHECK:         %[[REST:.*]] = "tri.mul"(%[[SUMS]], %[[N]])
+// CHECK:         "tri.add"(%[[LOW]], %[[REST]])
+func.func @takes_a_number_off_wide_weights(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
+  %w = "tri.constant"() {value = dense<[[1], [2], [130]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
+  %a = "tri.cast"(%x) {to = "i32"} : (tensor<2x3xui8>) -> tensor<2x3xi32>
+  %y = "tri.mat_mul"(%a, %w) : (tensor<2x3xi32>, tensor<3x1xi32>) -> tensor<2x1xi32>
+  return %y : tensor<2x1xi32>
+}
+
+// Only the outputs whose weights are no bytes have such a number; kernels have them, too.
+// CHECK-LABEL: func.func @takes_a_number_off_wide_kernels
+// CHECK:         "cpu.dot_conv"({{.*}}outputs = 2
+// CHECK:         "cpu.dot_conv"({{.*}}outputs = 1
+// CHECK:         "tri.constant"() {value = dense<{{\[\[\[}}0{{\]\]}}, {{\[\[}}129{{\]\]\]}}> : tensor<2x1x1xi32>}
+func.func @takes_a_number_off_wide_kernels(%x: tensor<1x2x32x32xui8>) -> tensor<1x2x32x32xi32> {
+  %w = "tri.constant"() {value = dense<[[[[1]], [[2]]], [[[1]], [[130]]]]> : tensor<2x2x1x1xi32>} : () -> tensor<2x2x1x1xi32>
+  %a = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x32x32xui8>) -> tensor<1x2x32x32xi32>
+  %y = "tri.conv"(%a, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>}
+      : (tensor<1x2x32x32xi32>, tensor<2x2x1x1xi32>) -> tensor<1x2x32x32xi32>
+  return %y : tensor<1x2x32x32xi32>
+}
+
+// Weights from -100 to 200 are no bytes, whatever is taken off: 200 is 127 and 73.
 // CHECK-LABEL: func.func @splits_wide_weights
 // CHECK:         %[[LOW:.*]] = "cpu.dot_mat_mul"
 // CHECK:         %[[REST:.*]] = "cpu.dot_mat_mul"
 // CHECK:         "tri.add"(%[[LOW]], %[[REST]])
 func.func @splits_wide_weights(%x: tensor<2x3xui8>) -> tensor<2x1xi32> {
-  %w = "tri.constant"() {value = dense<[[1], [2], [130]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
+  %w = "tri.constant"() {value = dense<[[-100], [2], [200]]> : tensor<3x1xi32>} : () -> tensor<3x1xi32>
   %a = "tri.cast"(%x) {to = "i32"} : (tensor<2x3xui8>) -> tensor<2x3xi32>
   %y = "tri.mat_mul"(%a, %w) : (tensor<2x3xi32>, tensor<3x1xi32>) -> tensor<2x1xi32>
   return %y : tensor<2x1xi32>

@@ -3,9 +3,20 @@
 // RUN: trivium-opt %s --choose-winograd=error=0 | FileCheck %s --check-prefix=STRICT
 
 // Enough channels, stride one: small tiles by default, large ones where the error is allowed.
-// So many outputs are multiplied at a time as the machine's registers hold sums.
+// So many outputs are multiplied at a time as the machine's registers hold sums. The 9 taps of each
+// kernel stay constants; they become 16 numbers when a package is loaded. 32 outputs are 2 blocks of
+// 11 and one of 10.
 // CHECK-LABEL: func.func @transforms_3x3
-// CHECK:         "cpu.winograd_conv"{{.*}}block = 14{{.*}}tile = 2
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK-DAG:     %[[LARGE:.*]] = "tri.weight"() {{.*}} -> tensor<2x9x32x11xf32>
+// CHECK-DAG:     %[[SMALL:.*]] = "tri.weight"() {{.*}} -> tensor<1x9x32x10xf32>
+// CHECK-DAG:     %[[T:.*]] = "tri.constant"() {{.*}} -> tensor<16x9xf32>
+// CHECK:         %[[FIRST:.*]] = "tri.reshape"(%[[LARGE]]) {shape = array<i64: 2, 9, 352>}
+// CHECK:         "tri.mat_mul"(%[[T]], %[[FIRST]]) {{.*}} -> tensor<2x16x352xf32>
+// CHECK:         %[[LAST:.*]] = "tri.reshape"(%[[SMALL]]) {shape = array<i64: 1, 9, 320>}
+// CHECK:         "tri.mat_mul"(%[[T]], %[[LAST]]) {{.*}} -> tensor<1x16x320xf32>
+// CHECK:         %[[U:.*]] = "tri.concat"
+// CHECK:         "cpu.winograd_conv"(%[[X]], %[[U]]){{.*}}block = 14{{.*}}tile = 2
 // LOOSE-LABEL: func.func @transforms_3x3
 // LOOSE:         "cpu.winograd_conv"{{.*}}block = 6{{.*}}tile = 4
 // STRICT-LABEL: func.func @transforms_3x3

@@ -4,10 +4,10 @@
 // CHECK-LABEL: func.func @packs_lstm
 // CHECK-SAME:    (%[[X:.*]]: {{.*}}, %[[H:.*]]: {{.*}})
 // CHECK:         %[[W:.*]] = "tri.constant"() {value = dense<1.0{{.*}}> : tensor<3x32xf32>}
+// CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x16xf32>}
 // CHECK:         %[[P:.*]] = "tri.mat_mul"(%[[X]], %[[W]])
 // CHECK:         %[[B:.*]] = "tri.constant"() {value = dense<5.0{{.*}}> : tensor<32xf32>}
 // CHECK:         %[[S:.*]] = "tri.add"(%[[P]], %[[B]])
-// CHECK:         %[[R:.*]] = "tri.constant"() {value = {{.*}} : tensor<2x1x4x16xf32>}
 // CHECK:         "cpu.packed_lstm"(%[[S]], %[[R]], %[[H]]) {{.*}}direction = "bidirectional", hidden_size = 4
 func.func @packs_lstm(%x: tensor<5x2x3xf32>, %h: tensor<2x2x4xf32>) -> tensor<5x2x2x4xf32> {
   %w = "tri.constant"() {value = dense<1.0> : tensor<2x16x3xf32>} : () -> tensor<2x16x3xf32>
@@ -41,6 +41,27 @@ func.func @fills_panels(%x: tensor<5x1x3xf32>) -> tensor<1x1x96xf32> {
   %y, %y_h = "tri.gru"(%x, %w, %r) {hidden_size = 96, linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
       : (tensor<5x1x3xf32>, tensor<1x288x3xf32>, tensor<1x288x96xf32>) -> (tensor<5x1x1x96xf32>, tensor<1x1x96xf32>)
   return %y_h : tensor<1x1x96xf32>
+}
+
+// Weights that are stored as bytes with a scale stay so, both in the order of the panels.
+// CHECK-LABEL: func.func @keeps_bytes
+// CHECK:         %[[W:.*]] = "tri.constant"() {{.*}} : tensor<4x12xi8>}
+// CHECK:         %[[W_F32:.*]] = "tri.cast"(%[[W]])
+// CHECK:         %[[TURNED:.*]] = "tri.mul"(%[[W_F32]]
+// CHECK:         %[[R:.*]] = "tri.constant"() {{.*}} : tensor<1x{{.*}}xi8>}
+// CHECK:         %[[R_F32:.*]] = "tri.cast"(%[[R]])
+// CHECK:         %[[SCALED:.*]] = "tri.mul"(%[[R_F32]]
+// CHECK:         %[[PANELS:.*]] = "tri.reshape"(%[[SCALED]]) {shape = array<i64: 1, 1, 4, 16>}
+// CHECK:         "tri.mat_mul"({{.*}}, %[[TURNED]])
+// CHECK:         "cpu.packed_gru"({{.*}}, %[[PANELS]])
+func.func @keeps_bytes(%x: tensor<5x1x4xf32>) -> tensor<1x1x4xf32> {
+  %w8 = "tri.constant"() {value = dense<"0x01080F161D242B323940474E555C636A7178070E151C232A31383F464D545B62697077060D141B222930373E454C535A"> : tensor<1x12x4xi8>} : () -> tensor<1x12x4xi8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
+  %wf = "tri.cast"(%w8) {to = "f32"} : (tensor<1x12x4xi8>) -> tensor<1x12x4xf32>
+  %w = "tri.mul"(%wf, %s) : (tensor<1x12x4xf32>, tensor<f32>) -> tensor<1x12x4xf32>
+  %y, %y_h = "tri.gru"(%x, %w, %w) {hidden_size = 4, linear_before_reset = true, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0>}
+      : (tensor<5x1x4xf32>, tensor<1x12x4xf32>, tensor<1x12x4xf32>) -> (tensor<5x1x1x4xf32>, tensor<1x1x4xf32>)
+  return %y_h : tensor<1x1x4xf32>
 }
 
 // CHECK-LABEL: func.func @keeps_variable_weights

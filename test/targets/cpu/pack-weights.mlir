@@ -1,5 +1,6 @@
 // RUN: trivium-opt %s --pack-weights=machine=x86-64-v4 | FileCheck %s
 // RUN: trivium-opt %s --pack-weights=machine=x86-64-v3 | FileCheck %s --check-prefix=NARROW
+// RUN: trivium-opt %s '--pack-weights=machine=x86-64-v4 delay-scales=false' | FileCheck %s --check-prefix=STRICT
 
 // The constant right-hand side of a product comes in panels, which zeros fill up: here to one
 // vector of the machine.
@@ -14,6 +15,46 @@ func.func @packs_matrices(%x: tensor<5x4x2xf32>) -> tensor<5x4x3xf32> {
   %w = "tri.constant"() {value = dense<[[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]]> : tensor<2x3xf32>} : () -> tensor<2x3xf32>
   %y = "tri.mat_mul"(%x, %w) : (tensor<5x4x2xf32>, tensor<2x3xf32>) -> tensor<5x4x3xf32>
   return %y : tensor<5x4x3xf32>
+}
+
+// A row is multiplied by integers as they are, and the product is scaled.
+// CHECK-LABEL: func.func @multiplies_a_row_by_integers
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK-DAG:     %[[W:.*]] = "tri.weight"() {{.*}} -> tensor<1x64x128xi8>
+// CHECK:         %[[P:.*]] = "cpu.packed_mat_mul"(%[[X]], %[[W]]) {columns = 128 : i64
+// CHECK:         %[[S:.*]] = "tri.constant"() {{.*}} -> tensor<128xf32>
+// CHECK:         "tri.mul"(%[[P]], %[[S]])
+// CHECK-NOT:     cpu.packed_mat_mul
+// STRICT-LABEL:  func.func @multiplies_a_row_by_integers
+// STRICT:        %[[P:.*]] = "cpu.packed_mat_mul"
+// STRICT-NEXT:   return %[[P]]
+func.func @multiplies_a_row_by_integers(%x: tensor<1x64xf32>) -> tensor<1x128xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<64x128xi8>} : () -> tensor<64x128xi8>
+  %s = "tri.constant"() {value = dense<0.5> : tensor<1x128xf32>} : () -> tensor<1x128xf32>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x128xi8>) -> tensor<64x128xf32>
+  %w = "tri.mul"(%f, %s) : (tensor<64x128xf32>, tensor<1x128xf32>) -> tensor<64x128xf32>
+  %y = "tri.mat_mul"(%x, %w) : (tensor<1x64xf32>, tensor<64x128xf32>) -> tensor<1x128xf32>
+  return %y : tensor<1x128xf32>
+}
+
+// Many rows read each weight many times: it is widened once, from packed integers and a scale for
+// each panel of columns that have the same. Panels of equal integers are stored once.
+// CHECK-LABEL: func.func @keeps_widened_weights_of_many_rows
+// CHECK-SAME:    (%[[X:.*]]: {{.*}})
+// CHECK-DAG:     %[[Q:.*]] = "tri.weight"() {{.*}} -> tensor<1x64x64xi8>
+// CHECK-DAG:     %[[S:.*]] = "tri.constant"() {{.*}} -> tensor<2x1x1xf32>
+// CHECK-DAG:     %[[F:.*]] = "tri.cast"(%[[Q]])
+// CHECK:         %[[W:.*]] = "tri.mul"(%[[F]], %[[S]])
+// CHECK:         "cpu.packed_mat_mul"(%[[X]], %[[W]])
+func.func @keeps_widened_weights_of_many_rows(%x: tensor<100x64xf32>) -> tensor<100x128xf32> {
+  %q = "tri.constant"() {value = dense<7> : tensor<64x128xi8>} : () -> tensor<64x128xi8>
+  %a = "tri.constant"() {value = dense<0.5> : tensor<1x64xf32>} : () -> tensor<1x64xf32>
+  %b = "tri.constant"() {value = dense<1.0> : tensor<1x64xf32>} : () -> tensor<1x64xf32>
+  %v = "tri.concat"(%a, %b) {axis = 1 : i64} : (tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<1x128xf32>
+  %f = "tri.cast"(%q) {to = "f32"} : (tensor<64x128xi8>) -> tensor<64x128xf32>
+  %w = "tri.mul"(%f, %v) : (tensor<64x128xf32>, tensor<1x128xf32>) -> tensor<64x128xf32>
+  %y = "tri.mat_mul"(%x, %w) : (tensor<100x64xf32>, tensor<64x128xf32>) -> tensor<100x128xf32>
+  return %y : tensor<100x128xf32>
 }
 
 // A linear layer is a product and a sum; its weight is turned and packed.

@@ -39,7 +39,7 @@ def panel_conv(pick: Pick) -> Example:
 def packed_mat_mul(pick: Pick) -> Example:
     depth, columns, block = pick.between(1, 9), pick.between(1, 40), pick.between(1, 2) * 16
     a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), "f32")
-    w = pack_columns(pick.array((depth, columns), "f32"), block)
+    w = pack_columns(pick.array((depth, columns), pick.one("f32", *cpu.NARROW)), block)
     return Example((a, w), {"columns": columns})
 
 

@@ -80,8 +80,8 @@ def test_mat_mul_integer(kind: str, shape: tuple[int, ...]) -> None:
     check(made, {"a": whole(kind, *shape)}, "cpu.dot_mat_mul")
 
 
-@pytest.mark.parametrize(("zero", "products"), [(128, 1), (100, 2), (0, 3)])
-def test_weights_of_nine_bits_take_several_products(zero: int, products: int) -> None:
+@pytest.mark.parametrize(("zero", "products"), [(128, 1), (100, 2), (0, 2)])
+def test_weights_of_nine_bits_take_a_product_and_a_sum(zero: int, products: int) -> None:
     weights = whole("uint8", 30, 20)
     weights[0, :2] = 0, 255
     made = model(
@@ -96,20 +96,34 @@ def test_weights_of_nine_bits_take_several_products(zero: int, products: int) ->
     check(made, {"a": whole("uint8", 5, 30)}, *["cpu.dot_mat_mul"] * products)
 
 
-def test_zero_points_of_the_run_time() -> None:
+def test_each_column_of_nine_bits_has_a_zero_point_of_its_own() -> None:
+    made = model(
+        [node("MatMulInteger", "a w az wz")],
+        {"a": info("a", (5, 30), onnx.TensorProto.INT8)},
+        initializers={
+            "w": whole("uint8", 30, 20),
+            "az": np.array(-7, np.int8),
+            "wz": whole("uint8", 20),
+        },
+    )
+    check(made, {"a": whole("int8", 5, 30)}, *["cpu.dot_mat_mul"] * 2)
+
+
+@pytest.mark.parametrize(("kind", "zero", "products"), [("int8", 0, 1), ("uint8", 5, 2)])
+def test_zero_points_of_the_run_time(kind: str, zero: int, products: int) -> None:
     made = model(
         [
             node("DynamicQuantizeLinear", "x", "a scale zero"),
-            node("MatMulInteger", "a w zero", "product"),
+            node("MatMulInteger", "a w zero wz", "product"),
             node("Cast", "product", "float", to=onnx.TensorProto.FLOAT),
             node("Mul", "scale scales", "factor"),
             node("Mul", "float factor"),
         ],
         {"x": (5, 30)},
-        initializers={"w": whole("int8", 30, 40), "scales": scales(40)},
+        initializers={"w": whole(kind, 30, 40), "wz": np.array(zero, kind), "scales": scales(40)},
     )
     x = RANDOM.standard_normal((5, 30)).astype(np.float32)
-    check(made, {"x": x}, "cpu.dot_mat_mul")
+    check(made, {"x": x}, *["cpu.dot_mat_mul"] * products)
 
 
 @KINDS
@@ -139,6 +153,20 @@ def test_conv_integer(window: dict[str, object]) -> None:
         initializers={"w": whole("int8", 8, channels, 3, 3), "xz": np.array(200, np.uint8)},
     )
     check(made, {"x": whole("uint8", 1, 6, 11, 19)}, "cpu.dot_conv")
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_kernels_of_nine_bits_take_a_product_and_a_sum_but_for_groups(
+    window: dict[str, object],
+) -> None:
+    weights = whole("uint8", 8, 6 // window.get("group", 1), 3, 3)
+    weights[:, 0, 0, :2] = 0, 255
+    made = model(
+        [node("ConvInteger", "x w xz wz", **window)],
+        {"x": info("x", (1, 6, 11, 19), onnx.TensorProto.UINT8)},
+        initializers={"w": weights, "xz": np.array(200, np.uint8), "wz": np.array(99, np.uint8)},
+    )
+    check(made, {"x": whole("uint8", 1, 6, 11, 19)}, *["cpu.dot_conv"] * 2)
 
 
 @KINDS

@@ -9,21 +9,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.manifest import Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, Buffer, Kernel, Manifest, Memory, Port, Step
 from trivium.runtime.package import Package
 from trivium.runtime.team import CODE
 
 Compile = Callable[..., memoryview]
 
-# y = x * w + 1 by way of the arena, 16 floats; bases 0, 1, 4 and 5 are arena, weights, x and y.
+# y = x * w + 1 by way of the arena, 16 floats; bases 0, 1, 5 and 6 are arena, weights, x and y.
 # It is one phase of one iteration: a thread that is late must find nothing to do, for by then the
 # caller may have freed x and y.
 SEGMENT = """
 llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @scale(%bases: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {
   %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q2 = llvm.getelementptr %bases[4] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q3 = llvm.getelementptr %bases[5] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[5] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q3 = llvm.getelementptr %bases[6] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
   %w = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %x = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
@@ -96,8 +96,8 @@ def scale_manifest() -> Manifest:
         inputs=(Port("x", (16,), "float32", 0),),
         outputs=(Port("y", (16,), "float32", 1),),
         buffers=(
-            Buffer("x", 4, 0, (16,), "float32", ("x",)),
-            Buffer("y", 5, 0, (16,), "float32", ("y", "relu")),
+            Buffer("x", FIRST_PORT, 0, (16,), "float32", ("x",)),
+            Buffer("y", FIRST_PORT + 1, 0, (16,), "float32", ("y", "relu")),
             Buffer("w", 1, 0, (16,), "float32"),
             Buffer("t", 0, 0, (16,), "float32"),
         ),

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Package, RunError, Session
-from trivium.runtime.manifest import Buffer, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, Buffer, Port, Step
 
 ONES = np.ones(16, np.float32)
 RESULT = np.arange(1, 17, dtype=np.float32)
@@ -90,7 +90,7 @@ def copying(scale: Package, port: Port) -> Session:
         scale.manifest,
         inputs=(port,),
         outputs=(replace(port, name="y", buffer=1),),
-        buffers=tuple(Buffer("", 4 + i, 0, port.shape, port.dtype) for i in range(2)),
+        buffers=tuple(Buffer("", FIRST_PORT + i, 0, port.shape, port.dtype) for i in range(2)),
         steps=(Step("host", op="toy.copy", operands=(0,), results=(1,)),),
         kernels=(),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trivium.runtime import dtypes
 from trivium.runtime.errors import PackageError, RunError
-from trivium.runtime.manifest import Buffer, Manifest, Memory, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, Buffer, Manifest, Memory, Port, Step
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 
@@ -29,8 +29,8 @@ def package(*steps: Step, dtype: str = "float32") -> Package:
         inputs=(Port("x", (4,), dtype, 0),),
         outputs=(Port("y", (4,), dtype, 1),),
         buffers=(
-            Buffer("x", 4, 0, (4,), dtype),
-            Buffer("y", 5, 0, (4,), dtype),
+            Buffer("x", FIRST_PORT, 0, (4,), dtype),
+            Buffer("y", FIRST_PORT + 1, 0, (4,), dtype),
             Buffer("w", 1, 0, (4,), dtype),
             Buffer("t", 0, 0, (4,), dtype),
             Buffer("empty", 0, 2 * width, (0, 3), dtype),

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from trivium.runtime.checks import check
 from trivium.runtime.errors import PackageError
-from trivium.runtime.manifest import Buffer, Entry, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, Buffer, Entry, Kernel, Manifest, Memory, Port, Step
 
 
 def edited(manifest: Manifest, path: str, value: Any) -> str:
@@ -95,15 +95,15 @@ def test_a_missing_field_is_named(manifest: Manifest):
 
 
 def test_a_later_version_is_refused_before_its_fields_are_read(manifest: Manifest):
-    document = json.loads(edited(manifest, "version", 7))
+    document = json.loads(edited(manifest, "version", 8))
     document["novelty"] = 1
     message = refusal(json.dumps(document))
-    assert message.startswith("manifest: 'version' is 7, this runtime reads up to 6: update")
+    assert message.startswith("manifest: 'version' is 8, this runtime reads up to 7: update")
 
 
 @pytest.mark.parametrize("value", [0, 5, -1])
 def test_an_earlier_version_is_refused(manifest: Manifest, value: int):
-    assert f"'version' is {value}, this runtime reads 6: compile the model again" in refusal(
+    assert f"'version' is {value}, this runtime reads 7: compile the model again" in refusal(
         edited(manifest, "version", value)
     )
 
@@ -143,8 +143,8 @@ def buffer(**change: Any) -> dict[str, Any]:
 
 
 FIRST = (
-    Buffer("x", 4, 0, (16,), "float32"),
-    Buffer("y", 5, 0, (16,), "float32"),
+    Buffer("x", FIRST_PORT, 0, (16,), "float32"),
+    Buffer("y", FIRST_PORT + 1, 0, (16,), "float32"),
     Buffer("w", 1, 0, (16,), "float32"),
 )
 HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
@@ -153,7 +153,7 @@ HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (buffer(base=6), "'buffers[3].base' is 6, must be at least 0 and below 6"),
+        (buffer(base=7), "'buffers[3].base' is 7, must be at least 0 and below 7"),
         (buffer(base=-1), "'buffers[3].base' is -1, must be at least 0"),
         (buffer(offset=4), "'buffers[3]' ends at byte 68, its base 0 has 64"),
         (buffer(offset=2, shape=(1,)), "must be 0 or a multiple of 4 above it"),
@@ -164,7 +164,7 @@ HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
         (buffer(dtype="float33"), "'buffers[3].dtype' is 'float33', which no runtime knows"),
         (buffer(base=1, shape=(17,)), "ends at byte 68, its base 1 has 64"),
         (buffer(base=2), "ends at byte 64, its base 2 has 0"),
-        (buffer(base=5, shape=(17,)), "ends at byte 68, its base 5 has 64"),
+        (buffer(base=6, shape=(17,)), "ends at byte 68, its base 6 has 64"),
         (
             {"memory": Memory(-1, 0, 64)},
             "'memory.arena_bytes' is -1, must be from 0 to 140737488355328",
@@ -176,7 +176,7 @@ HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
             "'inputs[0].buffer' is 9, must be at least 0 and below 4",
         ),
         ({"inputs": (Port("x", (16,), "int32", 0),)}, "'inputs[0]' is int32[16], its buffer 0 is"),
-        ({"inputs": (Port("x", (16,), "float32", 3),)}, "must lie at base 4 offset 0"),
+        ({"inputs": (Port("x", (16,), "float32", 3),)}, "must lie at base 5 offset 0"),
         (
             {"outputs": (Port("y", (16,), "float32", 1),) * 2},
             "'outputs[1].name' is 'y', as is an earlier one",

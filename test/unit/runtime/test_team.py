@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from trivium.runtime import team
 from trivium.runtime.errors import PackageError, RunError
-from trivium.runtime.manifest import Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.manifest import FIRST_PORT, Buffer, Kernel, Manifest, Memory, Port, Step
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 
@@ -64,7 +64,7 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   %q1 = llvm.getelementptr %job[{team.Job.BASES}] : (!llvm.ptr) -> !llvm.ptr, i64
   %bases = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
-  %q2 = llvm.getelementptr %bases[5] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[6] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %y = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
   %q3 = llvm.getelementptr %job[{team.Job.OWN}] : (!llvm.ptr) -> !llvm.ptr, i64
   %own = llvm.load %q3 : !llvm.ptr -> !llvm.ptr
@@ -101,8 +101,8 @@ def counting(compile_object: Compile, threads_object: memoryview) -> Package:
         inputs=(Port("x", (1,), "int64", 0),),
         outputs=(Port("y", (ITERATIONS,), "int64", 1),),
         buffers=(
-            Buffer("x", 4, 0, (1,), "int64"),
-            Buffer("y", 5, 0, (ITERATIONS,), "int64"),
+            Buffer("x", FIRST_PORT, 0, (1,), "int64"),
+            Buffer("y", FIRST_PORT + 1, 0, (ITERATIONS,), "int64"),
         ),
         steps=(Step("cpu", symbol="program", phases=PHASES),),
         memory=Memory(64, 64, 0, thread_bytes=8),

@@ -217,7 +217,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         ),
         (
             {"inputs": (Port("x", (4, 8), "float32", 2),)},
-            "'inputs[0].buffer' is 2, which lies at base 2 offset 0, must lie at base 4",
+            "'inputs[0].buffer' is 2, which lies at base 2 offset 0, must lie at base 5",
         ),
         (
             {"memory": Memory(128, 0, 0, 0, 256, 256, 64)},

@@ -9,7 +9,7 @@ from kernels import compile_cases, on_every_machine, share
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op
-from trivium.dialects.core.tensor import Array, Tensor
+from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
 from trivium.dialects.cpu.packing import pack_columns
 
 RANDOM = np.random.default_rng()
@@ -76,6 +76,11 @@ def panels() -> list[Case]:
     for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):
         a, b = normal(rows, depth) / 16, normal(depth, columns) / 16
         made.append(case(cpu.PackedMatMul, a, pack_columns(b, 32), columns=columns))
+    for dtype in cpu.NARROW:
+        whole = RANDOM.integers(0 if dtype.startswith("ui") else -128, 128, (37, 70))
+        w = pack_columns(whole.astype(numpy_dtype(dtype)), 32)
+        # One row, a tile of rows, and several on machines that hold fewer.
+        made += [case(cpu.PackedMatMul, normal(m, 37) / 16, w, columns=70) for m in (1, 3, 6)]
     return made
 
 

@@ -1,0 +1,54 @@
+"""Find the groups that depend on no input, and plan the memory of what they compute.
+
+They run once, when the package is loaded.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..dialects import tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module
+from ..dialects.core.op import Op, view
+from .core import HOST_MEMORY
+from .memories import VIEWS, read_memory
+from .memory import Interval
+
+if TYPE_CHECKING:
+    from .program import Call
+
+Root = Callable[[ir.Value], ir.Value]
+"""Return the value whose memory a value is a view of."""
+
+
+def load_groups(module: Module) -> set[Op]:
+    """Return the groups of a placed module that depend on constants alone, in the host's memory."""
+    known: set[ir.Value] = set()
+    found: set[Op] = set()
+    for operation in module.main.regions[0].blocks[0].operations:
+        op = view(operation)
+        if op is None or not known.issuperset(op.operation.operands):
+            continue
+        if isinstance(op, tri.Group) and read_memory(op) == HOST_MEMORY:
+            found.add(op)
+        elif not isinstance(op, (tri.Constant, tri.Weight, *VIEWS)):
+            continue
+        known.update(op.results)
+    return found
+
+
+def load_intervals(
+    load: "Sequence[Call]", run: "Sequence[Call]", outputs: Sequence[ir.Value], root: Root
+) -> list[Interval]:
+    """Return the intervals of what load calls compute and need; a run finds what it reads."""
+    kept = {root(value) for value in (*outputs, *(v for call in run for v in call.operands))}
+    last = {root(value): step for step, call in enumerate(load) for value in call.operands}
+    intervals: list[Interval] = []
+    for step, call in enumerate(load):
+        for value in call.results:
+            end = len(load) if value in kept else last.get(value, step)
+            intervals.append(Interval(value, tensor_of(value.type).size_bytes, step, end))
+        for index, scratch in enumerate(call.scratch):
+            intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
+    return intervals
