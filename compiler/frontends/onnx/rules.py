@@ -21,7 +21,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, cast, get_args, get_origin
 
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
@@ -110,7 +110,8 @@ def _fits(value: Any, annotation: Any) -> bool:
     if kind is float:
         return isinstance(value, (int, float))
     if kind is tuple:
-        return isinstance(value, tuple) and all(_fits(each, arguments[0]) for each in value)
+        values = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (None,))
+        return all(_fits(each, arguments[0]) for each in values)
     return isinstance(value, kind)
 
 
