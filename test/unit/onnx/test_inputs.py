@@ -145,7 +145,7 @@ def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
 
 
 def test_an_input_that_no_machine_can_hold() -> None:
-    with new_context(), pytest.raises(CompileError, match="at most 2\\^63 bytes"):
+    with new_context(), pytest.raises(CompileError, match="at most 2\\^47 bytes"):
         import_onnx(model([node("Relu", "x")], {"x": [1 << 40, 1 << 40]}))
     with new_context(), pytest.raises(CompileError, match="rank 70, must be at most 64"):
         import_onnx(model([node("Relu", "x")], {"x": [1] * 70}))
