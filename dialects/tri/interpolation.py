@@ -23,7 +23,7 @@ TRANSFORMS = (
 NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
-MOST_WEIGHTS = 1 << 27
+MOST_WEIGHTS = 1 << 26
 """The most elements of the tables that resample one axis, which compilers and references build."""
 
 
