@@ -16,7 +16,7 @@ from types import ModuleType
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.diagnostics import compile_error
-from ..dialects.core.errors import CompileError, Diagnostic
+from ..dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
 from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.verification import verify
@@ -144,7 +144,8 @@ class Pipeline:
 
         `verify_each` checks the IR after each pass; a run of MLIR's passes goes to one pass manager
         and counts as one unless there are hooks. Raises CompileError when MLIR reports an error
-        or the IR is not valid afterwards; what a pass of ours raises comes through as it is.
+        or the IR is not valid afterwards, or when a pass does not support an op or a type, as the
+        passes of one level get IR of another. Other exceptions of passes are bugs, and propagate.
         """
         with module.operation.context, types_read_once():
             for hook in hooks:
@@ -283,7 +284,11 @@ def _observed(
 def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
     first = batch[0].step
     if isinstance(first, Pass):
-        first.run(module)
+        try:
+            first.run(module)
+        except (Invalid, Unsupported) as error:
+            message = f"does not accept the IR: {error}"
+            raise CompileError([Diagnostic(f"pass {batch[0]}", message)]) from error
         return
     manager = PassManager(ROOT)
     manager.enable_verifier(verify_each)

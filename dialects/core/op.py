@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
-from .errors import Invalid
+from .errors import Invalid, Unsupported
 from .fields import Accessor, AttributeField, Fields, Group
 from .mlir import announce_dialect, ir
 from .quantized import is_quantized, single_scale
@@ -110,7 +110,7 @@ class Op:
 
     @staticmethod
     def reference(*operands: Any, **attributes: Any) -> Any:
-        raise NotImplementedError
+        raise Unsupported("has no reference, its results cannot be computed here")
 
     def evaluate(self, groups: Sequence[Any]) -> Any:
         """Compute the results from the arrays of each operand field: for most ops, `reference`.

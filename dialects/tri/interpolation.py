@@ -23,7 +23,7 @@ TRANSFORMS = (
 NEAREST_MODES = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
-MOST_WEIGHTS = 1 << 27
+MOST_WEIGHTS = 1 << 26
 """The most elements of the tables that resample one axis, which compilers and references build."""
 
 
@@ -51,7 +51,7 @@ class Axis:
 
     def _reach(self, kernel: "Kernel") -> int:
         """Return how many old elements count on each side of a sample."""
-        return math.ceil(kernel.radius / self._squeeze(kernel))
+        return math.ceil(min(kernel.radius / self._squeeze(kernel), MOST_WEIGHTS))
 
     def _squeeze(self, kernel: "Kernel") -> float:
         return min(self.scale, 1.0) if kernel.antialias else 1.0

@@ -151,8 +151,7 @@ class _Importer:
     # -- operands -----------------------------------------------------------------------------
 
     def _operands(self, rule: Rule, proto: onnx.NodeProto, scope: _Scope) -> list[Any]:
-        if len(proto.input) > len(rule.inputs) and not rule.variadic:
-            raise Invalid(f"has {len(proto.input)} inputs, must have at most {len(rule.inputs)}")
+        rule.check_inputs(proto.input)
         operands: list[Any] = []
         for index, name in enumerate(proto.input):
             value = self._value(scope, name) if name else None
@@ -187,11 +186,7 @@ class _Importer:
 
 def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
     given = {a.name: attribute_value(a) for a in proto.attribute}
-    if unknown := sorted(set(given) - set(rule.attributes)):
-        raise Unsupported(f"has attribute '{unknown[0]}', which version {rule.since} lacks")
-    for name, parameter in rule.attributes.items():
-        if parameter.default is parameter.empty and name not in given:
-            raise Invalid(f"lacks attribute '{name}'")
+    rule.check_attributes(given)
     return given
 
 

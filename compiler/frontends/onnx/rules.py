@@ -18,10 +18,12 @@ operator raises `UseFunctionBody` for the rest.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin
 
+from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
 
@@ -71,6 +73,57 @@ class Rule:
         """Say whether input number `index` must be known at compile time."""
         parameter = self.inputs[min(index, len(self.inputs) - 1)]
         return parameter.annotation in (Array, Array | None)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Raise Invalid unless a node's inputs fit the parameters; an input of no name is absent.
+
+        ONNX's own checker skips operators that are deprecated, or of other domains.
+        """
+        if len(names) > len(self.inputs) and not self.variadic:
+            raise Invalid(f"has {len(names)} inputs, must have at most {len(self.inputs)}")
+        for index, parameter in enumerate(self.inputs):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                if "" in names[index:]:
+                    raise Invalid(f"leaves out one of its inputs '{parameter.name}'")
+            elif parameter.default is parameter.empty and not any(names[index : index + 1]):
+                raise Invalid(f"lacks input '{parameter.name}'")
+
+    def check_attributes(self, given: Mapping[str, Any]) -> None:
+        """Raise Invalid or Unsupported unless a node's attributes fit the parameters."""
+        if unknown := sorted(set(given) - set(self.attributes)):
+            raise Unsupported(f"has attribute '{unknown[0]}', which version {self.since} lacks")
+        for name, parameter in self.attributes.items():
+            if name not in given:
+                if parameter.default is parameter.empty:
+                    raise Invalid(f"lacks attribute '{name}'")
+            elif not _fits(given[name], parameter.annotation):
+                found, wanted = type(given[name]).__name__, _spell(parameter)
+                raise Invalid(f"has attribute '{name}' of type {found}, must be {wanted}")
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    """Return whether a value is of the type of a parameter; whole numbers are floats, too."""
+    arguments = get_args(annotation)
+    if isinstance(annotation, UnionType):
+        return any(_fits(value, each) for each in arguments)
+    kind = get_origin(annotation) or annotation
+    if kind is float:
+        return isinstance(value, (int, float))
+    if kind is tuple:
+        values = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (None,))
+        return all(_fits(each, arguments[0]) for each in values)
+    return isinstance(value, kind)
+
+
+def _spell(parameter: inspect.Parameter) -> str:
+    annotation = parameter.annotation
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    names = [str(kind) if get_origin(kind) is tuple else _name(kind) for kind in kinds]
+    return " or ".join(name for name in names if name != "NoneType")
+
+
+def _name(kind: Any) -> str:
+    return (get_origin(kind) or kind).__name__
 
 
 RULES: dict[tuple[str, str], list[Rule]] = {}

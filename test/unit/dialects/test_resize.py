@@ -169,13 +169,13 @@ def size_after(x, sizes, scales, **attributes):
 
 
 def test_tables_of_an_axis_have_a_bounded_size():
-    assert size_after((1, 64), (1, 1 << 21), (1.0, 32768.0), mode="linear") == (1, 1 << 21)
+    assert size_after((1, 64), (1, 1 << 20), (1.0, 16384.0), mode="linear") == (1, 1 << 20)
     with pytest.raises(Invalid, match="needs 268435456 weights to resample axis 1"):
         size_after((1, 64), (1, 1 << 22), (1.0, 65536.0), mode="cubic")
     with pytest.raises(Invalid, match="needs 1000000000 weights"):
         size_after((8,), (10**9,), (1.25e8,))
     with pytest.raises(Invalid, match="to resample axis 0"):
-        size_after((8,), (8,), (1e-300,), mode="linear", antialias=True)
+        size_after((8,), (8,), (1e-310,), mode="linear", antialias=True)
 
 
 def test_an_axis_that_stays_needs_no_table():

@@ -271,6 +271,24 @@ def test_a_node_that_needs_too_much_memory_is_refused() -> None:
     assert "needs too much memory at compile time" in refusal(graph_model([made]))
 
 
+@pytest.mark.parametrize(
+    ("made", "fault"),
+    [
+        (node("Scatter", "x"), "'Scatter' node lacks input 'indices'"),
+        (node("Scatter", "x _ x"), "'Scatter' node lacks input 'indices'"),
+        (node("Upsample", ""), "'Upsample' node lacks input 'x'"),
+        (
+            node("Scatter", "x i x", axis="0"),
+            "'Scatter' node has attribute 'axis' of type str, must be int",
+        ),
+    ],
+)
+def test_nodes_that_onnx_does_not_check_are_checked(made: onnx.NodeProto, fault: str) -> None:
+    model = graph_model([made], opsets={"": 17})
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.zeros(1, np.int64), "i"))
+    assert fault in refusal(model)
+
+
 @pytest.mark.parametrize("op_type", ["Loop", "If", "Scan"])
 def test_control_flow_without_attributes_is_refused(op_type: str) -> None:
     message, *notes = refusal(graph_model([node(op_type, "x")], opsets={"": 17})).split("\n")

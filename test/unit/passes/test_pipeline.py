@@ -6,11 +6,14 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trivium.dialects import tile as tile
 from trivium.dialects import tri as tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
+from trivium.passes.expose_storage import ExposeStorage
+from trivium.passes.fuse_elementwise import FuseElementwise
 from trivium.passes.pipeline import Hook, Nest, Pipeline, Stage, Step, Upstream
 from trivium.targets.registry import load_passes
 
@@ -19,6 +22,12 @@ func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
   %c = arith.constant 1 : i32
   %0 = "tri.relu"(%x) : (tensor<2xf32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>
+}
+"""
+TILE = """
+func.func @f(%x: tensor<?xf16, ["BM"]>) {
+  %0 = "tile.unary"(%x) {function = "exp"} : (tensor<?xf16, ["BM"]>) -> tensor<?xf16, ["BM"]>
+  return
 }
 """
 CONSTANT = "arith.constant"
@@ -276,3 +285,11 @@ def test_until_needs_the_pass() -> None:
 def test_steps_can_be_written_in_python() -> None:
     pipeline = Pipeline((TestDropRelu(most=2), Upstream("cse")))
     assert str(pipeline) == "builtin.module(test-drop-relu{most=2},cse)"
+
+
+@pytest.mark.parametrize("step", [ExposeStorage(), FuseElementwise()], ids=str)
+def test_ir_of_another_level_is_an_error_of_the_pass(step: Pass) -> None:
+    with new_context():
+        module = Module.parse(TILE)
+        with pytest.raises(CompileError, match=f"pass {step}: error: does not accept the IR"):
+            Pipeline((step,)).run(module)
