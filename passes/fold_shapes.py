@@ -134,10 +134,14 @@ class _ElementwiseOfReshape(Pattern):
         if reshape is None:
             raise NoMatch("no operand is a computed value with axes of size 1 added or dropped")
         before = tensor_of(reshape.x.type).shape
+        shapes = [_with_units(value, result, before) for value in operands]
+        pairs = list(zip(operands, shapes, strict=True))
+        if any(_computed_otherwise(value, shape, rewriter) for value, shape in pairs):
+            raise NoMatch("another operand is a computed value, which would get the reshape")
         with rewriter.before(op):
             values = [
-                reshape.x if value == reshape.y else _with_units(value, result, before)
-                for value in operands
+                reshape.x if value == reshape.y else _reshaped(value, shape)
+                for value, shape in pairs
             ]
             made = type(op).build(*values, **op.attributes)
             new = tri.Reshape.build(made.results[0], shape=result)
@@ -149,8 +153,7 @@ def _units_of(value: ir.Value, result: Shape, rewriter: Rewriter) -> tri.Reshape
     reshape = rewriter.find_producer(value)
     if not isinstance(reshape, tri.Reshape) or reshape.shape != result:
         return None
-    maker = rewriter.find_producer(reshape.x)
-    if maker is None or not (maker.anchor or maker.elementwise):
+    if not _is_computed(reshape.x, rewriter):
         return None
     alone = uses(reshape.y) == 1 and uses(reshape.x) == 1
     return reshape if alone and _large(tensor_of(reshape.x.type).shape) == _large(result) else None
@@ -160,13 +163,31 @@ def _large(shape: Shape) -> list[int]:
     return [size for size in shape if size != 1]
 
 
-def _with_units(value: ir.Value, result: Shape, before: Shape) -> ir.Value:
-    """Reshape a value that broadcasts to `result` so that it broadcasts to `before`."""
+def _is_computed(value: ir.Value, rewriter: Rewriter) -> bool:
+    """Say whether an op makes the value that elementwise ops fuse with."""
+    maker = rewriter.find_producer(value)
+    return maker is not None and (maker.anchor or maker.elementwise)
+
+
+def _computed_otherwise(value: ir.Value, shape: Shape, rewriter: Rewriter) -> bool:
+    """Say whether a value would be a reshape of a computed one, which would be moved in turn."""
+    reshape = rewriter.find_producer(value)
+    source = reshape.x if isinstance(reshape, tri.Reshape) else value
+    return tensor_of(source.type).shape != shape and _is_computed(source, rewriter)
+
+
+def _reshaped(value: ir.Value, shape: Shape) -> ir.Value:
+    return (
+        value if shape == tensor_of(value.type).shape else tri.Reshape.build(value, shape=shape).y
+    )
+
+
+def _with_units(value: ir.Value, result: Shape, before: Shape) -> Shape:
+    """Return the shape with which a value that broadcasts to `result` broadcasts to `before`."""
     tensor = tensor_of(value.type)
     aligned = (1,) * (len(result) - tensor.rank) + tensor.shape
     sizes = iter([size for size, whole in zip(aligned, result, strict=True) if whole != 1])
-    shape = tuple(1 if whole == 1 else next(sizes) for whole in before)
-    return value if shape == tensor.shape else tri.Reshape.build(value, shape=shape).y
+    return tuple(1 if whole == 1 else next(sizes) for whole in before)
 
 
 def merged_axes(before: Shape, after: Shape) -> list[list[int]] | None:

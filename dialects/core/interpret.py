@@ -83,12 +83,16 @@ def run(
     return Interpreter(module.weights, observe).run_function(module.main, inputs)
 
 
+UNCHECKED_BYTES, MOST_GROWTH = 16 << 20, 16
+"""Up to which size results are computed at compile time, and how many times that of all weights."""
+
+
 class ConstantEvaluator:
     """Find out the value of an IR value that does not depend on any input, on demand.
 
     Results are remembered. An op on the way may produce `budget` elements, or `growth` times the
-    bytes that it reads, so that asking never costs much. Returns None when the value is not
-    constant.
+    bytes that it reads and no more than many times those of all weights, so that asking never costs
+    much. Returns None when the value is not constant.
     """
 
     def __init__(
@@ -145,7 +149,14 @@ class ConstantEvaluator:
         if not operands or all(tensor.size <= self.budget for tensor in made):
             return True
         read = sum(tensor_of(value.type).size_bytes for value in operands)
-        return sum(tensor.size_bytes for tensor in made) <= read * self.growth
+        size = sum(tensor.size_bytes for tensor in made)
+        return size <= read * self.growth and not self._exceeds_all(size)
+
+    def _exceeds_all(self, size: int) -> bool:
+        """Say whether a result is far larger than all weights, as ops that each double one make."""
+        if size <= UNCHECKED_BYTES:
+            return False
+        return size > MOST_GROWTH * sum(array.nbytes for array in self.weights.values())
 
     def _evaluate(self, op: Op) -> None:
         known = {v: self._known[v] for v in op.operation.operands}

@@ -134,6 +134,21 @@ func.func @moves_sum_of_two_before_units(%x: tensor<2x1x3xf32>) -> tensor<2x3xf3
   return %y : tensor<2x3xf32>
 }
 
+// The other operand is computed, too: it would get the reshape, which would be moved back.
+// CHECK-LABEL: func.func @keeps_reshape_beside_computed
+// CHECK:         %[[A:.*]] = "tri.relu"
+// CHECK:         %[[C:.*]] = "tri.reshape"(%[[A]])
+// CHECK:         %[[D:.*]] = "tri.neg"
+// CHECK:         %[[Y:.*]] = "tri.mul"(%[[C]], %[[D]])
+// CHECK-NEXT:    return %[[Y]]
+func.func @keeps_reshape_beside_computed(%x: tensor<2x1x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = "tri.relu"(%x) : (tensor<2x1x3xf32>) -> tensor<2x1x3xf32>
+  %c = "tri.reshape"(%a) {shape = array<i64: 2, 3>} : (tensor<2x1x3xf32>) -> tensor<2x3xf32>
+  %d = "tri.neg"(%z) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %y = "tri.mul"(%c, %d) : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
 // The reshape merges axes that the bias tells apart.
 // CHECK-LABEL: func.func @keeps_elementwise_behind_merge
 // CHECK:         "tri.reshape"

@@ -57,5 +57,5 @@ class Graph:
         outputs = [helper.make_tensor_value_info(y, element, None)]
         weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
-        return onnx.shape_inference.infer_shapes(model)
+        # Without inference by onnx, which counts windows of pools that begin in the padding.
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
