@@ -8,14 +8,14 @@ from ..dialects.core.module import Module
 from .core import Pass
 from .grouping import Graph, fuse
 
-MOST_MEMBERS = 256
+MOST_MEMBERS = 2048
 """The most ops of one group: the compile time of a kernel grows faster than its code."""
 
 
 class FuseElementwise(Pass):
     """Group elementwise ops that feed one another and have results of one shape.
 
-    Each op takes in those above it whose values nobody outside of the group uses, up to 256 ops.
+    Each op takes in those above it whose values nobody outside of the group uses, up to 2048 ops.
 
     %a = tri.mul %x, %s; %y = tri.relu %a   =>   %y = tri.group %x, %s { mul; relu }
     """

@@ -101,3 +101,10 @@ func.func @sizes_are_a_string(%x: tensor<1x2x4xf32>) {
       : (tensor<1x2x4xf32>) -> tensor<1x2x4xf32>
   return
 }
+
+// No address space holds it.
+func.func @tensor_is_too_large(%x: tensor<1099511627776x1099511627776xf32>) {
+  // expected-error @below {{'tri.relu' op needs tensor<1099511627776x1099511627776xf32>, must have at most 2^47 bytes}}
+  %y = "tri.relu"(%x) : (tensor<1099511627776x1099511627776xf32>) -> tensor<1099511627776x1099511627776xf32>
+  return
+}

@@ -167,3 +167,16 @@ func.func @shapes_that_differ(%a: tensor<2xf32>, %b: tensor<3xf32>) {
   %y = "tri.expression"(%a, %b) {expr = "add(@0,@1)"} : (tensor<2xf32>, tensor<3xf32>) -> tensor<3xf32>
   return
 }
+
+// Brackets balance.
+func.func @lacks_a_closing_bracket(%a: tensor<2xf32>) {
+  // expected-error @below {{'tri.expression' op expression has '(' at column 5 without its ')'}}
+  %y = "tri.expression"(%a) {expr = "sqrt(@0"} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+func.func @lacks_an_opening_bracket(%a: tensor<2xf32>) {
+  // expected-error @below {{'tri.expression' op expression has ')' at column 9 without its '('}}
+  %y = "tri.expression"(%a) {expr = "sqrt(@0))"} : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}

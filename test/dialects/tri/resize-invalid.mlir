@@ -10,7 +10,7 @@ func.func @sizes_of_fewer_axes(%x: tensor<1x2x4x4xf32>) {
 
 // And a scale.
 func.func @scale_is_zero(%x: tensor<4xf32>) {
-  // expected-error @below {{'tri.resize' op scales is (0.0,), must be above 0}}
+  // expected-error @below {{'tri.resize' op scales is (0.0,), must be above 0 and finite}}
   %y = "tri.resize"(%x) {sizes = array<i64: 8>, scales = array<f64: 0.0>}
       : (tensor<4xf32>) -> tensor<8xf32>
   return
@@ -101,5 +101,13 @@ func.func @samples_nothing(%x: tensor<1x2x0x4xf32>, %grid: tensor<1x3x3x2xf32>) 
   // expected-error @below {{'tri.grid_sample' op input is tensor<1x2x0x4xf32>, must have pixels}}
   %y = "tri.grid_sample"(%x, %grid)
       : (tensor<1x2x0x4xf32>, tensor<1x3x3x2xf32>) -> tensor<1x2x3x3xf32>
+  return
+}
+
+// The table of weights of an axis is in the kernel.
+func.func @table_is_too_large(%x: tensor<1x1x8x8xf32>) {
+  // expected-error @below {{'tri.resize' op needs 800000000 weights to resample axis 3, must need at most 67108864}}
+  %y = "tri.resize"(%x) {sizes = array<i64: 1, 1, 8, 100000000>, scales = array<f64: 1.0, 1.0, 1.0, 12500000.0>, mode = "linear"}
+      : (tensor<1x1x8x8xf32>) -> tensor<1x1x8x100000000xf32>
   return
 }

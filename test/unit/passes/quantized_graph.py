@@ -57,5 +57,9 @@ class Graph:
         outputs = [helper.make_tensor_value_info(y, element, None)]
         weights = [numpy_helper.from_array(a, n) for n, a in self.weights.items()]
         graph = helper.make_graph(self.nodes, "g", inputs, outputs, weights)
-        # Without inference by onnx, which counts windows of pools that begin in the padding.
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
+        model = onnx.shape_inference.infer_shapes(model)
+        # Inference by onnx counts windows of pools that begin in the padding.
+        for dim in model.graph.output[0].type.tensor_type.shape.dim:
+            dim.Clear()
+        return model

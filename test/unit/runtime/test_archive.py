@@ -125,4 +125,4 @@ def test_control_characters_in_a_file_do_not_reach_the_terminal(scale: Package, 
     step = Step("host", op="\x1b[31mred\n\x7f", operands=(0,), results=(1,))
     hostile = replace(scale.manifest, steps=(step,))
     message = refusal(written(tmp_path / "p.trv", hostile, scale))
-    assert "'steps[0].op' is '\\x1b[31mred\\x0a\\x7f', must look like" in message
+    assert "'steps[0].op' is '\\x1b[31mred\\n\\x7f', must look like" in message

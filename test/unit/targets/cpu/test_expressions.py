@@ -216,7 +216,7 @@ def alternating(levels: int) -> str:
     "text",
     [
         pytest.param(alternating(1000), id="alternating"),
-        pytest.param("mul(@0," * 1000 + "1.5", id="product"),
+        pytest.param("mul(@0," * 1000 + "1.5" + ")" * 1000, id="product"),
         pytest.param("sub(" * 1000 + "@0" + ",@0)" * 1000, id="difference"),
     ],
 )
