@@ -1,4 +1,4 @@
-"""Load a package as a program would, without running it: check the file and link its code.
+"""Load a package as a program would: check the file, link its code, compute its constants.
 
 With --verify-key, a package that nobody with an accepted key has signed is refused first.
 """
