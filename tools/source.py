@@ -11,7 +11,7 @@ from ..compiler.source import PNNX_SUFFIX, read_model
 from ..dialects.core.bytecode import MAGIC
 from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError
-from ..dialects.core.ir_file import text_of_ir
+from ..dialects.core.ir_parser import text_of_ir
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..runtime import SUFFIX

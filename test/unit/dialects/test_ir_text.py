@@ -2,7 +2,7 @@
 
 import pytest
 from trivium.dialects.core.errors import CompileError
-from trivium.dialects.core.ir_file import text_of_ir
+from trivium.dialects.core.ir_parser import text_of_ir
 from trivium.dialects.core.ir_text import DEEPEST, MOST_DIGITS, check_text
 
 OP = '"a.b"() {{x = {}}} : () -> ()\n'
