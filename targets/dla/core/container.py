@@ -22,17 +22,20 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .description import Description
-from .document import as_list, as_number, as_text
+from .document import as_list, as_number, as_table, as_text
 from .packet import InstructionSet, Placed
 from .ports import Port, from_table, ports_fault, to_table
 
 Found = TypeVar("Found")
 
 MAGIC, VERSION = b"TDLA", 2
+ENTRIES = ("inputs", "nodes", "outputs", "regions", "relocations")
+"""The entries of a manifest."""
+
 _HEADER = struct.Struct("<4sHH16sIIII24s")
 _CRC = 36
 _NAME = 40
@@ -230,8 +233,10 @@ def _container(description: Description, file: str, sections: Sequence[bytes]) -
         made = _read(json.loads(sections[0]), sections)
     except Invalid as error:
         _refuse(file, start, f"in the manifest, {error}")
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        _refuse(file, start, f"the manifest is not readable: {error!r:.80}")
+    except ValueError as error:
+        _refuse(file, start, f"the manifest is not JSON: {error}")
+    except RecursionError:
+        _refuse(file, start, "the manifest is nested too deep")
     largest = description.memories["dram"].bytes
     for name, size in made.regions.items():
         if name not in description.regions or not 0 <= size <= largest:
@@ -244,17 +249,26 @@ def _container(description: Description, file: str, sections: Sequence[bytes]) -
     return made
 
 
-def _read(table: Any, sections: Sequence[bytes]) -> Container:
-    """Return the container that a manifest says; raise Invalid, or what Python does, if none."""
-    regions = {name: as_number(size, name) for name, size in table["regions"].items()}
-    moved = [
-        Relocation(as_number(offset, "offset"), as_text(field, "field"), as_text(region, "region"))
-        for offset, field, region in as_list(table["relocations"], "relocations")
-    ]
+def _read(document: object, sections: Sequence[bytes]) -> Container:
+    """Return the container that a manifest describes; raise Invalid for any other document."""
+    table = as_table(document, "manifest", ENTRIES)
+    sizes = as_table(table["regions"], "regions", ())
+    regions = {name: as_number(size, name) for name, size in sizes.items()}
+    moved = [_relocation(entry) for entry in as_list(table["relocations"], "relocations")]
     nodes = [as_text(node, "nodes") for node in as_list(table["nodes"], "nodes")]
     inputs, outputs = (from_table(table[kind], kind) for kind in ("inputs", "outputs"))
     _, constants, code = sections
     return Container(regions, constants, code, tuple(moved), tuple(nodes), inputs, outputs)
+
+
+def _relocation(entry: object) -> Relocation:
+    values = as_list(entry, "relocations")
+    if len(values) != 3:
+        raise Invalid(f"'relocations' has {len(values)} values in one of them, must have 3")
+    offset, field, region = values
+    return Relocation(
+        as_number(offset, "offset"), as_text(field, "field"), as_text(region, "region")
+    )
 
 
 def _refuse(file: str, offset: int, message: str) -> NoReturn:

@@ -1,5 +1,6 @@
 """Values of a JSON document that nobody vouches for: each is of its type, or is refused."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid
@@ -10,6 +11,17 @@ def as_list(value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise Invalid(f"'{where}' must be a list")
     return cast("list[Any]", value)
+
+
+def as_table(value: object, where: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return a value of JSON that must have entries; raise Invalid when it lacks one."""
+    if not isinstance(value, dict):
+        raise Invalid(f"'{where}' must be a table")
+    table = cast("dict[str, Any]", value)
+    for name in names:
+        if name not in table:
+            raise Invalid(f"'{where}' has no '{name}'")
+    return table
 
 
 def as_number(value: object, where: str) -> int:

@@ -245,6 +245,24 @@ def test_a_port_that_is_none_of_the_machine_is_refused(
 
 
 @pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda table: table.pop("regions"), "'manifest' has no 'regions'"),
+        (lambda table: table.update(regions=[]), "'regions' must be a table"),
+        (
+            lambda table: table.update(relocations=[[0, "src"]]),
+            "'relocations' has 2 values in one of them, must have 3",
+        ),
+    ],
+)
+def test_a_manifest_of_another_form_is_refused(
+    change: Callable[[dict[str, Any]], Any], message: str
+) -> None:
+    data = with_manifest(change)
+    assert f"offset 0x40: error: in the manifest, {message}" in refusal(data)
+
+
+@pytest.mark.parametrize(
     ("key", "value", "message"),
     [
         ("name", 3, "'inputs[0].name' is 3, must be a text"),
