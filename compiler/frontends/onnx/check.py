@@ -13,6 +13,10 @@ from .functions import find_schema
 from .graph import ONNX_DOMAIN, Named, operator_domain, subgraphs
 
 
+MOST_VERSION = (1 << 31) - 1
+"""The newest version of an operator set that onnx can look up; it defines those of some domains."""
+
+
 def check_text(model: onnx.ModelProto, origin: str) -> None:
     """Raise CompileError for names that are not UTF-8: protobuf hands them out as bytes."""
     for text in _texts(model):
@@ -45,10 +49,10 @@ def operator_sets(model: onnx.ModelProto, origin: str) -> dict[str, int]:
         faults.append(f"has IR version {model.ir_version}, must be 1 to {onnx.IR_VERSION}")
     for each in model.opset_import:
         domain = "" if each.domain == ONNX_DOMAIN else each.domain
-        newest = known[domain][1] if domain in known else each.version
+        newest = known[domain][1] if domain in known else MOST_VERSION
         if not 1 <= each.version <= newest:
             what = f"imports version {each.version} of '{domain or ONNX_DOMAIN}'"
-            faults.append(f"{what}, must be 1 to {newest}" if domain in known else what)
+            faults.append(f"{what}, must be 1 to {newest}")
         elif versions.setdefault(domain, each.version) != each.version:
             both = f"{versions[domain]} and {each.version}"
             faults.append(f"imports versions {both} of '{domain or ONNX_DOMAIN}', must be one")

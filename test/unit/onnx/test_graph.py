@@ -127,6 +127,12 @@ def test_versions_that_onnx_does_not_define_are_refused(version: int) -> None:
     assert f"onnx {onnx.__version__} is installed" in note
 
 
+@pytest.mark.parametrize("version", [-1, 0, 1 << 31, 1 << 62])
+def test_versions_that_onnx_cannot_look_up_are_refused(version: int) -> None:
+    text = refusal(graph_model([node("Neg", "x")], opsets={"": 21, "d": version}))
+    assert f"imports version {version} of 'd', must be 1 to 2147483647" in text
+
+
 def test_the_newest_version_is_taken() -> None:
     newest = onnx.defs.onnx_opset_version()
     with new_context():
