@@ -12,7 +12,6 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import find_schema
 from .graph import ONNX_DOMAIN, Named, operator_domain, subgraphs
 
-
 MOST_VERSION = (1 << 31) - 1
 """The newest version of an operator set that onnx can look up; it defines those of some domains."""
 
