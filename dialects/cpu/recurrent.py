@@ -254,15 +254,8 @@ def _plain_types(
     directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
     if x.rank != 3 or x.shape[2] != directions * width:
         raise Invalid(f"input is {x}, must have 3 axes, the last one of {directions * width}")
-    if (
-        r.rank != 4
-        or not r.shape[3]
-        or r.shape
-        != (
-            *(directions, sum(_panels(parts, r.shape[3]))),
-            *(hidden, r.shape[3]),
-        )
-    ):
+    columns = r.shape[-1] if r.rank == 4 else 0
+    if not columns or r.shape[:3] != (directions, sum(_panels(parts, columns)), hidden):
         raise Invalid(f"weight {r} does not hold {' and '.join(map(str, parts))} columns in panels")
     return (
         Tensor((directions, width, directions * width), x.dtype),

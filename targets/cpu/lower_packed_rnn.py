@@ -17,6 +17,7 @@ from .recurrence import (
     Cell,
     Direction,
     Layer,
+    activations_of,
     columns_of,
     gru_cell,
     lstm_cell,
@@ -105,8 +106,7 @@ class _PackedLayer:
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.r.shape[0]
-        names = self.op.activations or defaults * directions
-        functions = [names[i : i + len(defaults)] for i in range(0, len(names), len(defaults))]
+        functions = activations_of(self.op, defaults, directions)
         same = len(set(functions)) == 1
         memory = self.kernel.private if directions > 1 and same else self.kernel.scratch
         state = partial(memory, (self.batch, self.hidden), self.dtype)

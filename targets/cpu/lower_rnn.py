@@ -17,6 +17,7 @@ from .recurrence import (
     Cell,
     Direction,
     Layer,
+    activations_of,
     columns_of,
     gru_cell,
     lstm_cell,
@@ -130,14 +131,12 @@ class _PlainLayer:
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.w.shape[0]
-        names = self.op.activations or defaults * directions
         weights = self._scratch(self.x.shape[2], self.width)
         recurrent = self._scratch(self.hidden, self.width)
         layer = self._layer(recurrent)
         state = partial(self._scratch, self.batch, self.hidden)
         states = [state() for _ in initial]
-        for number in range(directions):
-            functions = names[number * len(defaults) : (number + 1) * len(defaults)]
+        for number, functions in enumerate(activations_of(self.op, defaults, directions)):
             self._prepare(layer.inputs, weights, recurrent, Index(number))
             step = cell([ACTIVATIONS[name] for name in functions], state)
             back = number == 1 or self.op.direction == "reverse"

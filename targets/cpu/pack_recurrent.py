@@ -35,13 +35,10 @@ class PackRecurrent(Pass):
         rewrite(module, _Pack(find_machine(self.machine)))
 
 
-Recurrent = tri.Rnn | tri.Gru | tri.Lstm
-
-
 class _Pack(MachinePattern):
     root = (tri.Rnn, tri.Gru, tri.Lstm)
 
-    def rewrite(self, op: Recurrent, rewriter: Rewriter) -> None:
+    def rewrite(self, op: tri.Recurrent, rewriter: Rewriter) -> None:
         if reason := refusal(op):
             raise NoMatch(reason)
         x = tensor_of(op.x.type)
@@ -89,21 +86,21 @@ class _Pack(MachinePattern):
         rewriter.replace(op, new)
 
 
-_PACKED: dict[type[Recurrent], type[cpu.PackedRecurrent]] = {
+_PACKED: dict[type[tri.Recurrent], type[cpu.PackedRecurrent]] = {
     tri.Rnn: cpu.PackedRnn,
     tri.Gru: cpu.PackedGru,
     tri.Lstm: cpu.PackedLstm,
 }
 
 
-def _parts(op: Recurrent, width: int) -> Shape:
+def _parts(op: tri.Recurrent, width: int) -> Shape:
     """Return how many columns of the weights the state is multiplied by at a time."""
     if isinstance(op, tri.Gru):
         return cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     return (width,)
 
 
-def _biases(op: Recurrent, b: Array) -> tuple[Array, Array | None]:
+def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:
     """Return what is added to the inputs of each direction, and to the hidden part of a state."""
     total = b.sum(1, dtype=b.dtype)
     if not isinstance(op, tri.Gru) or not op.linear_before_reset:

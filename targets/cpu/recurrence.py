@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ...dialects import cpu, tri
 from ...dialects.core.tensor import Tensor
 from .approximation import sigmoid, tanh
 from .buffer import Buffer, Lanes, zero
@@ -16,6 +17,15 @@ ACTIVATIONS: dict[str, Callable[[Number], Number]] = {
     "Sigmoid": sigmoid,
     "Tanh": tanh,
 }
+
+
+def activations_of(
+    op: tri.Recurrent | cpu.PackedRecurrent, defaults: tuple[str, ...], directions: int
+) -> list[tuple[str, ...]]:
+    """Return the names of the activations of each direction: `defaults` if the op names none."""
+    names, count = op.activations or defaults * directions, len(defaults)
+    return [names[first : first + count] for first in range(0, len(names), count)]
+
 
 Allocate = Callable[[], Buffer]
 """Get memory for a state, [batch, hidden]."""
