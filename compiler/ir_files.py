@@ -5,7 +5,7 @@ file that numpy reads.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -18,8 +18,7 @@ from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.files import replaced_file, write_file
 from ..dialects.core.ir_parser import parse_ir
 from ..dialects.core.location import describe
-from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, functions, ops
+from ..dialects.core.module import Module, functions, operations, ops
 from ..dialects.core.op import view
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..targets.registry import load_dialects
@@ -67,18 +66,10 @@ def _require_model(module: Module, file: Path) -> None:
     found = list(functions(module.operation))
     if len(found) != 1:
         raise CompileError([Diagnostic(str(file), f"has {len(found)} functions, must have 1")])
-    foreign = [op for op in _operations(found[0]) if view(op) is None and op.name != RETURN]
+    foreign = [op for op in operations(found[0]) if view(op) is None and op.name != RETURN]
     if foreign:
         faults = [(describe(op.location), f"'{op.name}' op is not of Trivium") for op in foreign]
         raise CompileError([Diagnostic(where, f"{what}, must be") for where, what in faults])
-
-
-def _operations(scope: ir.Operation) -> Iterator[ir.Operation]:
-    for region in scope.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op.operation
-                yield from _operations(op.operation)
 
 
 def weights_path(path: str | os.PathLike[str]) -> Path:

@@ -1,12 +1,12 @@
 """Find targets by name, loaded when they are asked for; `installed.py` says where they are."""
 
-from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
 from .. import dialects
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
+from ..dialects.core.module import operations
 from ..dialects.core.op import OPS
 from .core import Target
 from .installed import names, pick, targets
@@ -53,16 +53,8 @@ def load_passes() -> None:
 
 def load_dialects(scope: ir.Operation) -> None:
     """Load the dialects of the ops below an operation, those that targets have included."""
-    for name in sorted({*_dialects(scope)}):
+    for name in sorted({op.name.partition(".")[0] for op in operations(scope)}):
         if name in OWN_DIALECTS:
             import_module(f"{dialects.__name__}.{name}")
         elif name not in {cls.dialect.name for cls in OPS.values()} and name in target_names():
             find_target(name)
-
-
-def _dialects(scope: ir.Operation) -> Iterator[str]:
-    for region in scope.regions:
-        for block in region.blocks:
-            for operation in block.operations:
-                yield operation.operation.name.partition(".")[0]
-                yield from _dialects(operation.operation)

@@ -81,6 +81,15 @@ def ops(scope: ir.Operation | ir.Block) -> list[Op]:
     return found
 
 
+def operations(scope: ir.Operation) -> Iterator[ir.Operation]:
+    """Yield all operations inside an operation, those that are not ours included, in that order."""
+    for region in scope.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                yield op.operation
+                yield from operations(op.operation)
+
+
 def find_symbol(operation: ir.Operation, name: str) -> Op | None:
     """Find an op of ours by its name in the module that an operation is in, or None."""
     top = operation

@@ -3,10 +3,11 @@
 Kernels are written as if every machine had all of AVX-512; this makes them fit one that has less.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
+from ...dialects.core.module import operations
 from .index import index_of
 from .number import Number, arith, constant_of, element_type, llvm, vector
 
@@ -36,7 +37,7 @@ def legalize(module: ir.Module, machine: Machine) -> None:
         lacking |= {"arith.extf": _extend_half, "arith.truncf": _truncate_to_half}
     if "avx512f" not in machine.features:
         lacking["llvm.call_intrinsic"] = _scale
-    for operation in list(_inside(module.operation)) if lacking else []:
+    for operation in list(operations(module.operation)) if lacking else []:
         if operation.name not in lacking:
             continue
         with ir.InsertionPoint(operation), operation.location:
@@ -60,7 +61,7 @@ def hide_masks(module: ir.Module, machine: Machine) -> None:
     if "avx" not in machine.features or "avx512f" in machine.features:
         return
     for function in module.body.operations:
-        loads = [op for op in _inside(function.operation) if op.name == "vector.maskedload"]
+        loads = [op for op in operations(function.operation) if op.name == "vector.maskedload"]
         if not loads:
             continue
         entry = ir.InsertionPoint.at_block_begin(function.operation.regions[0].blocks[0])
@@ -72,14 +73,6 @@ def hide_masks(module: ir.Module, machine: Machine) -> None:
             with ir.InsertionPoint(load), load.location:
                 masked = arith.andi(mask, vector.create_mask(mask.type, [count.value]))
             load.operands[len(load.operands) - 2] = masked
-
-
-def _inside(operation: ir.Operation) -> Iterator[ir.Operation]:
-    for region in operation.regions:
-        for block in region.blocks:
-            for op in block.operations:
-                yield op.operation
-                yield from _inside(op.operation)
 
 
 def _compensated(operation: ir.Operation) -> Number:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ...dialects import tri
 from ...dialects.core.location import fuse_locations, node_location, node_names, value_names
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, functions
+from ...dialects.core.module import Module, functions, operations
 from ...dialects.core.op import Op, view
 from ...dialects.dla.dialect import TensorOp
 from ...passes.core import Pass
@@ -91,10 +91,8 @@ class _Graph:
 def _used(operation: ir.Operation) -> Iterator[ir.Value]:
     """Yield what an operation reads, in its regions too."""
     yield from operation.operands
-    for region in operation.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from _used(inner.operation)
+    for inner in operations(operation):
+        yield from inner.operands
 
 
 def _levels(graph: _Graph, taken: Sequence[bool]) -> list[int]:
