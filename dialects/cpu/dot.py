@@ -12,7 +12,7 @@ from ..tri.matmul import MatMul
 from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows
-from .words import (
+from .vnni import (
     PRODUCTS,
     check_words,
     pack_words,

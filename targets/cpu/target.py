@@ -14,16 +14,16 @@ from ..code import Code
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
 from ..tuning_file import PACKAGED
-from .apply_tuning import ApplyTuning
-from .choose_dot_products import ChooseDotProducts
-from .choose_layouts import ChooseLayouts
-from .choose_winograd import ChooseWinograd
-from .code import compile_native
-from .pack_recurrent import PackRecurrent
-from .pack_weights import PackWeights
+from .emit.code import compile_native
+from .layout.choose_layouts import ChooseLayouts
+from .layout.pack_recurrent import PackRecurrent
+from .layout.pack_weights import PackWeights
+from .layout.split_conv_transpose import SplitConvTranspose
 from .registry import TABLE, lowering_of
-from .split_conv_transpose import SplitConvTranspose
-from .tune import Tuner
+from .schedule.apply_tuning import ApplyTuning
+from .schedule.choose_dot_products import ChooseDotProducts
+from .schedule.choose_winograd import ChooseWinograd
+from .schedule.tune import Tuner
 
 
 class CpuTarget(Target):

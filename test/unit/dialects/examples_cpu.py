@@ -6,7 +6,7 @@ from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.cpu.packing import pack_columns
-from trivium.dialects.cpu.words import PRODUCTS
+from trivium.dialects.cpu.vnni import PRODUCTS
 
 
 def packed_conv(pick: Pick) -> Example:
