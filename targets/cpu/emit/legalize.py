@@ -9,7 +9,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import operations
 from ..kernels.index import index_of
-from ..kernels.value import Number, arith, constant_of, element_type, llvm, vector
+from ..kernels.value import Value, arith, constant_of, element_type, llvm, vector
 
 LARGEST_HALF = 0x47800000
 """The least f32 that is above all f16, as bits."""
@@ -30,7 +30,7 @@ def legalize(module: ir.Module, machine: Machine) -> None:
     arith.extf, arith.truncf    =>   integer arithmetic on f16            without F16C
     llvm.ldexp %x, %n           =>   two products with powers of two      without AVX-512
     """
-    lacking: dict[str, Callable[[ir.Operation], Number | None]] = {}
+    lacking: dict[str, Callable[[ir.Operation], Value | None]] = {}
     if not machine.fuses:
         lacking["math.fma"] = _compensated
     if "f16c" not in machine.features:
@@ -43,7 +43,7 @@ def legalize(module: ir.Module, machine: Machine) -> None:
         with ir.InsertionPoint(operation), operation.location:
             made = lacking[operation.name](operation)
         if made is not None:
-            operation.results[0].replace_all_uses_with(made.value)
+            operation.results[0].replace_all_uses_with(made.ssa)
             operation.erase()
 
 
@@ -67,20 +67,20 @@ def hide_masks(module: ir.Module, machine: Machine) -> None:
         entry = ir.InsertionPoint.at_block_begin(function.operation.regions[0].blocks[0])
         with entry, ir.Location.unknown():
             many = constant_of(MANY, "i64")
-            count = index_of(Number(llvm.inline_asm(many.type, [many], "", "=r,0"), "i64"))
+            count = index_of(Value(llvm.inline_asm(many.type, [many], "", "=r,0"), "i64"))
         for load in loads:
             mask = load.operands[-2]
             with ir.InsertionPoint(load), load.location:
-                masked = arith.andi(mask, vector.create_mask(mask.type, [count.value]))
+                masked = arith.andi(mask, vector.create_mask(mask.type, [count.ssa]))
             load.operands[len(load.operands) - 2] = masked
 
 
-def _compensated(operation: ir.Operation) -> Number:
+def _compensated(operation: ir.Operation) -> Value:
     """Add to a product of f64, rounded, what is left of it: exact where product and term cancel.
 
     Source: Dekker, A floating-point technique for extending the available precision, 1971.
     """
-    x, factor, term = (Number(value, "f64") for value in operation.operands)
+    x, factor, term = (Value(value, "f64") for value in operation.operands)
     product = x * factor
     (a, b), (c, d) = _halves(x), _halves(factor)
     first = a * c - product
@@ -88,30 +88,30 @@ def _compensated(operation: ir.Operation) -> Number:
     return product + term + error
 
 
-def _halves(x: Number) -> tuple[Number, Number]:
+def _halves(x: Value) -> tuple[Value, Value]:
     """Split an f64 in two parts of so few bits that their products are exact."""
     scaled = x * (2.0**27 + 1)
     high = scaled - (scaled - x)
     return high, x - high
 
 
-def _scale(operation: ir.Operation) -> Number | None:
+def _scale(operation: ir.Operation) -> Value | None:
     """Multiply twice by half the power, which is normal where the power itself may not be.
 
     Holds for powers from -252 to 254; the result is rounded once.
     """
     if not str(operation.attributes["intrin"]).startswith('"llvm.ldexp.'):
         return None
-    x, power = Number(operation.operands[0], "f32"), Number(operation.operands[1], "i32")
+    x, power = Value(operation.operands[0], "f32"), Value(operation.operands[1], "i32")
     low = power.shift_right(1)
     return x * _power_of_two(low) * _power_of_two(power - low)
 
 
-def _power_of_two(n: Number) -> Number:
+def _power_of_two(n: Value) -> Value:
     return (n + 127).shift_left(23).bits("f32")
 
 
-def _extend_half(operation: ir.Operation) -> Number | None:
+def _extend_half(operation: ir.Operation) -> Value | None:
     """Widen f16 to f32: as if it were an f32 with that many bits less, then put the exponent right.
 
     The product is exact, that of denormals included; infinity and NaN get the largest exponent.
@@ -119,7 +119,7 @@ def _extend_half(operation: ir.Operation) -> Number | None:
     (half,) = operation.operands
     if _element(half.type) != element_type("f16"):
         return None
-    bits = _zero_extended(Number(half, "f16").bits("ui16"))
+    bits = _zero_extended(Value(half, "f16").bits("ui16"))
     magnitude = bits.logical_and(bits.like(0x7FFF))
     wide = magnitude.shift_left(13)
     finite = (wide.bits("f32") * 2.0**112).bits("ui32")
@@ -128,14 +128,14 @@ def _extend_half(operation: ir.Operation) -> Number | None:
     return chosen.logical_or((bits - magnitude).shift_left(16)).bits("f32")
 
 
-def _truncate_to_half(operation: ir.Operation) -> Number | None:
+def _truncate_to_half(operation: ir.Operation) -> Value | None:
     """Round f32 to the nearest f16, ties to even.
 
     Denormals are rounded by the addition of a number whose last bit is that of the least of them.
     """
     if _element(operation.results[0].type) != element_type("f16"):
         return None
-    bits = Number(operation.operands[0], "f32").bits("ui32")
+    bits = Value(operation.operands[0], "f32").bits("ui32")
     magnitude = bits.logical_and(bits.like(0x7FFFFFFF))
     odd = magnitude.shift_right(13).logical_and(bits.like(1))
     normal = (magnitude + odd - (112 << 23) + 0xFFF).shift_right(13)
@@ -145,11 +145,11 @@ def _truncate_to_half(operation: ir.Operation) -> Number | None:
     made = magnitude.less(LEAST_NORMAL_HALF).select(denormal, normal)
     made = magnitude.less(LARGEST_HALF).select(made, infinite)
     made = made.logical_or((bits - magnitude).shift_right(16))
-    return Number(arith.trunci(made.shaped("ui16"), made.value), "ui16").bits("f16")
+    return Value(arith.trunci(made.shaped("ui16"), made.ssa), "ui16").bits("f16")
 
 
-def _zero_extended(number: Number) -> Number:
-    return Number(arith.extui(number.shaped("ui32"), number.value), "ui32")
+def _zero_extended(value: Value) -> Value:
+    return Value(arith.extui(value.shaped("ui32"), value.ssa), "ui32")
 
 
 def _element(type_: ir.Type) -> ir.Type:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ....dialects.core.mlir import ir
 from ... import coefficients
 from .conversion import convert, widened
-from .value import Number, llvm, math
+from .value import Value, llvm, math
 
 _LOG2_E = 1 / constants.log(2)
 _LN2_HIGH = 45426 / 2**16
@@ -23,7 +23,7 @@ _ROUNDER = 1.5 * 2**23
 """Added to a small f32 and taken off again, this rounds to the nearest whole number."""
 
 
-def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
+def polynomial(x: Value, coefficients: Sequence[float]) -> Value:
     """Evaluate a polynomial whose constant term comes first, by Horner's rule."""
     *lower, top = coefficients
     result = x.like(top)
@@ -33,7 +33,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 @widened
-def exp(x: Number) -> Number:
+def exp(x: Value) -> Value:
     """Compute e to the power x. f32: at most 1.1 ULP, gradual underflow included.
 
     x = n ln 2 + r with a whole n and |r| <= ln 2 / 2, and exp(x) = 2^n (1 + r + r^2 P(r)).
@@ -48,12 +48,12 @@ def exp(x: Number) -> Number:
     return _scale(power, shifted)
 
 
-def _scale(x: Number, shifted: Number) -> Number:
+def _scale(x: Value, shifted: Value) -> Value:
     """Multiply by 2^n, where `shifted` is n + _ROUNDER; rounds once when the result is denormal."""
     n = shifted.bits("i32") - shifted.like(_ROUNDER).bits("i32")
-    types = f"{_suffix(x.value.type, 'f32')}.{_suffix(x.value.type, 'i32')}"
-    scaled = llvm.call_intrinsic(x.value.type, f"llvm.ldexp.{types}", [x.value, n.value], [], [])
-    return x.with_value(scaled)
+    types = f"{_suffix(x.ssa.type, 'f32')}.{_suffix(x.ssa.type, 'i32')}"
+    scaled = llvm.call_intrinsic(x.ssa.type, f"llvm.ldexp.{types}", [x.ssa, n.ssa], [], [])
+    return x.with_ssa(scaled)
 
 
 def _suffix(type_: ir.Type, dtype: str) -> str:
@@ -62,7 +62,7 @@ def _suffix(type_: ir.Type, dtype: str) -> str:
 
 
 @widened
-def expm1(x: Number) -> Number:
+def expm1(x: Value) -> Value:
     """Compute exp(x) - 1, without cancellation near zero. f32: at most 3 ULP.
 
     Source for f64: Kahan, see Higham, Accuracy and stability of numerical algorithms, 1.14.1.
@@ -76,7 +76,7 @@ def expm1(x: Number) -> Number:
 
 
 @widened
-def log(x: Number) -> Number:
+def log(x: Value) -> Value:
     """Compute the natural logarithm. f32: at most 1 ULP, of denormals too."""
     if x.dtype == "f64":
         return x.apply(math.log)
@@ -87,7 +87,7 @@ def log(x: Number) -> Number:
     return x.greater_equal(0).select(result, float("nan"))
 
 
-def _log_of_normal(x: Number, power: Number | float = 0) -> Number:
+def _log_of_normal(x: Value, power: Value | float = 0) -> Value:
     """Compute log(2^power x) for a positive normal f32 x; anything of other numbers.
 
     x = 2^e (1 + f) with 1 + f between sqrt(1/2) and sqrt(2), and
@@ -101,7 +101,7 @@ def _log_of_normal(x: Number, power: Number | float = 0) -> Number:
     return exponent.fma(_LN2_HIGH, square.fma(-0.5, series) + f)
 
 
-def _split(x: Number) -> tuple[Number, Number]:
+def _split(x: Value) -> tuple[Value, Value]:
     """Split a positive normal number in e and f, where x = 2^e (1 + f) and 1 + f is near 1."""
     bits = x.bits("i32")
     exponent = (bits - x.like(0.5**0.5).bits("i32")).shift_right(23)
@@ -110,7 +110,7 @@ def _split(x: Number) -> tuple[Number, Number]:
 
 
 @widened
-def log1p(x: Number) -> Number:
+def log1p(x: Value) -> Value:
     """Compute log(1 + x), without cancellation near zero. f32: at most 2 ULP."""
     rounded = x + 1
     lost = x - (rounded - 1)
@@ -119,7 +119,7 @@ def log1p(x: Number) -> Number:
 
 
 @widened
-def tanh(x: Number) -> Number:
+def tanh(x: Value) -> Value:
     """Compute the hyperbolic tangent, never beyond 1. f32: at most 5 ULP.
 
     x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
@@ -134,7 +134,7 @@ def tanh(x: Number) -> Number:
 
 
 @widened
-def erf(x: Number) -> Number:
+def erf(x: Value) -> Value:
     """Compute the Gauss error function, never beyond 1. f32: at most 6 ULP.
 
     x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
@@ -149,13 +149,13 @@ def erf(x: Number) -> Number:
 
 
 @widened
-def sigmoid(x: Number) -> Number:
+def sigmoid(x: Value) -> Value:
     """Compute 1 / (1 + exp(-x)). f32: at most 2.5 ULP down to x = -88, then zero."""
     return 1 / (exp(-x) + 1)
 
 
 @widened
-def softplus(x: Number) -> Number:
+def softplus(x: Value) -> Value:
     """Compute log(1 + exp(x)) without overflow. f32: at most 2.5 ULP."""
     e = exp(-x.abs())
     if x.dtype == "f64":

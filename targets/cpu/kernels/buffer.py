@@ -7,8 +7,8 @@ from typing import Any
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.tensor import Shape, Tensor
 from ...strides import reshaped_strides, row_major
-from .index import Index, place_dtype
-from .value import Number, arith, compute_dtype, constant_of, element_type, shaped_like
+from .index import IndexExpr, place_dtype
+from .value import Value, arith, compute_dtype, constant_of, element_type, shaped_like
 
 vector: Any = upstream("vector")
 memref: Any = upstream("memref")
@@ -47,12 +47,12 @@ class Buffer:
         memory: Any,
         tensor: Tensor,
         strides: Sequence[int] | None = None,
-        offset: Index | None = None,
+        offset: IndexExpr | None = None,
     ) -> None:
         self.memory = memory
         self.tensor = tensor
         self.strides = tuple(strides) if strides is not None else row_major(tensor.shape)
-        self.offset = offset or Index(0)
+        self.offset = offset or IndexExpr(0)
 
     @property
     def shape(self) -> Shape:
@@ -82,7 +82,7 @@ class Buffer:
         ]
         return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
-    def part(self, indices: Sequence[Index]) -> "Buffer":
+    def part(self, indices: Sequence[IndexExpr]) -> "Buffer":
         """View the sub-tensor at some leading indices."""
         count = len(indices)
         at = self.offset
@@ -99,104 +99,104 @@ class Buffer:
 
     def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
         """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""
-        offset = self.position([Index(start) for start in starts])
+        offset = self.position([IndexExpr(start) for start in starts])
         strides = [stride * step for stride, step in zip(self.strides, steps, strict=True)]
         return Buffer(self.memory, Tensor(sizes, self.dtype), strides, offset)
 
-    def position(self, indices: Sequence[Index]) -> Index:
+    def position(self, indices: Sequence[IndexExpr]) -> IndexExpr:
         """Return the flat position of an element."""
         at = self.offset
         for index, stride in zip(indices, self.strides, strict=True):
             at = at + index * stride
         return at
 
-    def load(self, indices: Sequence[Index], lanes: Lanes | None = None) -> Number:
+    def load(self, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> Value:
         """Load one element, or neighbours along the last dimension from there on."""
         at = self.position(indices)
         if lanes is None:
-            return unpack(memref.load(self.memory, [at.value]), self.dtype)
+            return unpack(memref.load(self.memory, [at.ssa]), self.dtype)
         stride = self.strides[-1] if self.strides else 0
         if stride == 0:
             one = self.load(indices)
-            type_ = ir.VectorType.get([lanes.width], one.value.type)
-            return one.with_value(vector.broadcast(type_, one.value))
+            type_ = ir.VectorType.get([lanes.width], one.ssa.type)
+            return one.with_ssa(vector.broadcast(type_, one.ssa))
         if stride == 1:
             return unpack(self._load_contiguous(at, lanes), self.dtype)
         dtype = place_dtype(stride * lanes.width)
         steps = constant_vector([stride * lane for lane in range(lanes.width)], dtype)
         return self.gather(at, steps, lanes)
 
-    def prefetch(self, position: Index, writes: bool = False) -> None:
+    def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
         """Ask for the cache line at a flat position to be brought near; it need not exist."""
         kept_in_second_level = 2
-        memref.PrefetchOp(self.memory, [position.value], writes, kept_in_second_level, True)
+        memref.PrefetchOp(self.memory, [position.ssa], writes, kept_in_second_level, True)
 
-    def _load_contiguous(self, at: Index, lanes: Lanes) -> Any:
+    def _load_contiguous(self, at: IndexExpr, lanes: Lanes) -> Any:
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
         if lanes.mask is None:
-            return vector.load(type_, self.memory, [at.value])
-        return vector.maskedload(type_, self.memory, [at.value], lanes.mask, self._fill(type_))
+            return vector.load(type_, self.memory, [at.ssa])
+        return vector.maskedload(type_, self.memory, [at.ssa], lanes.mask, self._fill(type_))
 
-    def gather(self, at: Index, steps: Any, lanes: Lanes) -> Number:
+    def gather(self, at: IndexExpr, steps: Any, lanes: Lanes) -> Value:
         """Load elements at `at` plus a vector of integer steps, in elements."""
         type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
         mask = lanes.mask if lanes.mask is not None else all_lanes(lanes.width)
-        loaded = vector.gather(type_, self.memory, [at.value], steps, mask, self._fill(type_))
+        loaded = vector.gather(type_, self.memory, [at.ssa], steps, mask, self._fill(type_))
         return unpack(loaded, self.dtype)
 
     def _fill(self, type_: ir.Type) -> Any:
         """Return what masked-off lanes hold: a number that no arithmetic trips over."""
         return constant_of(0, storage_dtype(self.dtype), type_)
 
-    def store(self, number: Number, indices: Sequence[Index], lanes: Lanes | None = None) -> None:
+    def store(self, value: Value, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> None:
         """Store one element, or neighbours along the (contiguous) last dimension."""
         at = self.position(indices)
-        packed = pack(number, self.dtype)
+        packed = pack(value, self.dtype)
         if lanes is None:
-            memref.store(packed, self.memory, [at.value])
+            memref.store(packed, self.memory, [at.ssa])
         elif lanes.mask is None:
-            vector.store(packed, self.memory, [at.value])
+            vector.store(packed, self.memory, [at.ssa])
         else:
-            vector.maskedstore(self.memory, [at.value], lanes.mask, packed)
+            vector.maskedstore(self.memory, [at.ssa], lanes.mask, packed)
 
 
-def unpack(stored: Any, dtype: str) -> Number:
+def unpack(stored: Any, dtype: str) -> Value:
     """Convert what memory holds for an element type to a number to compute with."""
     if dtype == "i1":
         zero = constant_of(0, "ui8", stored.type)
-        return Number(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
+        return Value(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
     wide = compute_dtype(dtype)
     if wide == dtype:
-        return Number(stored, dtype)
+        return Value(stored, dtype)
     if dtype == "bf16":
         bits = arith.extui(shaped_like(stored.type, element_type("ui32")), stored)
-        return Number(bits, "ui32").shift_left(16).bits(wide)
+        return Value(bits, "ui32").shift_left(16).bits(wide)
     half = arith.bitcast(shaped_like(stored.type, element_type(dtype)), stored)
-    return Number(arith.extf(shaped_like(stored.type, element_type(wide)), half), wide)
+    return Value(arith.extf(shaped_like(stored.type, element_type(wide)), half), wide)
 
 
-def pack(number: Number, dtype: str) -> Any:
+def pack(value: Value, dtype: str) -> Any:
     """Convert a computed number to what memory holds for an element type."""
     if dtype == "i1":
-        return arith.extui(shaped_like(number.value.type, storage_type("i1")), number.value)
+        return arith.extui(shaped_like(value.ssa.type, storage_type("i1")), value.ssa)
     if dtype == "f16":
-        half = arith.truncf(number.shaped("f16"), number.value)
-        return arith.bitcast(number.shaped("ui16"), half)
+        half = arith.truncf(value.shaped("f16"), value.ssa)
+        return arith.bitcast(value.shaped("ui16"), half)
     if dtype == "bf16":
-        return _round_to_bf16(number)
-    return number.value
+        return _round_to_bf16(value)
+    return value.ssa
 
 
-def _round_to_bf16(number: Number) -> Any:
+def _round_to_bf16(value: Value) -> Any:
     """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN stays NaN.
 
     Not `arith.truncf`: without AVX512-BF16 that calls a compiler run-time library.
     """
-    bits = number.bits("ui32")
+    bits = value.bits("ui32")
     odd = bits.shift_right(16).logical_and(bits.like(1))
     rounded = (bits + odd + 0x7FFF).shift_right(16)
-    rounded = number.is_nan().select(rounded.like(0x7FC0), rounded)
-    return arith.trunci(rounded.shaped("ui16"), rounded.value)
+    rounded = value.is_nan().select(rounded.like(0x7FC0), rounded)
+    return arith.trunci(rounded.shaped("ui16"), rounded.ssa)
 
 
 def constant_vector(values: Sequence[int], dtype: str = "i32") -> Any:
@@ -213,15 +213,15 @@ def all_lanes(width: int) -> Any:
     return constant_of(1, "i1", ir.VectorType.get([width], ir.IntegerType.get_signless(1)))
 
 
-def tail_mask(width: int, count: Index | int) -> Any:
+def tail_mask(width: int, count: IndexExpr | int) -> Any:
     """Emit a mask of the first `count` lanes."""
     type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     # Masks are made of counts of 32 bits, whatever the count has.
-    count = count.minimum(width) if isinstance(count, Index) else Index(count)
-    return vector.create_mask(type_, [count.value])
+    count = count.minimum(width) if isinstance(count, IndexExpr) else IndexExpr(count)
+    return vector.create_mask(type_, [count.ssa])
 
 
-def zero(dtype: str, lanes: Lanes | None = None) -> Number:
+def zero(dtype: str, lanes: Lanes | None = None) -> Value:
     """Emit zero, as a scalar or in all lanes."""
     type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
-    return Number(constant_of(0, dtype, type_), dtype)
+    return Value(constant_of(0, dtype, type_), dtype)

@@ -14,29 +14,29 @@ from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import Index, carry_nest
+from .index import IndexExpr, carry_nest
 from .loops import Piece, Section, spread
 from .panels import Fetch, Panel
-from .value import Number, constant_of, element_type
+from .value import Value, constant_of, element_type
 
 
 @dataclass(frozen=True)
 class Rows:
     """Name rows that are stored together: `count` of them, from `first` on; one or more tiles."""
 
-    first: Index
+    first: IndexExpr
     count: int
 
 
-Left = Callable[[Rows, int, Sequence[Index]], Number]
+Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
 """Load the element of a row, by its number in the rows that are stored together, at a depth."""
 
 
-Multiply = Callable[[Number, Number, Number], Number]
+Multiply = Callable[[Value, Value, Value], Value]
 """Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
 
 
-def multiply_add(factor: Number, vector: Number, total: Number) -> Number:
+def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
     """Multiply numbers as they are."""
     return factor.fma(vector, total)
 
@@ -47,7 +47,7 @@ class Run:
 
     rows: int
     count: int
-    first: Callable[[Index], Index]
+    first: Callable[[IndexExpr], IndexExpr]
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Contraction:
     dtype: str
     left: Left
     panel: Panel
-    finish: Callable[[Index, Index, Number, Lanes], None]
-    initial: Callable[[Index], Number] | None = None
-    touch: Callable[[Index, Index], None] | None = None
-    ahead: Callable[[Rows, Sequence[Index]], None] | None = None
+    finish: Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
+    initial: Callable[[IndexExpr], Value] | None = None
+    touch: Callable[[IndexExpr, IndexExpr], None] | None = None
+    ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
     unit: int = 1
     block: int | None = None
     multiply: Multiply = multiply_add
@@ -87,9 +87,9 @@ class Contraction:
             else Lanes(tile.lanes)
             for v in range(-(-rest // tile.lanes))
         ]
-        last = Index(full * tile.columns)
+        last = IndexExpr(full * tile.columns)
 
-        def panel(at: list[Index]) -> list[Piece]:
+        def panel(at: list[IndexExpr]) -> list[Piece]:
             return self._panel(tile, runs, at[0] * tile.columns, plain)
 
         spread(
@@ -114,7 +114,7 @@ class Contraction:
         ]
 
     def _panel(
-        self, tile: Tile, runs: Sequence[Run], start: Index, masks: Sequence[Lanes]
+        self, tile: Tile, runs: Sequence[Run], start: IndexExpr, masks: Sequence[Lanes]
     ) -> list[Piece]:
         """Prepare a panel of columns; return the tiles of rows that run over it."""
         self.panel.prepare(start, masks)
@@ -123,7 +123,7 @@ class Contraction:
         before = 0
         for run in runs:
 
-            def block(i: Index, run: Run = run, before: int = before) -> None:
+            def block(i: IndexExpr, run: Run = run, before: int = before) -> None:
                 fetch = self.panel.fetch_next(start, i + before, blocks)
                 self._block(tile, Rows(run.first(i), run.rows), start, masks, fetch)
 
@@ -132,7 +132,7 @@ class Contraction:
         return pieces
 
     def _block(
-        self, tile: Tile, rows: Rows, start: Index, masks: Sequence[Lanes], fetch: Fetch | None
+        self, tile: Tile, rows: Rows, start: IndexExpr, masks: Sequence[Lanes], fetch: Fetch | None
     ) -> None:
         """Emit as many tiles as rows that are stored together need; the first one fetches."""
         large, small, many, few = even_split(rows.count, tile.rows)
@@ -146,7 +146,7 @@ class Contraction:
         self,
         rows: Rows,
         taken: range,
-        start: Index,
+        start: IndexExpr,
         masks: Sequence[Lanes],
         fetch: Fetch | None,
     ) -> None:
@@ -156,13 +156,13 @@ class Contraction:
                     self.touch(rows.first + r, start + v * lanes.width)
         sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
 
-        def step(depth: list[Index], sums: list[Number]) -> list[Number]:
+        def step(depth: list[IndexExpr], sums: list[Value]) -> list[Value]:
             row = self.panel.load(depth, start, masks)
             if fetch is not None:
                 fetch(depth)
             if self.ahead is not None:
                 self.ahead(rows, depth)
-            out: list[Number] = []
+            out: list[Value] = []
             for number, r in enumerate(taken):
                 factor = splat(self.left(rows, r, depth), masks[0].width)
                 now = sums[number * len(masks) : (number + 1) * len(masks)]
@@ -175,23 +175,23 @@ class Contraction:
                 column = start + v * lanes.width
                 self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
 
-    def _start(self, row: Index, lanes: Lanes) -> Number:
+    def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
         if self.initial is not None:
             return splat(self.initial(row), lanes.width)
         type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
-        return Number(constant_of(0, self.dtype, type_), self.dtype)
+        return Value(constant_of(0, self.dtype, type_), self.dtype)
 
 
 def packed_rows(weights: Buffer, depth: int) -> Left:
     """Return the `left` of weights that `pack_rows` packed; for a depth of one index."""
 
-    def left(rows: Rows, r: int, at: Sequence[Index]) -> Number:
+    def left(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
         return weights.load([rows.first * depth + at[0] * rows.count + r])
 
     return left
 
 
-def splat(number: Number, width: int) -> Number:
+def splat(value: Value, width: int) -> Value:
     """Repeat a scalar in all lanes of a vector."""
-    type_ = ir.VectorType.get([width], number.value.type)
-    return number.with_value(vector.broadcast(type_, number.value))
+    type_ = ir.VectorType.get([width], value.ssa.type)
+    return value.with_ssa(vector.broadcast(type_, value.ssa))

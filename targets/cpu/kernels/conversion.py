@@ -9,12 +9,12 @@ import numpy as np
 from ....dialects.core.tensor import DTYPES, numpy_dtype
 from ...number import float_below
 from .buffer import pack, storage_dtype, unpack
-from .value import Number, arith, compute_dtype, is_strict
+from .value import Value, arith, compute_dtype, is_strict
 
-Function = TypeVar("Function", bound=Callable[..., Number])
+Function = TypeVar("Function", bound=Callable[..., Value])
 
 
-def convert(x: Number, dtype: str) -> Number:
+def convert(x: Value, dtype: str) -> Value:
     """Convert to what numbers of an element type are computed in.
 
     Floats lose their fraction on the way to an integer, stop at its bounds, and NaN becomes 0;
@@ -31,26 +31,26 @@ def convert(x: Number, dtype: str) -> Number:
     return _float_to_int(x, dtype) if x.is_float else _resize(x, dtype)
 
 
-def _to_float(x: Number, dtype: str) -> Number:
+def _to_float(x: Value, dtype: str) -> Value:
     if x.is_float:
         change = arith.extf if dtype == "f64" else arith.truncf
     else:
         change = arith.sitofp if x.kind == "int" else arith.uitofp
-    return Number(change(x.shaped(dtype), x.value), dtype)
+    return Value(change(x.shaped(dtype), x.ssa), dtype)
 
 
-def _resize(x: Number, dtype: str) -> Number:
+def _resize(x: Value, dtype: str) -> Value:
     """Convert an integer or bool to an integer of any width."""
     have, want = (1 if x.kind == "bool" else DTYPES[x.dtype].bits), DTYPES[dtype].bits
     if have == want:
-        return Number(x.value, dtype)
+        return Value(x.ssa, dtype)
     if have > want:
-        return Number(arith.trunci(x.shaped(dtype), x.value), dtype)
+        return Value(arith.trunci(x.shaped(dtype), x.ssa), dtype)
     extend = arith.extsi if x.kind == "int" else arith.extui
-    return Number(extend(x.shaped(dtype), x.value), dtype)
+    return Value(extend(x.shaped(dtype), x.ssa), dtype)
 
 
-def _float_to_int(x: Number, dtype: str) -> Number:
+def _float_to_int(x: Value, dtype: str) -> Value:
     """Convert a float to an integer type that is at least 32 bits wide, then to the one wanted."""
     info = np.iinfo(numpy_dtype(dtype))
     low, high = int(info.min), int(info.max)
@@ -59,11 +59,11 @@ def _float_to_int(x: Number, dtype: str) -> Number:
     signed = DTYPES[dtype].kind == "int"
     wide = dtype if DTYPES[dtype].bits >= 32 else "i32"
     change = arith.fptosi if signed or wide == "i32" else arith.fptoui
-    whole = _resize(Number(change(x.shaped(wide), inside.value), wide), dtype)
+    whole = _resize(Value(change(x.shaped(wide), inside.ssa), wide), dtype)
     return whole if limit == high else x.greater(limit).select(whole.like(high), whole)
 
 
-def cast(x: Number, source: str, dtype: str) -> Number:
+def cast(x: Value, source: str, dtype: str) -> Value:
     """Convert and round to an element type, from numbers of element type `source`."""
     if source == "f64" and dtype == "f16":
         x = _round_to_odd(x)
@@ -73,7 +73,7 @@ def cast(x: Number, source: str, dtype: str) -> Number:
     return unpack(pack(y, dtype), dtype)
 
 
-def _round_to_odd(x: Number) -> Number:
+def _round_to_odd(x: Value) -> Value:
     """Round f64 to one of the two nearest f32, the odd one: rounding once more is then right.
 
     Source: Boldo and Melquiond, When double rounding is odd, 2005.
@@ -87,10 +87,10 @@ def _round_to_odd(x: Number) -> Number:
     return inexact.logical_and(even).select(bits + outward, bits).bits("f32")
 
 
-def reinterpret(x: Number, source: str, dtype: str) -> Number:
+def reinterpret(x: Value, source: str, dtype: str) -> Value:
     """Read the bits of elements of type `source` as elements of another type of the same width."""
     stored = pack(x, source)
-    other = Number(stored, storage_dtype(source)).shaped(storage_dtype(dtype))
+    other = Value(stored, storage_dtype(source)).shaped(storage_dtype(dtype))
     return unpack(stored if stored.type == other else arith.bitcast(other, stored), dtype)
 
 
@@ -101,16 +101,16 @@ def widened(function: Function) -> Function:
     """
 
     @wraps(function)
-    def compute(*arguments: Any) -> Number:
-        numbers = [a for a in arguments if isinstance(a, Number)]
-        if not is_strict() or all(number.dtype != "f32" for number in numbers):
+    def compute(*arguments: Any) -> Value:
+        values = [a for a in arguments if isinstance(a, Value)]
+        if not is_strict() or all(value.dtype != "f32" for value in values):
             return function(*arguments)
         wide = [convert(a, "f64") if _is_f32(a) else a for a in arguments]
         y = function(*wide)
-        return convert(y, "f32") if _is_f32(numbers[0]) else y
+        return convert(y, "f32") if _is_f32(values[0]) else y
 
     return compute  # type: ignore[return-value]
 
 
 def _is_f32(argument: Any) -> bool:
-    return isinstance(argument, Number) and argument.dtype == "f32"
+    return isinstance(argument, Value) and argument.dtype == "f32"

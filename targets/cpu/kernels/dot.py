@@ -8,9 +8,9 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES
 from ....dialects.cpu.vnni import PRODUCTS
 from .buffer import vector
-from .value import Number, element_type, llvm
+from .value import Value, element_type, llvm
 
-Dot = Callable[[Number, Number, Number], Number]
+Dot = Callable[[Value, Value, Value], Value]
 """Multiply words of elements by words of factors, lane by lane, and add what they sum up to."""
 
 
@@ -64,35 +64,33 @@ def choose_dot(machine: Machine, dtype: str) -> Dot:
     return _bytes
 
 
-def _accumulate(instruction: Instruction, x: Number, w: Number, total: Number) -> Number:
-    operands = [total.value, *(_parts(n, instruction.dtype).value for n in (x, w))]
-    name, type_ = instruction.name, total.value.type
-    return total.with_value(llvm.call_intrinsic(type_, name, operands, [], []))
+def _accumulate(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
+    operands = [total.ssa, *(_parts(n, instruction.dtype).ssa for n in (x, w))]
+    name, type_ = instruction.name, total.ssa.type
+    return total.with_ssa(llvm.call_intrinsic(type_, name, operands, [], []))
 
 
-def _pairs(instruction: Instruction, x: Number, w: Number, total: Number) -> Number:
+def _pairs(instruction: Instruction, x: Value, w: Value, total: Value) -> Value:
     """Widen the even and the odd bytes to halves of words: their products fit."""
     elements, factors = _parts(x, "ui16"), _parts(w, "i16")
     even = elements.logical_and(elements.like(0xFF)), factors.shift_left(8).shift_right(8)
     odd = elements.shift_right(8), factors.shift_right(8)
     for pair in (even, odd):
-        made = llvm.call_intrinsic(
-            total.value.type, instruction.name, [n.value for n in pair], [], []
-        )
-        total = total + total.with_value(made)
+        made = llvm.call_intrinsic(total.ssa.type, instruction.name, [n.ssa for n in pair], [], [])
+        total = total + total.with_ssa(made)
     return total
 
 
-def _bytes(x: Number, w: Number, total: Number) -> Number:
+def _bytes(x: Value, w: Value, total: Value) -> Value:
     """Multiply byte by byte, in 32 bits."""
     for shift in (0, 8, 16, 24):
-        element = Number(x.value, "ui32").shift_right(shift).logical_and(_same(x, 0xFF))
-        factor = Number(w.value, "i32").shift_left(24 - shift).shift_right(24)
-        total = total + Number(element.value, "i32") * factor
+        element = Value(x.ssa, "ui32").shift_right(shift).logical_and(_same(x, 0xFF))
+        factor = Value(w.ssa, "i32").shift_left(24 - shift).shift_right(24)
+        total = total + Value(element.ssa, "i32") * factor
     return total
 
 
-def _halves(x: Number, w: Number, total: Number) -> Number:
+def _halves(x: Value, w: Value, total: Value) -> Value:
     """Widen each bf16 to f32: its bits are the upper half."""
     for upper in (False, True):
         element, factor = (_half(n, upper) for n in (x, w))
@@ -100,17 +98,17 @@ def _halves(x: Number, w: Number, total: Number) -> Number:
     return total
 
 
-def _half(words: Number, upper: bool) -> Number:
+def _half(words: Value, upper: bool) -> Value:
     bits = words.logical_and(words.like(-0x10000)) if upper else words.shift_left(16)
     return bits.bits("f32")
 
 
-def _same(like: Number, constant: int) -> Number:
-    return Number(like.value, "ui32").like(constant)
+def _same(like: Value, constant: int) -> Value:
+    return Value(like.ssa, "ui32").like(constant)
 
 
-def _parts(words: Number, dtype: str) -> Number:
+def _parts(words: Value, dtype: str) -> Value:
     """See a vector of words as a vector of the elements in them."""
-    (lanes,) = words.value.type.shape
+    (lanes,) = words.ssa.type.shape
     type_ = ir.VectorType.get([lanes * 32 // DTYPES[dtype].bits], element_type(dtype))
-    return Number(vector.bitcast(type_, words.value), dtype)
+    return Value(vector.bitcast(type_, words.ssa), dtype)

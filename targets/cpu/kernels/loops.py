@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape
-from .index import Index, for_each, nest, scf, unravel
+from .index import IndexExpr, for_each, nest, scf, unravel
 
 SPREAD = "trivium.spread"
 """The attribute of a loop that may be cut: how many inner iterations each of its trips has."""
@@ -30,7 +30,7 @@ class Piece:
     """Run `body` for the numbers 0 to `count` - 1."""
 
     count: int
-    body: Callable[[Index], None]
+    body: Callable[[IndexExpr], None]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Section:
 
     shape: Shape
     inner: int
-    enter: Callable[[list[Index]], Sequence[Piece]]
+    enter: Callable[[list[IndexExpr]], Sequence[Piece]]
 
     @property
     def iterations(self) -> int:
@@ -68,7 +68,7 @@ def _spread(section: Section, group: int) -> None:
     outer = math.prod(section.shape)
     cut = section.inner if outer < ENOUGH else 1
 
-    def place(number: Index) -> None:
+    def place(number: IndexExpr) -> None:
         pieces = section.enter(unravel(number, section.shape))
         count = sum(piece.count for piece in pieces)
         assert count == section.inner, "pieces must make up the place"
@@ -80,15 +80,15 @@ def _spread(section: Section, group: int) -> None:
     _loop(outer, place, {SPREAD: cut, GROUP: group})
 
 
-def each(shape: Shape, body: Callable[[list[Index]], None]) -> None:
+def each(shape: Shape, body: Callable[[list[IndexExpr]], None]) -> None:
     """Emit one independent iteration for each place of a shape."""
     if math.prod(shape) == 1:
-        body([Index(0)] * len(shape))
+        body([IndexExpr(0)] * len(shape))
     else:
         spread(Section(shape, 1, lambda at: [Piece(1, lambda _: body(at))]))
 
 
-def each_of(count: int, body: Callable[[Index], None]) -> None:
+def each_of(count: int, body: Callable[[IndexExpr], None]) -> None:
     """Emit independent iterations for the numbers 0 to `count` - 1."""
     each((count,), lambda at: body(at[0]))
 
@@ -106,11 +106,11 @@ def _whole(pieces: Sequence[Piece]) -> None:
         for_each(piece.count, piece.body)
 
 
-def _loop(count: int, body: Callable[[Index], None], marks: Mapping[str, int]) -> None:
-    loop = scf.ForOp(Index(0).value, Index(count).value, Index(1).value)
+def _loop(count: int, body: Callable[[IndexExpr], None], marks: Mapping[str, int]) -> None:
+    loop = scf.ForOp(IndexExpr(0).ssa, IndexExpr(count).ssa, IndexExpr(1).ssa)
     i64 = ir.IntegerType.get_signless(64)
     for name, value in marks.items():
         loop.operation.attributes[name] = ir.IntegerAttr.get(i64, value)
     with ir.InsertionPoint(loop.body):
-        body(Index(loop.induction_variable))
+        body(IndexExpr(loop.induction_variable))
         scf.yield_([])

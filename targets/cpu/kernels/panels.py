@@ -10,10 +10,10 @@ from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
 from .conversion import convert
-from .index import Index, for_each
-from .value import Number
+from .index import IndexExpr, for_each
+from .value import Value
 
-Fetch = Callable[[Sequence[Index]], None]
+Fetch = Callable[[Sequence[IndexExpr]], None]
 
 LINE = 64
 """Bytes of a cache line."""
@@ -25,20 +25,22 @@ STREAMED = 256 << 10
 class Panel(Protocol):
     """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
 
-    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         """Get ready for the panel that starts at a column."""
         ...
 
-    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
         """Return the vectors of one row of the panel."""
         ...
 
-    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
         """Return what fetches a part of the next panel from memory at each step of a tile."""
         ...
 
 
-Fill = Callable[[Buffer, Index, Sequence[Lanes]], None]
+Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
 """Emit the packing of the panel that starts at a column, into memory."""
 
 
@@ -53,14 +55,16 @@ class PackedPanel:
     fill: Fill
     source: Buffer | None = None
 
-    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         self.fill(self.memory, start, masks)
 
-    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
         offsets = range(0, len(masks) * masks[0].width, masks[0].width)
-        return [self.memory.load([*depth, Index(o)], Lanes(masks[0].width)) for o in offsets]
+        return [self.memory.load([*depth, IndexExpr(o)], Lanes(masks[0].width)) for o in offsets]
 
-    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
         """Fetch a cache line of each row of the next panel in each tile."""
         source, columns = self.source, self.memory.shape[-1]
         if source is None or source.strides[-1] != 1 or source.tensor.size_bytes < STREAMED:
@@ -76,16 +80,18 @@ class DirectPanel:
 
     matrix: Buffer
 
-    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         pass
 
-    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
         return [
             self.matrix.load([*depth, start + v * lanes.width], lanes)
             for v, lanes in enumerate(masks)
         ]
 
-    def fetch_next(self, start: Index, tile: Index, tiles: int) -> None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> None:
         return None
 
 
@@ -102,14 +108,16 @@ class StoredPanel:
     panels: Buffer
     depth: Shape
     tile: Tile
-    first: Index = field(default_factory=lambda: Index(0))
+    first: IndexExpr = field(default_factory=lambda: IndexExpr(0))
     ahead: int = 0
     dtype: str = ""
 
-    def prepare(self, start: Index, masks: Sequence[Lanes]) -> None:
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         pass
 
-    def load(self, depth: Sequence[Index], start: Index, masks: Sequence[Lanes]) -> list[Number]:
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
         _, size, columns = self.panels.shape
         start = self.first * columns + start
         place = start * size
@@ -123,9 +131,9 @@ class StoredPanel:
             for v in range(len(masks)):
                 self.panels.prefetch(row + (v * plain.width + self.ahead))
         loaded = [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
-        return [convert(number, self.dtype) if self.dtype else number for number in loaded]
+        return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
-    def fetch_next(self, start: Index, tile: Index, tiles: int) -> Fetch | None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
         """Fetch as much of the next panel in each tile that all of it is there in the end."""
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
@@ -140,8 +148,8 @@ class StoredPanel:
     def _streams(self) -> bool:
         return self.panels.tensor.size_bytes >= STREAMED
 
-    def _row(self, depth: Sequence[Index]) -> Index:
-        row = Index(0)
+    def _row(self, depth: Sequence[IndexExpr]) -> IndexExpr:
+        row = IndexExpr(0)
         for index, stride in zip(depth, row_major(self.depth), strict=True):
             row = row + index * stride
         return row
@@ -158,11 +166,11 @@ def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, t
 def copy_columns(matrix: Buffer) -> Fill:
     """Fill panels with the columns of a matrix in memory."""
 
-    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
-        def row(k: Index) -> None:
+    def fill(memory: Buffer, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        def row(k: IndexExpr) -> None:
             for v, lanes in enumerate(masks):
                 loaded = matrix.load([k, start + v * lanes.width], lanes)
-                memory.store(loaded, [k, Index(v * lanes.width)], Lanes(lanes.width))
+                memory.store(loaded, [k, IndexExpr(v * lanes.width)], Lanes(lanes.width))
 
         for_each(matrix.shape[0], row)
 

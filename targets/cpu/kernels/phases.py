@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ....dialects.core.mlir import ir
 from .effects import Access, Effects, is_pure
-from .index import Index, scf
+from .index import IndexExpr, scf
 from .loops import GROUP, PIECE, SPREAD
 
 PHASE, BEGIN, END, MEMORY = range(4)
@@ -150,7 +150,7 @@ def _iterations(loop: ir.Operation) -> int:
 
 def _cut(part: _Part, entry: ir.Block) -> None:
     """Let the loops of a part run over their part of the range that the kernel is called for."""
-    begin, end = Index(entry.arguments[BEGIN]), Index(entry.arguments[END])
+    begin, end = IndexExpr(entry.arguments[BEGIN]), IndexExpr(entry.arguments[END])
     first = 0
     for loop in part.loops:
         inner, count = _attribute(loop, SPREAD), _iterations(loop)
@@ -162,9 +162,9 @@ def _cut(part: _Part, entry: ir.Block) -> None:
         first += count
 
 
-def _cut_pieces(loop: ir.Operation, low: Index, high: Index, inner: int) -> None:
+def _cut_pieces(loop: ir.Operation, low: IndexExpr, high: IndexExpr, inner: int) -> None:
     body = loop.regions[0].blocks[0]
-    start = Index(body.arguments[0])
+    start = IndexExpr(body.arguments[0])
     for operation in [o.operation for o in body.operations]:
         if PIECE not in operation.attributes:
             continue
@@ -174,12 +174,12 @@ def _cut_pieces(loop: ir.Operation, low: Index, high: Index, inner: int) -> None
             _set_bounds(operation, _clamped(low - offset, count), _clamped(high - offset, count))
 
 
-def _set_bounds(loop: ir.Operation, low: Index, high: Index) -> None:
-    loop.operands[0] = low.value
-    loop.operands[1] = high.value
+def _set_bounds(loop: ir.Operation, low: IndexExpr, high: IndexExpr) -> None:
+    loop.operands[0] = low.ssa
+    loop.operands[1] = high.ssa
 
 
-def _clamped(index: Index, most: int) -> Index:
+def _clamped(index: IndexExpr, most: int) -> IndexExpr:
     return index.maximum(0).minimum(most)
 
 
@@ -188,8 +188,8 @@ def _branch(entry: ir.Block, parts: Sequence[_Part]) -> None:
     end = entry.operations[len(entry.operations) - 1].operation
     for number, part in enumerate(parts):
         with ir.InsertionPoint(end):
-            asked = Index(entry.arguments[PHASE]).equal(number)
-            branch = scf.IfOp(asked.value)
+            asked = IndexExpr(entry.arguments[PHASE]).equal(number)
+            branch = scf.IfOp(asked.ssa)
             with ir.InsertionPoint(branch.then_block):
                 last = scf.yield_([])
         for operation in part.operations:

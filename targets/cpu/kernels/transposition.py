@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import Index, for_each
+from .index import IndexExpr, for_each
 from .loops import Piece, Section, each, spread
-from .value import Number, constant_of, element_type
+from .value import Value, constant_of, element_type
 
-Take = Callable[[Number, list[Index], Lanes], None]
+Take = Callable[[Value, list[IndexExpr], Lanes], None]
 
 _WIDEST = 16
 """The side of the largest tile: as many registers as fit twice."""
@@ -26,7 +26,7 @@ _NARROWEST = 4
 class Block:
     """Some neighbours along a dimension: the first one, how many, and the lanes they are in."""
 
-    start: Index
+    start: IndexExpr
     count: int
     lanes: Lanes
 
@@ -47,18 +47,18 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
     others = [d for d in range(last) if d != axis]
     turned = source.transpose([*others, last, axis])
 
-    def tile(at: list[Index], rows: Block, columns: Block) -> None:
+    def tile(at: list[IndexExpr], rows: Block, columns: Block) -> None:
         loaded = [
             turned.load([*at, rows.start + r, columns.start], columns.lanes)
             for r in range(rows.count)
         ]
         made = transpose_registers(loaded, width)
-        for c, number in enumerate(made[: columns.count]):
+        for c, value in enumerate(made[: columns.count]):
             place = dict(zip(others, at, strict=True))
             place |= {axis: columns.start + c, last: rows.start}
-            take(number, [place[d] for d in range(last + 1)], rows.lanes)
+            take(value, [place[d] for d in range(last + 1)], rows.lanes)
 
-    def plane(at: list[Index]) -> list[Piece]:
+    def plane(at: list[IndexExpr]) -> list[Piece]:
         def column(columns: Block) -> None:
             for piece in _blocks(source.shape[last], width, lambda rows: tile(at, rows, columns)):
                 for_each(piece.count, piece.body)
@@ -83,20 +83,20 @@ def _blocks(size: int, width: int, body: Callable[[Block], None]) -> list[Piece]
     """Cut a dimension into blocks; the last one may be shorter."""
     full, rest = divmod(size, width)
 
-    def tail(_: Index) -> None:
-        body(Block(Index(full * width), rest, Lanes(width, tail_mask(width, rest))))
+    def tail(_: IndexExpr) -> None:
+        body(Block(IndexExpr(full * width), rest, Lanes(width, tail_mask(width, rest))))
 
     whole = Piece(full, lambda i: body(Block(i * width, width, Lanes(width))))
     return [whole, Piece(1, tail)] if rest else [whole]
 
 
-def transpose_registers(rows: Sequence[Number], width: int) -> list[Number]:
+def transpose_registers(rows: Sequence[Value], width: int) -> list[Value]:
     """Transpose a square of registers, of which the first rows are given and the others zero.
 
     A butterfly: in each of log2(width) stages, pairs of registers swap blocks of lanes.
     """
     type_ = ir.VectorType.get([width], element_type(rows[0].dtype))
-    empty = rows[0].with_value(constant_of(0, rows[0].dtype, type_))
+    empty = rows[0].with_ssa(constant_of(0, rows[0].dtype, type_))
     square = [*rows, *[empty] * (width - len(rows))]
     step = width // 2
     while step:
@@ -105,13 +105,13 @@ def transpose_registers(rows: Sequence[Number], width: int) -> list[Number]:
     return square
 
 
-def _swap_blocks(square: list[Number], width: int, step: int) -> list[Number]:
+def _swap_blocks(square: list[Value], width: int, step: int) -> list[Value]:
     lanes = range(width)
     upper = [lane if not lane & step else width + lane - step for lane in lanes]
     lower = [lane + step if not lane & step else width + lane for lane in lanes]
     swapped = list(square)
     for i in (i for i in range(width) if not i & step):
         a, b = square[i], square[i + step]
-        swapped[i] = a.with_value(vector.shuffle(a.value, b.value, upper))
-        swapped[i + step] = a.with_value(vector.shuffle(a.value, b.value, lower))
+        swapped[i] = a.with_ssa(vector.shuffle(a.ssa, b.ssa, upper))
+        swapped[i + step] = a.with_ssa(vector.shuffle(a.ssa, b.ssa, lower))
     return swapped

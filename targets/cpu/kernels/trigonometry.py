@@ -12,7 +12,7 @@ from ... import coefficients
 from .approximation import polynomial
 from .conversion import convert, widened
 from .index import choose
-from .value import Number, math, vector
+from .value import Value, math, vector
 
 _HALF_PI_HIGH = constants.pi / 2
 _HALF_PI_LOW = 6.123233995736766e-17
@@ -22,18 +22,18 @@ _HUGE = 2.0**40
 
 
 @widened
-def sin(x: Number) -> Number:
+def sin(x: Value) -> Value:
     """Compute the sine of radians. f32: at most 2 ULP."""
     return _periodic(x, math.sin, 0)
 
 
 @widened
-def cos(x: Number) -> Number:
+def cos(x: Value) -> Value:
     """Compute the cosine of radians. f32: at most 2 ULP."""
     return _periodic(x, math.cos, 1)
 
 
-def _periodic(x: Number, function: Callable[[Any], Any], phase: int) -> Number:
+def _periodic(x: Value, function: Callable[[Any], Any], phase: int) -> Value:
     """Compute sin(x + phase pi / 2); huge numbers go to the C library, all lanes together."""
     if x.dtype == "f64":
         return x.apply(function)
@@ -41,16 +41,16 @@ def _periodic(x: Number, function: Callable[[Any], Any], phase: int) -> Number:
     return choose(near, x, lambda: _near(x, phase), lambda: x.apply(function))
 
 
-def _all(condition: Number) -> Number:
+def _all(condition: Value) -> Value:
     """Test that a condition holds in all lanes."""
-    if not isinstance(condition.value.type, ir.VectorType):
+    if not isinstance(condition.ssa.type, ir.VectorType):
         return condition
     kind: Any = ir.Attribute.parse("#vector.kind<and>")
     bit = ir.IntegerType.get_signless(1)
-    return condition.with_value(vector.reduction(bit, kind, condition.value))
+    return condition.with_ssa(vector.reduction(bit, kind, condition.ssa))
 
 
-def _near(x: Number, phase: int) -> Number:
+def _near(x: Value, phase: int) -> Value:
     """Reduce to x = n pi / 2 + r with a whole n and |r| <= pi / 4; the quadrant is n mod 4."""
     wide = convert(x, "f64")
     n = (wide * (1 / _HALF_PI_HIGH)).apply(math.roundeven)

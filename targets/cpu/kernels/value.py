@@ -1,4 +1,4 @@
-"""`Number`: a scalar or vector in a kernel under construction, with Python's operators.
+"""`Value`: a scalar or vector in a kernel under construction, with Python's operators.
 
 Lowerings compute with numbers as if they were floats or ints; every operation emits MLIR at the
 current insertion point. The same lowering serves scalars and vectors, since MLIR's arithmetic
@@ -65,11 +65,11 @@ def element_type(dtype: str) -> ir.Type:
     return ir.Type.parse(dtype)
 
 
-class Number(Arithmetic["Number"]):
+class Value(Arithmetic["Value"]):
     """Wrap an SSA value, scalar or vector, together with its element type's signedness."""
 
-    def __init__(self, value: Any, dtype: str) -> None:
-        self.value = value
+    def __init__(self, ssa: Any, dtype: str) -> None:
+        self.ssa = ssa
         self.dtype = dtype
 
     # -- types --------------------------------------------------------------------------------
@@ -78,170 +78,168 @@ class Number(Arithmetic["Number"]):
     def kind(self) -> str:
         return DTYPES[self.dtype].kind
 
-    def like(self, constant: float) -> "Number":
+    def like(self, constant: float) -> "Value":
         """Make a constant of the same type and width."""
-        return Number(constant_of(constant, self.dtype, self.value.type), self.dtype)
+        return Value(constant_of(constant, self.dtype, self.ssa.type), self.dtype)
 
-    def with_value(self, value: Any, dtype: str | None = None) -> "Number":
-        return Number(value, dtype or self.dtype)
+    def with_ssa(self, ssa: Any, dtype: str | None = None) -> "Value":
+        return Value(ssa, dtype or self.dtype)
 
     def shaped(self, dtype: str) -> ir.Type:
         """Return the type of this number's width with another element type."""
-        return shaped_like(self.value.type, element_type(dtype))
+        return shaped_like(self.ssa.type, element_type(dtype))
 
-    def _other(self, other: "Number | float") -> "Number":
-        return other if isinstance(other, Number) else self.like(other)
+    def _other(self, other: "Value | float") -> "Value":
+        return other if isinstance(other, Value) else self.like(other)
 
-    def _binary(
-        self, other: "Number | float", op_float: Any, op_int: Any, **flags: Any
-    ) -> "Number":
+    def _binary(self, other: "Value | float", op_float: Any, op_int: Any, **flags: Any) -> "Value":
         right = self._other(other)
         if self.is_float:
-            return self.with_value(op_float(self.value, right.value, **flags))
-        return self.with_value(op_int(self.value, right.value))
+            return self.with_ssa(op_float(self.ssa, right.ssa, **flags))
+        return self.with_ssa(op_int(self.ssa, right.ssa))
 
     # -- arithmetic ---------------------------------------------------------------------------
 
-    def __add__(self, other: "Number | float") -> "Number":
+    def __add__(self, other: "Value | float") -> "Value":
         return self._binary(other, arith.addf, arith.addi, fastmath=fast_flags(CONTRACT))
 
-    def __sub__(self, other: "Number | float") -> "Number":
+    def __sub__(self, other: "Value | float") -> "Value":
         return self._binary(other, arith.subf, arith.subi, fastmath=fast_flags(CONTRACT))
 
-    def __mul__(self, other: "Number | float") -> "Number":
+    def __mul__(self, other: "Value | float") -> "Value":
         return self._binary(other, arith.mulf, arith.muli, fastmath=fast_flags(CONTRACT))
 
-    def __truediv__(self, other: "Number | float") -> "Number":
+    def __truediv__(self, other: "Value | float") -> "Value":
         right = self._other(other)
         if self.is_float:
-            return self.with_value(arith.divf(self.value, right.value))
+            return self.with_ssa(arith.divf(self.ssa, right.ssa))
         return self._divide_int(right, arith.divui, arith.divsi)
 
-    def _divide_int(self, right: "Number", unsigned: Any, signed: Any) -> "Number":
+    def _divide_int(self, right: "Value", unsigned: Any, signed: Any) -> "Value":
         """Divide integers without the traps of the CPU: x/0 is 0 and MIN/-1 wraps around."""
         zero = right.equal(0)
         if self.kind == "uint":
             safe = zero.select(right.like(1), right)
-            return zero.select(self.like(0), self.with_value(unsigned(self.value, safe.value)))
+            return zero.select(self.like(0), self.with_ssa(unsigned(self.ssa, safe.ssa)))
         minus = right.equal(-1)
         safe = zero.logical_or(minus).select(right.like(1), right)
-        quotient = self.with_value(signed(self.value, safe.value))
+        quotient = self.with_ssa(signed(self.ssa, safe.ssa))
         return zero.select(self.like(0), minus.select(-self, quotient))
 
-    def remainder(self, right: "Number") -> "Number":
+    def remainder(self, right: "Value") -> "Value":
         """Return what truncating division leaves, with the sign of the dividend; x % 0 is 0."""
         if self.is_float:
-            return self.with_value(arith.remf(self.value, right.value))
+            return self.with_ssa(arith.remf(self.ssa, right.ssa))
         return right.equal(0).select(self.like(0), self - (self / right) * right)
 
-    def __neg__(self) -> "Number":
+    def __neg__(self) -> "Value":
         if self.is_float:
-            return self.with_value(arith.negf(self.value))
+            return self.with_ssa(arith.negf(self.ssa))
         return self.like(0) - self
 
-    def fma(self, factor: "Number | float", term: "Number | float") -> "Number":
+    def fma(self, factor: "Value | float", term: "Value | float") -> "Value":
         """Compute self * factor + term, for floats with one rounding where the machine has it."""
         factor, term = self._other(factor), self._other(term)
         if self.is_float:
-            return self.with_value(llvm.intr_fmuladd(self.value, factor.value, term.value))
+            return self.with_ssa(llvm.intr_fmuladd(self.ssa, factor.ssa, term.ssa))
         return self * factor + term
 
-    def exact_fma(self, factor: "Number | float", term: "Number | float") -> "Number":
+    def exact_fma(self, factor: "Value | float", term: "Value | float") -> "Value":
         """Compute self * factor + term of f64, so that cancellation leaves no rounding error."""
         factor, term = self._other(factor), self._other(term)
-        return self.with_value(math.fma(self.value, factor.value, term.value))
+        return self.with_ssa(math.fma(self.ssa, factor.ssa, term.ssa))
 
-    def maximum(self, other: "Number | float") -> "Number":
+    def maximum(self, other: "Value | float") -> "Value":
         """Return the larger one; NaN when either is NaN."""
         right = self._other(other)
         if self.is_float and _is_ordered(other):
             # x86 has this very choice in one instruction; `maximumf` takes four.
             return self.less(right).select(right, self)
         if self.kind in ("uint", "bool"):
-            return self.with_value(arith.maxui(self.value, right.value))
+            return self.with_ssa(arith.maxui(self.ssa, right.ssa))
         return self._binary(right, arith.maximumf, arith.maxsi)
 
-    def minimum(self, other: "Number | float") -> "Number":
+    def minimum(self, other: "Value | float") -> "Value":
         """Return the smaller one; NaN when either is NaN."""
         right = self._other(other)
         if self.is_float and _is_ordered(other):
             return right.less(self).select(right, self)
         if self.kind in ("uint", "bool"):
-            return self.with_value(arith.minui(self.value, right.value))
+            return self.with_ssa(arith.minui(self.ssa, right.ssa))
         return self._binary(right, arith.minimumf, arith.minsi)
 
-    def abs(self) -> "Number":
+    def abs(self) -> "Value":
         if self.is_float:
-            return self.with_value(math.absf(self.value))
-        return self if self.kind == "uint" else self.with_value(math.absi(self.value))
+            return self.with_ssa(math.absf(self.ssa))
+        return self if self.kind == "uint" else self.with_ssa(math.absi(self.ssa))
 
     # -- comparison ---------------------------------------------------------------------------
 
-    def _compare(self, other: "Number | float", name: str) -> "Number":
+    def _compare(self, other: "Value | float", name: str) -> "Value":
         right = self._other(other)
         if self.is_float:
             predicate = getattr(arith.CmpFPredicate, ("U" if name == "NE" else "O") + name)
-            return Number(arith.cmpf(predicate, self.value, right.value), "i1")
+            return Value(arith.cmpf(predicate, self.ssa, right.ssa), "i1")
         lower = name.lower()
         signed = "s" if self.kind == "int" else "u"
         predicate = getattr(arith.CmpIPredicate, lower if lower in ("eq", "ne") else signed + lower)
-        return Number(arith.cmpi(predicate, self.value, right.value), "i1")
+        return Value(arith.cmpi(predicate, self.ssa, right.ssa), "i1")
 
-    def equal(self, other: "Number | float") -> "Number":
+    def equal(self, other: "Value | float") -> "Value":
         return self._compare(other, "EQ")
 
-    def not_equal(self, other: "Number | float") -> "Number":
+    def not_equal(self, other: "Value | float") -> "Value":
         return self._compare(other, "NE")
 
-    def less(self, other: "Number | float") -> "Number":
+    def less(self, other: "Value | float") -> "Value":
         return self._compare(other, "LT")
 
-    def less_equal(self, other: "Number | float") -> "Number":
+    def less_equal(self, other: "Value | float") -> "Value":
         return self._compare(other, "LE")
 
-    def greater(self, other: "Number | float") -> "Number":
+    def greater(self, other: "Value | float") -> "Value":
         return self._compare(other, "GT")
 
-    def greater_equal(self, other: "Number | float") -> "Number":
+    def greater_equal(self, other: "Value | float") -> "Value":
         return self._compare(other, "GE")
 
-    def is_nan(self) -> "Number":
-        return Number(arith.cmpf(arith.CmpFPredicate.UNO, self.value, self.value), "i1")
+    def is_nan(self) -> "Value":
+        return Value(arith.cmpf(arith.CmpFPredicate.UNO, self.ssa, self.ssa), "i1")
 
     # -- bits and choice ----------------------------------------------------------------------
 
-    def logical_and(self, other: "Number") -> "Number":
-        return self.with_value(arith.andi(self.value, other.value))
+    def logical_and(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.andi(self.ssa, other.ssa))
 
-    def logical_or(self, other: "Number") -> "Number":
-        return self.with_value(arith.ori(self.value, other.value))
+    def logical_or(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.ori(self.ssa, other.ssa))
 
-    def logical_xor(self, other: "Number") -> "Number":
-        return self.with_value(arith.xori(self.value, other.value))
+    def logical_xor(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.xori(self.ssa, other.ssa))
 
-    def invert(self) -> "Number":
+    def invert(self) -> "Value":
         return self.logical_xor(self.like(-1))
 
-    def shift_left(self, other: "Number | float") -> "Number":
-        return self.with_value(arith.shli(self.value, self._other(other).value))
+    def shift_left(self, other: "Value | float") -> "Value":
+        return self.with_ssa(arith.shli(self.ssa, self._other(other).ssa))
 
-    def shift_right(self, other: "Number | float") -> "Number":
+    def shift_right(self, other: "Value | float") -> "Value":
         """Shift right: zeros come in for unsigned numbers, copies of the sign for signed ones."""
         shift = arith.shrui if self.kind in ("uint", "bool") else arith.shrsi
-        return self.with_value(shift(self.value, self._other(other).value))
+        return self.with_ssa(shift(self.ssa, self._other(other).ssa))
 
-    def select(self, if_true: "Number", if_false: "Number | float") -> "Number":
+    def select(self, if_true: "Value", if_false: "Value | float") -> "Value":
         """Choose by this condition (i1), element by element."""
         other = if_true._other(if_false)
-        return if_true.with_value(arith.select(self.value, if_true.value, other.value))
+        return if_true.with_ssa(arith.select(self.ssa, if_true.ssa, other.ssa))
 
-    def bits(self, dtype: str) -> "Number":
+    def bits(self, dtype: str) -> "Value":
         """Reinterpret the bits as another element type of the same width."""
-        return Number(arith.bitcast(self.shaped(dtype), self.value), dtype)
+        return Value(arith.bitcast(self.shaped(dtype), self.ssa), dtype)
 
-    def apply(self, function: Callable[[Any], Any]) -> "Number":
+    def apply(self, function: Callable[[Any], Any]) -> "Value":
         """Apply an op of the `math` dialect."""
-        return self.with_value(function(self.value))
+        return self.with_ssa(function(self.ssa))
 
 
 def shaped_like(type_: ir.Type, element: ir.Type) -> ir.Type:
@@ -273,6 +271,6 @@ def _wrap(value: int, bits: int, dtype: str) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
-def _is_ordered(other: "Number | float") -> bool:
+def _is_ordered(other: "Value | float") -> bool:
     """Say whether an operand is a constant other than NaN: a choice then loses no NaN."""
-    return not isinstance(other, Number) and other == other
+    return not isinstance(other, Value) and other == other

@@ -11,10 +11,10 @@ from .buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vecto
 from .builder import KernelBuilder
 from .contraction import Left, Rows
 from .epilogue import each_vector
-from .index import Index, for_each
+from .index import IndexExpr, for_each
 from .loops import each, each_of
 from .panels import LINE
-from .value import Number, arith, constant_of
+from .value import Value, arith, constant_of
 from .windows import Axis, inside_image
 
 
@@ -24,9 +24,9 @@ def word_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
     depth = matrix.shape[1]
     if depth % products.count == 0 and not products.offset and depth_bytes(matrix) % ALIASING:
 
-        def word(rows: Rows, r: int, at: Sequence[Index]) -> Number:
+        def word(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
             loaded = _load_words(matrix, [rows.first + r, at[0] * products.count], 1, None)
-            return loaded.with_value(vector.extract(loaded.value, [], [0]))
+            return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
 
         return word
     words = _copy_rows(kernel, matrix)
@@ -47,16 +47,16 @@ def _copy_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
     words = kernel.scratch((rows, width), WORD)
     full = depth - depth % taken
 
-    def move(row: Index, start: Index, count: int | None) -> None:
+    def move(row: IndexExpr, start: IndexExpr, count: int | None) -> None:
         loaded = _load_words(matrix, [row, start], lanes, count)
         if products.offset:
             loaded = loaded.logical_xor(loaded.like(_repeated(products.offset)))
         words.store(loaded, [row, start // products.count], Lanes(lanes))
 
-    def copy(row: Index) -> None:
+    def copy(row: IndexExpr) -> None:
         for_each(full, lambda start: move(row, start, None), step=taken)
         if depth > full:
-            move(row, Index(full), depth - full)
+            move(row, IndexExpr(full), depth - full)
 
     each_of(rows, copy)
     return words
@@ -66,11 +66,11 @@ def _repeated(byte: int) -> int:
     return int.from_bytes([byte] * BYTES, "little")
 
 
-def _load_words(matrix: Buffer, at: Sequence[Index], lanes: int, count: int | None) -> Number:
+def _load_words(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int | None) -> Value:
     """Load neighbours as so many words; of the elements in them only `count`, the others zero."""
     element = storage_type(matrix.dtype)
     type_ = ir.VectorType.get([lanes * PRODUCTS[matrix.dtype].count], element)
-    place = [matrix.position(at).value]
+    place = [matrix.position(at).ssa]
     if count is None:
         loaded = vector.load(type_, matrix.memory, place)
     else:
@@ -78,7 +78,7 @@ def _load_words(matrix: Buffer, at: Sequence[Index], lanes: int, count: int | No
         zeros = constant_of(0, storage_dtype(matrix.dtype), type_)
         loaded = vector.maskedload(type_, matrix.memory, place, mask, zeros)
     words = ir.VectorType.get([lanes], ir.IntegerType.get_signless(32))
-    return Number(vector.bitcast(words, loaded), WORD)
+    return Value(vector.bitcast(words, loaded), WORD)
 
 
 def word_images(
@@ -99,8 +99,8 @@ def word_images(
     target = made.reshape((batch * group, words, *sizes))
     lanes = kernel.lanes(WORD)
 
-    def move(image: Index, word: Index, joined: int) -> None:
-        def vectors(at: list[Index], taken: Lanes | None) -> None:
+    def move(image: IndexExpr, word: IndexExpr, joined: int) -> None:
+        def vectors(at: list[IndexExpr], taken: Lanes | None) -> None:
             wanted = taken or Lanes(1)
             places = [i - axis.begin for i, axis in zip(at, axes, strict=True)] if axes else at
             mask = inside_image(places, axes, wanted) if axes else wanted.mask
@@ -114,28 +114,30 @@ def word_images(
 
     each((batch * group, channels // count), lambda at: move(at[0], at[1], count))
     if rest := channels % count:
-        each_of(batch * group, lambda image: move(image, Index(words - 1), rest))
+        each_of(batch * group, lambda image: move(image, IndexExpr(words - 1), rest))
     return made
 
 
-def _load_part(source: Buffer, at: Sequence[Index], lanes: int, mask: Any, padding: int) -> Number:
+def _load_part(
+    source: Buffer, at: Sequence[IndexExpr], lanes: int, mask: Any, padding: int
+) -> Value:
     """Load one element of each of neighbouring words, as the bits of an unsigned number."""
     type_ = ir.VectorType.get([lanes], storage_type(source.dtype))
-    place = [source.position(at).value]
+    place = [source.position(at).ssa]
     if mask is None:
         loaded = vector.load(type_, source.memory, place)
     else:
         around = constant_of(padding, storage_dtype(source.dtype), type_)
         loaded = vector.maskedload(type_, source.memory, place, mask, around)
-    return Number(loaded, f"ui{DTYPES[source.dtype].bits}")
+    return Value(loaded, f"ui{DTYPES[source.dtype].bits}")
 
 
-def _join(parts: Sequence[Number], dtype: str) -> Number:
+def _join(parts: Sequence[Value], dtype: str) -> Value:
     """Put elements side by side into words."""
     bits, offset = DTYPES[dtype].bits, PRODUCTS[dtype].offset
-    total: Number | None = None
+    total: Value | None = None
     for i, part in enumerate(parts):
-        element = Number(arith.extui(part.shaped(WORD), part.value), WORD)
+        element = Value(arith.extui(part.shaped(WORD), part.ssa), WORD)
         if offset:
             element = element.logical_xor(element.like(offset))
         element = element.shift_left(i * bits) if i else element

@@ -8,54 +8,54 @@ from ....dialects.core.tensor import Shape
 from ...strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
 from .contraction import splat
-from .index import Index, place_dtype
-from .value import Number, arith
+from .index import IndexExpr, place_dtype
+from .value import Value, arith
 
 
-def lane_numbers(width: int, dtype: str = "i32") -> Number:
+def lane_numbers(width: int, dtype: str = "i32") -> Value:
     """Emit the vector 0, 1, 2, … of an integer type."""
-    return Number(constant_vector(list(range(width)), dtype), dtype)
+    return Value(constant_vector(list(range(width)), dtype), dtype)
 
 
-def splat_index(index: Index, width: int, dtype: str = "i32") -> Number:
+def splat_index(index: IndexExpr, width: int, dtype: str = "i32") -> Value:
     """Repeat an index in all lanes, as an integer type."""
-    return splat(index.number(dtype), width)
+    return splat(index.to_value(dtype), width)
 
 
-def repeated(number: Number, lanes: Lanes | None) -> Number:
+def repeated(value: Value, lanes: Lanes | None) -> Value:
     """Repeat a scalar in all lanes, where there are any."""
-    return number if lanes is None else splat(number, lanes.width)
+    return value if lanes is None else splat(value, lanes.width)
 
 
-def neighbours(start: Index, lanes: Lanes | None, dtype: str) -> Number:
+def neighbours(start: IndexExpr, lanes: Lanes | None, dtype: str) -> Value:
     """Return the places of all lanes, as an integer type, where the first one's is `start`."""
     if lanes is None:
-        return start.number(dtype)
+        return start.to_value(dtype)
     return splat_index(start, lanes.width, dtype) + lane_numbers(lanes.width, dtype)
 
 
-def unsigned(number: Number) -> Number:
+def unsigned(value: Value) -> Value:
     """See the bits of an integer as those of an unsigned one: negative numbers are large then."""
-    return Number(number.value, f"u{number.dtype}")
+    return Value(value.ssa, f"u{value.dtype}")
 
 
-def divide_unsigned(number: Number, divisor: int) -> Number:
+def divide_unsigned(value: Value, divisor: int) -> Value:
     """Divide by a positive constant; needs none of the guards of a division by a value."""
     if divisor == 1:
-        return number
-    return number.with_value(arith.divui(number.value, number.like(divisor).value))
+        return value
+    return value.with_ssa(arith.divui(value.ssa, value.like(divisor).ssa))
 
 
-def positions(start: Index, shape: Shape, width: int, dtype: str) -> list[Number]:
+def positions(start: IndexExpr, shape: Shape, width: int, dtype: str) -> list[Value]:
     """Return the coordinates of neighbouring row-major positions, one vector for each axis."""
     linear = neighbours(start, Lanes(width), dtype)
-    coordinates: list[Number] = []
+    coordinates: list[Value] = []
     for axis in reversed(range(len(shape))):
         if axis == 0:
             coordinates.append(linear)
             break
         size = linear.like(shape[axis])
-        coordinates.append(linear.with_value(arith.remui(linear.value, size.value)))
+        coordinates.append(linear.with_ssa(arith.remui(linear.ssa, size.ssa)))
         linear = divide_unsigned(linear, shape[axis])
     return coordinates[::-1]
 
@@ -87,7 +87,7 @@ class WindowReader:
     axes: Sequence[Axis]
     dtype: str
 
-    def corners(self, start: Index, outputs: Shape, width: int) -> list[Number]:
+    def corners(self, start: IndexExpr, outputs: Shape, width: int) -> list[Value]:
         """Return where `width` neighbouring windows begin, as one vector for each axis."""
         coordinates = positions(start, outputs, width, self.dtype)
         return [
@@ -96,35 +96,35 @@ class WindowReader:
 
     def load(
         self,
-        leading: Sequence[Index],
-        corners: Sequence[Number],
-        tap: Sequence[Index],
+        leading: Sequence[IndexExpr],
+        corners: Sequence[Value],
+        tap: Sequence[IndexExpr],
         lanes: Lanes,
-    ) -> Number:
+    ) -> Value:
         """Load the elements under one tap of the windows at `corners`."""
         steps = self._steps(corners)
-        at = self.plane.position([*leading, *[Index(0)] * len(self.axes)])
+        at = self.plane.position([*leading, *[IndexExpr(0)] * len(self.axes)])
         strides = row_major(tuple(axis.size for axis in self.axes))
         for index, axis, stride in zip(tap, self.axes, strides, strict=True):
             at = at + index * (axis.dilation * stride)
         mask = self._inside(corners, tap, lanes)
-        return self.plane.gather(at, steps.value, Lanes(lanes.width, mask))
+        return self.plane.gather(at, steps.ssa, Lanes(lanes.width, mask))
 
-    def _steps(self, corners: Sequence[Number]) -> Number:
+    def _steps(self, corners: Sequence[Value]) -> Value:
         strides = row_major(tuple(axis.size for axis in self.axes))
         steps = corners[-1] * strides[-1] if strides[-1] != 1 else corners[-1]
         for corner, stride in zip(corners[:-1], strides[:-1], strict=True):
             steps = steps + corner * stride
         return steps
 
-    def _inside(self, corners: Sequence[Number], tap: Sequence[Index], lanes: Lanes) -> Any:
+    def _inside(self, corners: Sequence[Value], tap: Sequence[IndexExpr], lanes: Lanes) -> Any:
         """Return the mask of windows whose tap lies inside the input."""
         mask = lanes.mask
         for corner, index, axis in zip(corners, tap, self.axes, strict=True):
             if not axis.padded:
                 continue
             at = corner + splat_index(index * axis.dilation, lanes.width, self.dtype)
-            inside = unsigned(at).less(axis.size).value
+            inside = unsigned(at).less(axis.size).ssa
             mask = inside if mask is None else arith.andi(mask, inside)
         return all_lanes(lanes.width) if mask is None else mask
 
@@ -137,18 +137,18 @@ def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
     )
 
 
-def inside_axis(first: Index, width: int, axis: Axis, step: int = 1) -> Any:
+def inside_axis(first: IndexExpr, width: int, axis: Axis, step: int = 1) -> Any:
     """Return the mask of `width` places, each a step from the one before, that are in the input."""
     dtype = place_dtype(axis.size)
-    steps = Number(constant_vector([step * lane for lane in range(width)], dtype), dtype)
-    return unsigned(splat_index(first, width, dtype) + steps).less(axis.size).value
+    steps = Value(constant_vector([step * lane for lane in range(width)], dtype), dtype)
+    return unsigned(splat_index(first, width, dtype) + steps).less(axis.size).ssa
 
 
-def inside_image(places: Sequence[Index], axes: Sequence[Axis], lanes: Lanes) -> Any:
+def inside_image(places: Sequence[IndexExpr], axes: Sequence[Axis], lanes: Lanes) -> Any:
     """Return the mask of the neighbours at some places, on every axis, that are in the input."""
     mask = inside_axis(places[-1], lanes.width, axes[-1])
     for place, axis in zip(places[:-1], axes[:-1], strict=True):
-        inside = splat(place.within(0, axis.size), lanes.width).value
+        inside = splat(place.within(0, axis.size), lanes.width).ssa
         mask = arith.andi(mask, inside)
     return mask if lanes.mask is None else arith.andi(mask, lanes.mask)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..kernels.index import Index
+from ..kernels.index import IndexExpr
 
 MOST_TILES = 56
 """So many tiles of a blocked image are transformed at a time: each kernel is used as often."""
@@ -41,7 +41,7 @@ class Layout:
         """Count the tile rows of a panel."""
         return self.stacked * self.vectors // self.spread
 
-    def start(self, row: Index) -> Index:
+    def start(self, row: IndexExpr) -> IndexExpr:
         """Return where, along a line of finished outputs, a tile row of the panel begins."""
         across = self.lanes * self.tile
         if self.stacked == 1:

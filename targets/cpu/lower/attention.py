@@ -12,13 +12,13 @@ from ....dialects.tri.attention import fills_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, splat
-from ..kernels.epilogue import Sink
-from ..kernels.index import Index, for_each, place_dtype
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr, for_each, place_dtype
 from ..kernels.loops import Piece, Section, spread
 from ..kernels.panels import DirectPanel
 from ..kernels.strips import Strip
 from ..kernels.transposition import store_transposed
-from ..kernels.value import Number, compute_dtype
+from ..kernels.value import Value, compute_dtype
 from ..kernels.windows import neighbours, splat_index
 from ..registry import template
 from ..schedule.tiles import choose_tile
@@ -36,7 +36,7 @@ def lower_attention(
     k: Buffer,
     v: Buffer,
     masks: Sequence[Buffer],
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     """Emit one pass over batch, heads and blocks of queries."""
     heads, queries, inner = q.shape[-3:]
@@ -51,7 +51,7 @@ def lower_attention(
         k.reshape((batch, heads // shared, *k.shape[-2:])),
         v.reshape((batch, heads // shared, *v.shape[-2:])),
         [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide],
-        y.over((batch, heads, queries, v.shape[-1])),
+        y.reshape((batch, heads, queries, v.shape[-1])),
     )
     blocks = -(-queries // work.block)
     spread(Section((batch, heads), blocks, lambda at: work.head(at, [at[0], at[1] // shared])))
@@ -66,7 +66,7 @@ class _Attention:
         k: Buffer,
         v: Buffer,
         masks: Sequence[Buffer],
-        y: Sink,
+        y: Epilogue,
     ) -> None:
         self.op, self.kernel = op, kernel
         self.q, self.k, self.v, self.y = q, k, v, y
@@ -79,7 +79,7 @@ class _Attention:
         self.scores = kernel.private((self.block, self.keys), self.dtype)
         self.scales = kernel.private((self.block,), self.dtype)
 
-    def head(self, at: Sequence[Index], source: Sequence[Index]) -> list[Piece]:
+    def head(self, at: Sequence[IndexExpr], source: Sequence[IndexExpr]) -> list[Piece]:
         """Prepare one head; keys and values come from the head `source`, which may be shared.
 
         Returns its blocks of queries.
@@ -87,20 +87,20 @@ class _Attention:
         keys, values = self.k.part(source), self.v.part(source)
         store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
         full, rest = divmod(self.queries, self.block)
-        last = Index(full * self.block)
+        last = IndexExpr(full * self.block)
         return [
             Piece(full, lambda i: self._rows(at, values, i * self.block, self.block)),
             Piece(bool(rest), lambda _: self._rows(at, values, last, rest)),
         ]
 
-    def _rows(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
+    def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
         self._score(at, first, count)
         for_each(count, self._normalise)
         self._mix(at, values, first, count)
 
-    def _score(self, at: Sequence[Index], first: Index, count: int) -> None:
-        def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-            self.scores.store(self._masked(number, at, first + i, j, lanes), [i, j], lanes)
+    def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: int) -> None:
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+            self.scores.store(self._masked(value, at, first + i, j, lanes), [i, j], lanes)
 
         Contraction(
             count,
@@ -113,28 +113,28 @@ class _Attention:
         ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
 
     def _masked(
-        self, number: Number, at: Sequence[Index], query: Index, key: Index, lanes: Lanes
-    ) -> Number:
-        number = number * self.op.scale
+        self, value: Value, at: Sequence[IndexExpr], query: IndexExpr, key: IndexExpr, lanes: Lanes
+    ) -> Value:
+        value = value * self.op.scale
         for mask, fill in self.masks:
             seen = mask.load([*at, query, key], lanes)
-            number = seen.select(number, fill) if seen.dtype == "i1" else number + seen
+            value = seen.select(value, fill) if seen.dtype == "i1" else value + seen
         if self.op.causal:
             dtype = place_dtype(max(self.keys, self.queries))
             keys = neighbours(key, lanes, dtype)
             before = keys.less_equal(splat_index(query, lanes.width, dtype))
-            number = before.select(number, -math.inf)
-        return number
+            value = before.select(value, -math.inf)
+        return value
 
-    def _normalise(self, row: Index) -> None:
+    def _normalise(self, row: IndexExpr) -> None:
         """Make powers of the scores of a query, and note what they must be multiplied by."""
         strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
         scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
         self.scales.store(scale, [row])
 
-    def _mix(self, at: Sequence[Index], values: Buffer, first: Index, count: int) -> None:
-        def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-            scaled = number * splat(self.scales.load([i]), lanes.width)
+    def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+            scaled = value * splat(self.scales.load([i]), lanes.width)
             self.y.store(scaled, [*at, first + i, j], lanes)
 
         Contraction(

@@ -8,10 +8,10 @@ from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, Left, packed_rows
 from ..kernels.dot import choose_dot
-from ..kernels.epilogue import Sink
-from ..kernels.index import Index
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr
 from ..kernels.panels import StoredPanel
-from ..kernels.value import Number
+from ..kernels.value import Value
 from ..kernels.vnni import word_images, word_rows
 from ..kernels.windows import Axis, seen_sizes, window_axes
 from ..registry import template
@@ -22,16 +22,16 @@ from .convolution.panel_conv import emit_panel_convolution
 
 @template(cpu.DotMatMul)
 def lower_dot_mat_mul(
-    op: cpu.DotMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, b: Buffer, y: Sink
+    op: cpu.DotMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
     """Repeat words of a row in all lanes; a lane is a column."""
     depth = a.shape[-1]
     rows = a.tensor.size // depth
     tile = fit_tile(kernel.machine, WORD, rows, w.shape[2])
-    sink = y.over((rows, op.columns))
+    epilogue = y.reshape((rows, op.columns))
 
-    def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-        sink.store(number + b.load([j], lanes), [i, j], lanes)
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value + b.load([j], lanes), [i, j], lanes)
 
     Contraction(
         rows,
@@ -47,7 +47,7 @@ def lower_dot_mat_mul(
 
 @template(cpu.DotConv)
 def lower_dot_conv(
-    op: cpu.DotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Sink
+    op: cpu.DotConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
     """Repeat words of a kernel in all lanes; a lane is a window."""
     group, size = w.shape
@@ -56,7 +56,7 @@ def lower_dot_conv(
     dot = choose_dot(kernel.machine, x.dtype)
     depth = size // rows
 
-    def left(number: Index) -> Left:
+    def left(number: IndexExpr) -> Left:
         return packed_rows(w.part([number]), depth)
 
     images, axes = _images(op, kernel, x, y, group)
@@ -78,7 +78,7 @@ def lower_dot_conv(
 
 @template(cpu.DotPanelConv)
 def lower_dot_panel_conv(
-    op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Sink
+    op: cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer, y: Epilogue
 ) -> None:
     """Repeat words of a window in all lanes; a lane is an output."""
     images, axes = _images(op, kernel, x, y, 1)
@@ -87,7 +87,7 @@ def lower_dot_panel_conv(
 
 
 def _images(
-    op: cpu.DotConv | cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, y: Sink, group: int
+    op: cpu.DotConv | cpu.DotPanelConv, kernel: KernelBuilder, x: Buffer, y: Epilogue, group: int
 ) -> tuple[Buffer, list[Axis]]:
     """Join channels to words, padding included; return also how windows see the result."""
     outputs, begins = y.shape[2:], op.pads[: len(op.strides)]

@@ -9,62 +9,62 @@ from ....dialects.core.tensor import DTYPES
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
-from ..kernels.epilogue import Sink, each_vector
-from ..kernels.index import Index, for_each, index_of, place_dtype
-from ..kernels.value import Number, compute_dtype
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr, for_each, index_of, place_dtype
+from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..registry import template
 
 _CUBIC = -0.75
-Tap = tuple[Number, Number]  # where on an axis, and how much it counts: both f64
+Tap = tuple[Value, Value]  # where on an axis, and how much it counts: both f64
 
 
 @template(tri.GridSample)
 def lower_grid_sample(
-    op: tri.GridSample, kernel: KernelBuilder, x: Buffer, grid: Buffer, y: Sink
+    op: tri.GridSample, kernel: KernelBuilder, x: Buffer, grid: Buffer, y: Epilogue
 ) -> None:
     batch, channels, *sizes = x.shape
     points = math.prod(grid.shape[1:-1])
     coordinates = grid.reshape((batch, points, len(sizes)))
-    sink = y.over((batch, channels, points))
+    epilogue = y.reshape((batch, channels, points))
     images = x.reshape((batch, channels, math.prod(sizes)))
     dtype = compute_dtype(x.dtype)
     if op.mode != "nearest" and DTYPES[dtype].kind != "float":
         dtype = "f64"
 
-    def sample(at: list[Index], lanes: Lanes | None) -> None:
+    def sample(at: list[IndexExpr], lanes: Lanes | None) -> None:
         taps: list[list[Tap]] = []
         for axis, size in enumerate(sizes):
-            place = [at[0], at[1], Index(len(sizes) - 1 - axis)]
+            place = [at[0], at[1], IndexExpr(len(sizes) - 1 - axis)]
             point = convert(_strided(coordinates, place, lanes), "f64")
             taps.append(_taps(op, point, size))
         spots = [_spot(tap, sizes, dtype) for tap in product(*taps)]
 
-        def channel(c: Index) -> None:
-            total: Number | None = None
+        def channel(c: IndexExpr) -> None:
+            total: Value | None = None
             for where, weight in spots:
                 value = convert(_pick(images, [at[0], c], where, lanes), dtype) * weight
                 total = value if total is None else total + value
             assert total is not None, "a point sees one element at least"
-            sink.store(convert(total, x.dtype), [at[0], c, at[1]], lanes)
+            epilogue.store(convert(total, x.dtype), [at[0], c, at[1]], lanes)
 
         for_each(channels, channel)
 
-    each_vector((batch, points), kernel.lanes("f64", *sink.dtypes), sample)
+    each_vector((batch, points), kernel.lanes("f64", *epilogue.dtypes), sample)
 
 
-def _strided(buffer: Buffer, at: list[Index], lanes: Lanes | None) -> Number:
+def _strided(buffer: Buffer, at: list[IndexExpr], lanes: Lanes | None) -> Value:
     """Load neighbours along the last dimension but one."""
     return buffer.transpose((0, 2, 1)).load([at[0], at[2], at[1]], lanes)
 
 
-def _pick(images: Buffer, image: list[Index], where: Number, lanes: Lanes | None) -> Number:
+def _pick(images: Buffer, image: list[IndexExpr], where: Value, lanes: Lanes | None) -> Value:
     if lanes is None:
         return images.load([*image, index_of(where)])
-    return images.gather(images.position([*image, Index(0)]), where.value, lanes)
+    return images.gather(images.position([*image, IndexExpr(0)]), where.ssa, lanes)
 
 
-def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Number, Number]:
+def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Value, Value]:
     """Return the position in an image and the weight of one tap of all axes."""
     position, weight = taps[0]
     for (index, factor), size in zip(taps[1:], sizes[1:], strict=True):
@@ -72,7 +72,7 @@ def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Number
     return convert(position, place_dtype(math.prod(sizes))), convert(weight, dtype)
 
 
-def _taps(op: tri.GridSample, point: Number, size: int) -> list[Tap]:
+def _taps(op: tri.GridSample, point: Value, size: int) -> list[Tap]:
     """List the elements of one axis that points see."""
     if op.align_corners:
         at, low, high = (point + 1) / 2 * (size - 1), 0.0, size - 1.0
@@ -95,7 +95,7 @@ def _taps(op: tri.GridSample, point: Number, size: int) -> list[Tap]:
     return taps
 
 
-def _inside(at: Number, low: float, high: float, size: int, padding_mode: str) -> Number:
+def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
     """Bring coordinates into the axis as the padding mode says."""
     if padding_mode == "zeros":
         return at
@@ -108,7 +108,7 @@ def _inside(at: Number, low: float, high: float, size: int, padding_mode: str) -
     return at.maximum(0).minimum(size - 1)
 
 
-def _cubic(d: Number) -> Number:
+def _cubic(d: Value) -> Value:
     """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
     near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
     far = (((d - 5) * d + 8) * d - 4) * _CUBIC

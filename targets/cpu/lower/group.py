@@ -12,8 +12,8 @@ from ....dialects.core.op import Op
 from ...options import DEFAULT, Options
 from ..kernels.buffer import Buffer
 from ..kernels.builder import Kernel, KernelBuilder
-from ..kernels.epilogue import Sink
-from ..kernels.value import Number, compute_dtype, constant_of, strict_numbers
+from ..kernels.epilogue import Epilogue
+from ..kernels.value import Value, compute_dtype, constant_of, strict_numbers
 from ..registry import lowering_of
 from .pad import fill_border
 
@@ -71,7 +71,7 @@ class _Body:
         self.constants = {op.y: op for op in body if isinstance(op, tri.Constant)}
         first, *rest = [op for op in body if not isinstance(op, tri.Constant)]
         if lowering_of(first).kind == "elementwise":
-            self._sink(None, [first, *rest]).compute()
+            self._epilogue(None, [first, *rest]).emit_ops()
             return
         if rest and isinstance(border := rest[-1], tri.Pad):
             self._leave_room(border)
@@ -83,37 +83,39 @@ class _Body:
         shape = tensor_of(border.x.type).shape
         made, inner = border.results[0], border.operation.operands[0]
         out = self.outputs[made]
-        fill_border(border, shape, self._sink(made, []))
+        fill_border(border, shape, self._epilogue(made, []))
         self.outputs = {inner: out.slice(border.pads[: len(shape)], shape, [1] * len(shape))}
 
-    def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
+    def _anchored(self, anchor: Op, following: Sequence[Op]) -> None:
         if not any(tensor_of(value.type).size for value in anchor.results):
             return
-        sinks = [self._sink(value, epilogue) for value in anchor.results]
+        epilogues = [self._epilogue(value, following) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
         lowering = lowering_of(anchor)
         if lowering.kind == "template":
-            lowering.function(anchor, self.kernel, *operands, *sinks)
+            lowering.function(anchor, self.kernel, *operands, *epilogues)
             return
         made = lowering.function(anchor, *operands)
         readers = cast("tuple[Any, ...]", made) if isinstance(made, tuple) else (made,)
-        for sink, reader in zip(sinks, readers, strict=True):
+        for epilogue, reader in zip(epilogues, readers, strict=True):
             if isinstance(reader, Buffer):
-                sink.copy(reader)
+                epilogue.emit_copy(reader)
             else:
-                sink.fill(reader)
+                epilogue.emit_elementwise(reader)
 
-    def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
-        inside = {v for op in epilogue for v in op.results} | set([value] if value else [])
-        used = dict.fromkeys(v for op in epilogue for v in op.operation.operands if v not in inside)
-        shape = tensor_of((value or epilogue[-1].results[0]).type).shape
+    def _epilogue(self, value: ir.Value | None, following: Sequence[Op]) -> Epilogue:
+        inside = {v for op in following for v in op.results} | set([value] if value else [])
+        used = dict.fromkeys(
+            v for op in following for v in op.operation.operands if v not in inside
+        )
+        shape = tensor_of((value or following[-1].results[0]).type).shape
         leaves = {v: self.inputs[v].broadcast_to(shape) for v in used if v in self.inputs}
         constants = {v: self.constants[v] for v in used if v in self.constants}
         outputs = {v: out for v, out in self.outputs.items() if v in inside}
         if not outputs and value is not None:
             # A result that nothing uses still has to go somewhere.
             outputs = {value: self.kernel.scratch(shape, tensor_of(value.type).dtype)}
-        return Sink(self.kernel, shape, value, epilogue, constants, leaves, outputs)
+        return Epilogue(self.kernel, shape, value, following, constants, leaves, outputs)
 
     def _buffers(self, group: Any) -> Any:
         if group is None:
@@ -132,6 +134,6 @@ class _Body:
         tensor = tensor_of(op.y.type)
         cell = self.kernel.scratch(tensor.shape, tensor.dtype)
         dtype = compute_dtype(tensor.dtype)
-        number = Number(constant_of(op.value.reshape(-1)[0].item(), dtype), dtype)
+        number = Value(constant_of(op.value.reshape(-1)[0].item(), dtype), dtype)
         cell.reshape(()).store(number, [])
         return cell

@@ -9,17 +9,17 @@ from ...strides import row_major
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
-from ..kernels.epilogue import Sink
-from ..kernels.index import Index
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr
 from ..kernels.loops import each
 from ..kernels.panels import matrix_panel
-from ..kernels.value import Number, compute_dtype
+from ..kernels.value import Value, compute_dtype
 from ..registry import accepts, template
 from ..schedule.tiles import choose_tile
 
 
 @template(tri.MatMul)
-def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Sink) -> None:
+def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Epilogue) -> None:
     """Run one contraction for each matrix of the batch."""
     left = a if len(a.shape) > 1 else a.reshape((1, *a.shape))
     right = b if len(b.shape) > 1 else b.reshape((*b.shape, 1))
@@ -32,8 +32,8 @@ def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y:
     left = left.broadcast_to((*batch, rows, left.shape[-1]))
     right = right.reshape(right.shape[-2:]) if not batch else right
     right = right.broadcast_to((*batch, right.shape[-2], columns))
-    sink = y.over((*batch, rows, columns))
-    each(batch, lambda at: _product(kernel, left, right, sink, at))
+    epilogue = y.reshape((*batch, rows, columns))
+    each(batch, lambda at: _product(kernel, left, right, epilogue, at))
 
 
 def _stacked(matrices: Buffer) -> bool:
@@ -42,15 +42,19 @@ def _stacked(matrices: Buffer) -> bool:
 
 
 def _product(
-    kernel: KernelBuilder, left: Buffer, right: Buffer, sink: Sink, batch: Sequence[Index]
+    kernel: KernelBuilder,
+    left: Buffer,
+    right: Buffer,
+    epilogue: Epilogue,
+    batch: Sequence[IndexExpr],
 ) -> None:
-    def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-        sink.store(number, [*batch, i, j], lanes)
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value, [*batch, i, j], lanes)
 
     emit_matrix_product(kernel, left.part(batch), right.part(batch), finish)
 
 
-Finish = Callable[[Index, Index, Number, Lanes], None]
+Finish = Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
 
 
 def emit_matrix_product(
@@ -83,15 +87,15 @@ def whole_scales_for_integers(op: tri.Gemm) -> bool:
 
 @template(tri.Gemm)
 def lower_gemm(
-    op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Sink
+    op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Epilogue
 ) -> None:
     left = a.transpose((1, 0)) if op.trans_a else a
     right = b.transpose((1, 0)) if op.trans_b else b
     alpha, beta = op.alpha, op.beta
     bias = None if c is None else c.broadcast_to(y.shape)
 
-    def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-        scaled = number if alpha == 1 else number * alpha
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        scaled = value if alpha == 1 else value * alpha
         if bias is not None:
             term = bias.load([i, j], lanes)
             scaled = scaled + (term if beta == 1 else term * beta)

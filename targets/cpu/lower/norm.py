@@ -7,10 +7,10 @@ from ....dialects.core.tensor import Shape, normalize_axis
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import splat
-from ..kernels.epilogue import Sink, each_vector
-from ..kernels.index import Index, nest
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr, nest
 from ..kernels.strips import Strip, each_strip
-from ..kernels.value import Number, compute_dtype
+from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..registry import template
 
@@ -22,25 +22,25 @@ def lower_layer_norm(
     x: Buffer,
     scale: Buffer | None,
     bias: Buffer | None,
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     rows, dtype = _Rows(kernel, x, op.axis), compute_dtype(x.dtype)
     factor, term = rows.view(scale), rows.view(bias)
-    sink = y.over(rows.shape)
+    epilogue = y.reshape(rows.shape)
 
     def strip(s: Strip) -> None:
         mean = s.fold("add", rows.source.load, dtype) * (1 / rows.shape[1])
         middle = s.spread(mean)
 
-        def square(at: list[Index], lanes: Lanes | None) -> Number:
+        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
             away = rows.source.load(at, lanes) - middle
             return away * away
 
         slope = s.spread(_inverse_root(s.fold("add", square, dtype), rows.shape[1], op.epsilon))
 
-        def apply(at: list[Index], lanes: Lanes | None) -> None:
-            number = (rows.source.load(at, lanes) - middle) * slope
-            sink.store(_affine(number, factor, term, at, lanes), at, lanes)
+        def apply(at: list[IndexExpr], lanes: Lanes | None) -> None:
+            value = (rows.source.load(at, lanes) - middle) * slope
+            epilogue.store(_affine(value, factor, term, at, lanes), at, lanes)
 
         s.each(apply)
 
@@ -49,22 +49,22 @@ def lower_layer_norm(
 
 @template(tri.RmsNorm)
 def lower_rms_norm(
-    op: tri.RmsNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer | None, y: Sink
+    op: tri.RmsNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer | None, y: Epilogue
 ) -> None:
     rows, dtype = _Rows(kernel, x, op.axis), compute_dtype(x.dtype)
     factor = rows.view(scale)
-    sink = y.over(rows.shape)
+    epilogue = y.reshape(rows.shape)
 
     def strip(s: Strip) -> None:
-        def square(at: list[Index], lanes: Lanes | None) -> Number:
-            number = rows.source.load(at, lanes)
-            return number * number
+        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+            value = rows.source.load(at, lanes)
+            return value * value
 
         slope = s.spread(_inverse_root(s.fold("add", square, dtype), rows.shape[1], op.epsilon))
 
-        def apply(at: list[Index], lanes: Lanes | None) -> None:
-            number = rows.source.load(at, lanes) * slope
-            sink.store(_affine(number, factor, None, at, lanes), at, lanes)
+        def apply(at: list[IndexExpr], lanes: Lanes | None) -> None:
+            value = rows.source.load(at, lanes) * slope
+            epilogue.store(_affine(value, factor, None, at, lanes), at, lanes)
 
         s.each(apply)
 
@@ -73,14 +73,14 @@ def lower_rms_norm(
 
 @template(tri.GroupNorm)
 def lower_group_norm(
-    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
+    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
 ) -> None:
     _per_channel_norm(kernel, x, scale, bias, y, op.groups, op.epsilon)
 
 
 @template(tri.InstanceNorm)
 def lower_instance_norm(
-    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
+    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
 ) -> None:
     _per_channel_norm(kernel, x, scale, bias, y, x.shape[1], op.epsilon)
 
@@ -90,7 +90,7 @@ def _per_channel_norm(
     x: Buffer,
     scale: Buffer,
     bias: Buffer,
-    y: Sink,
+    y: Epilogue,
     groups: int,
     epsilon: float,
 ) -> None:
@@ -100,26 +100,29 @@ def _per_channel_norm(
     dtype = compute_dtype(x.dtype)
     width = kernel.lanes(dtype)
     source = x.reshape((batch * groups, each * pixels))
-    images, sink = x.reshape((batch * groups, each, pixels)), y.over((batch * groups, each, pixels))
+    images, epilogue = (
+        x.reshape((batch * groups, each, pixels)),
+        y.reshape((batch * groups, each, pixels)),
+    )
 
     def strip(s: Strip) -> None:
         mean = s.fold("add", source.load, dtype) * (1 / (each * pixels))
         middle = s.spread(mean)
 
-        def square(at: list[Index], lanes: Lanes | None) -> Number:
+        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
             away = source.load(at, lanes) - middle
             return away * away
 
         slope = _inverse_root(s.fold("add", square, dtype), each * pixels, epsilon)
 
-        def channel(at: list[Index]) -> None:
+        def channel(at: list[IndexExpr]) -> None:
             number = (s.outer % groups) * each + at[0]
             factor, term = s.spread(scale.load([number]) * slope), s.spread(bias.load([number]))
 
-            def apply(p: list[Index], lanes: Lanes | None) -> None:
+            def apply(p: list[IndexExpr], lanes: Lanes | None) -> None:
                 place = [s.outer, at[0], *p]
                 away = images.load(place, lanes) - middle
-                sink.store(away.fma(factor, term), place, lanes)
+                epilogue.store(away.fma(factor, term), place, lanes)
 
             each_vector((pixels,), width, apply)
 
@@ -137,21 +140,21 @@ def lower_batch_norm(
     bias: Buffer,
     mean: Buffer,
     var: Buffer,
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     batch, channels, *pixels = x.shape
     shape: Shape = (batch, channels, math.prod(pixels))
-    source, sink = x.reshape(shape), y.over(shape)
+    source, epilogue = x.reshape(shape), y.reshape(shape)
     dtype = compute_dtype(x.dtype)
 
-    def element(at: list[Index], lanes: Lanes | None) -> None:
+    def element(at: list[IndexExpr], lanes: Lanes | None) -> None:
         channel = [at[1]]
         slope = scale.load(channel) / (var.load(channel) + op.epsilon).apply(math_dialect.sqrt)
         term = bias.load(channel) - mean.load(channel) * slope
-        number = source.load(at, lanes)
+        value = source.load(at, lanes)
         if lanes is not None:
             slope, term = splat(slope, lanes.width), splat(term, lanes.width)
-        sink.store(number.fma(slope, term), at, lanes)
+        epilogue.store(value.fma(slope, term), at, lanes)
 
     each_vector(shape, kernel.lanes(dtype), element)
 
@@ -172,18 +175,18 @@ class _Rows:
         return self.kernel.reshaped(parameter.broadcast_to(self.full), self.shape)
 
 
-def _inverse_root(squares: Number, count: int, epsilon: float) -> Number:
+def _inverse_root(squares: Value, count: int, epsilon: float) -> Value:
     """Return 1 / sqrt(mean of squares + epsilon)."""
     return 1 / (squares * (1 / count) + epsilon).apply(math_dialect.sqrt)
 
 
 def _affine(
-    number: Number,
+    value: Value,
     scale: Buffer | None,
     bias: Buffer | None,
-    at: list[Index],
+    at: list[IndexExpr],
     lanes: Lanes | None,
-) -> Number:
+) -> Value:
     if scale is not None:
-        number = number * scale.load(at, lanes)
-    return number if bias is None else number + bias.load(at, lanes)
+        value = value * scale.load(at, lanes)
+    return value if bias is None else value + bias.load(at, lanes)

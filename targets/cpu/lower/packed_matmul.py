@@ -5,10 +5,10 @@ from ....dialects.core.tensor import DTYPES
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
-from ..kernels.epilogue import Sink, each_vector
-from ..kernels.index import Index
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr
 from ..kernels.panels import LINE, StoredPanel
-from ..kernels.value import Number, compute_dtype
+from ..kernels.value import Value, compute_dtype
 from ..registry import template
 from ..schedule.costs import ALIASING
 from ..schedule.tiles import fit_tile
@@ -16,7 +16,7 @@ from ..schedule.tiles import fit_tile
 
 @template(cpu.PackedMatMul)
 def lower_packed_mat_mul(
-    op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Sink
+    op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
 ) -> None:
     depth = a.shape[-1]
     rows = a.tensor.size // depth if depth else 0
@@ -25,10 +25,10 @@ def lower_packed_mat_mul(
     left = a.reshape((rows, depth))
     if rows > 1:
         left = spread_rows(kernel, left)
-    sink = y.over((rows, op.columns))
+    epilogue = y.reshape((rows, op.columns))
 
-    def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-        sink.store(number, [i, j], lanes)
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value, [i, j], lanes)
 
     Contraction(
         rows,
@@ -49,7 +49,7 @@ def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
         return matrix
     copy = kernel.scratch((rows, depth + LINE // size), matrix.dtype)
 
-    def move(at: list[Index], lanes: Lanes | None) -> None:
+    def move(at: list[IndexExpr], lanes: Lanes | None) -> None:
         copy.store(matrix.load(at, lanes), at, lanes)
 
     each_vector((rows, depth), kernel.lanes(matrix.dtype), move)

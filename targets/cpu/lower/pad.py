@@ -10,7 +10,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import Shape
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..registry import accepts, template
 
 MOST_BOXES = 1024
@@ -49,24 +49,24 @@ def most_runs(size: int, before: int, after: int, mode: str) -> int:
 
 
 @template(tri.Pad)
-def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    fill_border(op, x.shape, sink)
+def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
+    fill_border(op, x.shape, epilogue)
     for box in _boxes_of(op, x.shape):
         if all(run.source is not None for run in box):
-            part = _window(sink, box)
+            part = _window(epilogue, box)
             sources = [run.source or 0 for run in box]
-            part.copy(x.slice(sources, part.shape, [run.step for run in box]))
+            part.emit_copy(x.slice(sources, part.shape, [run.step for run in box]))
 
 
-def fill_border(op: tri.Pad, shape: Shape, sink: Sink) -> None:
+def fill_border(op: tri.Pad, shape: Shape, epilogue: Epilogue) -> None:
     """Fill what a pad of a tensor of some shape adds that is constant."""
     for box in _boxes_of(op, shape):
         if any(run.source is None for run in box):
-            _window(sink, box).fill_with(op.value)
+            _window(epilogue, box).emit_constant(op.value)
 
 
-def _window(sink: Sink, box: Sequence[Run]) -> Sink:
-    return sink.window([run.start for run in box], tuple(run.size for run in box))
+def _window(epilogue: Epilogue, box: Sequence[Run]) -> Epilogue:
+    return epilogue.window([run.start for run in box], tuple(run.size for run in box))
 
 
 def _boxes_of(op: tri.Pad, shape: Shape) -> Iterator[tuple[Run, ...]]:

@@ -15,10 +15,10 @@ from ....dialects.tri.interpolation import Axis, Kernel
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
-from ..kernels.epilogue import Sink, each_vector
-from ..kernels.index import Index, carry, index_of, place_dtype
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr, carry, index_of, place_dtype
 from ..kernels.loops import each
-from ..kernels.value import Number, compute_dtype
+from ..kernels.value import Value, compute_dtype
 from ..kernels.windows import repeated
 from ..registry import template
 
@@ -36,14 +36,14 @@ class Taps:
     weights: Buffer | None = None
     outside: Buffer | None = None
 
-    def place(self, tap: Index, at: Index) -> Index:
+    def place(self, tap: IndexExpr, at: IndexExpr) -> IndexExpr:
         return at if self.places is None else index_of(self.places.load([tap, at]))
 
 
 @template(tri.Resize)
-def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     if not x.shape:
-        y.copy(x)
+        y.emit_copy(x)
         return
     dtype = x.dtype if op.mode == "nearest" else _computed_in(x.dtype)
     axes = [_taps(op, kernel, axis, dtype) for axis in _axes(op, x)]
@@ -95,32 +95,32 @@ def _nonzero(matrix: Array) -> tuple[Array, Array]:
     return places.T, np.take_along_axis(matrix, places, 1).T
 
 
-def _nearest(x: Buffer, axes: Sequence[Taps], y: Sink, beyond: float) -> None:
+def _nearest(x: Buffer, axes: Sequence[Taps], y: Epilogue, beyond: float) -> None:
     *outer, last = axes
 
-    def read(at: list[Index], lanes: Lanes | None) -> Number:
-        places = [taps.place(Index(0), i) for taps, i in zip(outer, at, strict=False)]
+    def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        places = [taps.place(IndexExpr(0), i) for taps, i in zip(outer, at, strict=False)]
         if last.places is None or lanes is None:
-            number = x.load([*places, last.place(Index(0), at[-1])], lanes)
+            number = x.load([*places, last.place(IndexExpr(0), at[-1])], lanes)
         else:
-            steps = last.places.load([Index(0), at[-1]], lanes)
-            number = x.gather(x.position([*places, Index(0)]), steps.value, lanes)
+            steps = last.places.load([IndexExpr(0), at[-1]], lanes)
+            number = x.gather(x.position([*places, IndexExpr(0)]), steps.ssa, lanes)
         return _extrapolated(number, axes, at, lanes, beyond)
 
-    y.fill_vectors(read, x.dtype, place_dtype(x.shape[-1]))
+    y.emit_vectors(read, x.dtype, place_dtype(x.shape[-1]))
 
 
 def _interpolate(
-    kernel: KernelBuilder, x: Buffer, axes: Sequence[Taps], y: Sink, dtype: str, beyond: float
+    kernel: KernelBuilder, x: Buffer, axes: Sequence[Taps], y: Epilogue, dtype: str, beyond: float
 ) -> None:
     """Join the rows that a new row is made of to one, then sum along it."""
     *outer, last = axes
     width = kernel.lanes(dtype, x.dtype)
     row = kernel.private((x.shape[-1],), dtype)
 
-    def join(at: list[Index]) -> None:
-        def columns(j: list[Index], lanes: Lanes | None) -> None:
-            def sum_of(places: list[Index]) -> Number:
+    def join(at: list[IndexExpr]) -> None:
+        def columns(j: list[IndexExpr], lanes: Lanes | None) -> None:
+            def sum_of(places: list[IndexExpr]) -> Value:
                 if len(places) == len(outer):
                     return convert(x.load([*places, *j], lanes), dtype)
                 taps, i = outer[len(places)], at[len(places)]
@@ -130,25 +130,25 @@ def _interpolate(
 
         each_vector((x.shape[-1],), width, columns)
 
-    def along(at: list[Index], lanes: Lanes | None) -> Number:
+    def along(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         if last.places is None or last.weights is None:
             return row.load(at, lanes)
-        total: Number | None = None
+        total: Value | None = None
         for tap in range(last.count):
-            where = [Index(tap), *at]
+            where = [IndexExpr(tap), *at]
             if lanes is None:
-                number = row.load([last.place(Index(tap), at[0])])
+                number = row.load([last.place(IndexExpr(tap), at[0])])
             else:
-                number = row.gather(Index(0), last.places.load(where, lanes).value, lanes)
+                number = row.gather(IndexExpr(0), last.places.load(where, lanes).ssa, lanes)
             factor = last.weights.load(where, lanes)
             total = number * factor if total is None else number.fma(factor, total)
         assert total is not None, "an element is made of one at least"
         return total
 
-    def new_row(at: list[Index]) -> None:
+    def new_row(at: list[IndexExpr]) -> None:
         join(at)
 
-        def store(j: list[Index], lanes: Lanes | None) -> None:
+        def store(j: list[IndexExpr], lanes: Lanes | None) -> None:
             number = _extrapolated(along(j, lanes), axes, [*at, *j], lanes, beyond)
             y.store(convert(number, x.dtype), [*at, *j], lanes)
 
@@ -158,34 +158,34 @@ def _interpolate(
 
 
 def _weighted(
-    taps: Taps, i: Index, element: Callable[[Index], Number], lanes: Lanes | None
-) -> Number:
+    taps: Taps, i: IndexExpr, element: Callable[[IndexExpr], Value], lanes: Lanes | None
+) -> Value:
     """Sum the taps of one new element of an outer axis."""
     if taps.weights is None:
-        return element(Index(0))
+        return element(IndexExpr(0))
     weights = taps.weights
 
-    def weight(tap: Index) -> Number:
+    def weight(tap: IndexExpr) -> Value:
         return repeated(weights.load([tap, i]), lanes)
 
-    first = element(Index(0)) * weight(Index(0))
+    first = element(IndexExpr(0)) * weight(IndexExpr(0))
     if taps.count == 1:
         return first
 
-    def step(tap: Index, now: list[Number]) -> list[Number]:
+    def step(tap: IndexExpr, now: list[Value]) -> list[Value]:
         return [element(tap).fma(weight(tap), now[0])]
 
     return carry(taps.count, [first], step, start=1)[0]
 
 
 def _extrapolated(
-    number: Number, axes: Sequence[Taps], at: list[Index], lanes: Lanes | None, beyond: float
-) -> Number:
+    value: Value, axes: Sequence[Taps], at: list[IndexExpr], lanes: Lanes | None, beyond: float
+) -> Value:
     """Put a constant where any axis sees nothing of the input."""
     for axis, (taps, i) in enumerate(zip(axes, at, strict=True)):
         if taps.outside is not None:
             along = axis == len(axes) - 1
             flag = taps.outside.load([i], lanes if along else None)
             outside = (flag if along else repeated(flag, lanes)).not_equal(0)
-            number = outside.select(number.like(beyond), number)
-    return number
+            value = outside.select(value.like(beyond), value)
+    return value

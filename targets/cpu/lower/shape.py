@@ -5,9 +5,9 @@ from ....dialects.core.tensor import normalize_axis
 from ...strides import parts_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Sink
-from ..kernels.index import Index, place_dtype
-from ..kernels.value import Number
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr, place_dtype
+from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
 from ..registry import indexed, template
 
@@ -38,10 +38,12 @@ def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
 
 
 @template(tri.Concat)
-def lower_concat(op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], sink: Sink) -> None:
-    axis = normalize_axis(op.axis, len(sink.shape))
+def lower_concat(
+    op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
+) -> None:
+    axis = normalize_axis(op.axis, len(epilogue.shape))
     for x, (start, _) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
-        sink.window(_along(axis, start, x), x.shape).copy(x)
+        epilogue.window(_along(axis, start, x), x.shape).emit_copy(x)
 
 
 def _along(axis: int, start: int, x: Buffer) -> list[int]:
@@ -58,22 +60,22 @@ def lower_expand(op: tri.Expand, x: Buffer) -> Buffer:
 
 
 @template(tri.Tile)
-def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     # One more dimension for the repeats before each of x: there x has size 1, and broadcasts.
     once = tuple(size for n in x.shape for size in (1, n))
     often = tuple(size for pair in zip(op.repeats, x.shape, strict=True) for size in pair)
-    sink.over(often).copy(x.reshape(once).broadcast_to(often))
+    epilogue.reshape(often).emit_copy(x.reshape(once).broadcast_to(often))
 
 
 @template(tri.Trilu)
-def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     rows, columns = x.shape[-2:]
     diagonal = max(-rows, min(op.k, columns))
     dtype = place_dtype(max(rows, columns))
 
-    def read(at: list[Index], lanes: Lanes | None) -> Number:
-        distance = neighbours(at[-1], lanes, dtype) - repeated(at[-2].number(dtype), lanes)
+    def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        distance = neighbours(at[-1], lanes, dtype) - repeated(at[-2].to_value(dtype), lanes)
         kept = distance.greater_equal(diagonal) if op.upper else distance.less_equal(diagonal)
         return kept.select(x.load(at, lanes), 0)
 
-    sink.fill_vectors(read, x.dtype, dtype)
+    epilogue.emit_vectors(read, x.dtype, dtype)

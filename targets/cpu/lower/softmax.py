@@ -8,19 +8,19 @@ from ....dialects import tri
 from ..kernels.approximation import exp, log
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.epilogue import Sink
-from ..kernels.index import Index
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
-from ..kernels.value import Number, compute_dtype, is_strict
+from ..kernels.value import Value, compute_dtype, is_strict
 from ..registry import template
 
-Finish = Callable[[Number, list[Index], Lanes | None], None]
+Finish = Callable[[Value, list[IndexExpr], Lanes | None], None]
 
 
 @template(tri.Softmax)
-def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     shape = strip_shape(x.shape, op.axis)
-    source, sink = x.reshape(shape), y.over(shape)
+    source, epilogue = x.reshape(shape), y.reshape(shape)
     dtype = compute_dtype(x.dtype)
     across = () if len(shape) == 2 else (kernel.lanes(dtype),)
     powers = kernel.private((shape[1], *across), dtype)  # of one strip
@@ -35,8 +35,8 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) ->
         )
         factor = s.spread(scale)
 
-        def finish(at: list[Index], lanes: Lanes | None) -> None:
-            sink.store(powers.load(_place(s, at), lanes) * factor, at, lanes)
+        def finish(at: list[IndexExpr], lanes: Lanes | None) -> None:
+            epilogue.store(powers.load(_place(s, at), lanes) * factor, at, lanes)
 
         s.each(finish)
 
@@ -45,7 +45,7 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Sink) ->
 
 def exponentiate(
     strip: Strip, dtype: str, element: Any, store: Finish, zeros: bool = True
-) -> Number:
+) -> Value:
     """Store the powers of one strip, at most 1 each; return what makes a softmax of them.
 
     They must be multiplied by that. A strip that is all -inf gives zeros, or NaN.
@@ -55,7 +55,7 @@ def exponentiate(
         highest = highest.equal(-math.inf).select(highest.like(0), highest)
     top = strip.spread(highest)
 
-    def power(at: list[Index], lanes: Lanes | None) -> Number:
+    def power(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         number = exp(element(at, lanes) - top)
         store(number, at, lanes)
         return number
@@ -66,15 +66,15 @@ def exponentiate(
     return 1 / total
 
 
-def _place(strip: Strip, at: list[Index]) -> list[Index]:
+def _place(strip: Strip, at: list[IndexExpr]) -> list[IndexExpr]:
     """Return where in the scratch an element of a strip is kept."""
-    return [at[1]] if strip.inner is None else [at[1], Index(0)]
+    return [at[1]] if strip.inner is None else [at[1], IndexExpr(0)]
 
 
 @template(tri.LogSoftmax)
-def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     shape = strip_shape(x.shape, op.axis)
-    source, sink = x.reshape(shape), y.over(shape)
+    source, epilogue = x.reshape(shape), y.reshape(shape)
     dtype = compute_dtype(x.dtype)
 
     def strip(s: Strip) -> None:
@@ -82,6 +82,6 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: S
         top = s.spread(highest)
         total = s.fold("add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype, beside=1)
         shift = s.spread(highest + log(total))
-        s.each(lambda at, lanes: sink.store(source.load(at, lanes) - shift, at, lanes))
+        s.each(lambda at, lanes: epilogue.store(source.load(at, lanes) - shift, at, lanes))
 
     each_strip(shape, kernel.lanes(dtype), strip)

@@ -8,11 +8,11 @@ from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Rows
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, unravel
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, unravel
 from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Number, compute_dtype
+from ...kernels.value import Value, compute_dtype
 from ...kernels.windows import Axis
 from ...registry import indexed, template
 from ...schedule.costs import KEPT_BYTES
@@ -28,31 +28,31 @@ def lower_block(op: cpu.Block, x: Buffer) -> Buffer:
 
 
 @template(cpu.Unblock)
-def lower_unblock(op: cpu.Unblock, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_unblock(op: cpu.Unblock, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     last = len(x.shape) - 1
     turned = x.transpose((0, 1, last, *range(2, last)))
-    y.over(turned.shape).copy(turned)
+    y.reshape(turned.shape).emit_copy(turned)
 
 
 @template(cpu.BlockedConv)
 def lower_blocked_conv(
-    op: cpu.BlockedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: cpu.BlockedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     batch, _, *spatial, lanes = y.shape
     outputs, pixels = op.outputs // op.group, math.prod(spatial)
     dtype = compute_dtype(x.dtype)
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((op.group, w.shape[0] // op.group, *w.shape[1:]))
-    sink = PixelSink(y)
+    epilogue = PixelSink(y)
     image = ImageReader(x, tuple(spatial), op.kernel, op.strides, op.dilations, op.group)
 
-    def one(at: list[Index]) -> None:
+    def one(at: list[IndexExpr]) -> None:
         number, group = at
 
-        def finish(pixel: Index, output: Index, total: Number, taken: Lanes) -> None:
+        def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
             place = group * outputs + output
             biased = total if b is None else total + b.load([place], taken)
-            sink.store(biased, number, place, pixel, taken)
+            epilogue.store(biased, number, place, pixel, taken)
 
         Contraction(
             pixels,
@@ -93,7 +93,7 @@ class ImageReader:
         channels = (self.count, *x.shape[2 + rank :])
         self.depth = channels if self.pointwise else (*kernel, *channels)
 
-    def left(self, number: Index, group: Index) -> Left:
+    def left(self, number: IndexExpr, group: IndexExpr) -> Left:
         _, count, *sizes = self.x.shape
         first = group * self.count
         if not self.blocked:
@@ -110,7 +110,9 @@ class ImageReader:
             lambda c, at: self.x.load([number, first + c[0], *at, c[1]]), self.width, self.axes
         )
 
-    def ahead(self, number: Index, group: Index) -> Callable[[Rows, Sequence[Index]], None] | None:
+    def ahead(
+        self, number: IndexExpr, group: IndexExpr
+    ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
         """Return what asks for the pixels of the next block, one of them for each channel of this.
 
         They lie too far apart for the processor to see them coming.
@@ -119,10 +121,10 @@ class ImageReader:
             return None
         pixels = self._pixels()
 
-        def fetch(rows: Rows, depth: Sequence[Index]) -> None:
+        def fetch(rows: Rows, depth: Sequence[IndexExpr]) -> None:
             block, lane = group * self.count + depth[0] + 1, depth[1]
             for first in range(0, rows.count, pixels.shape[-1]):
-                at = [number, block, rows.first + lane + first, Index(0)]
+                at = [number, block, rows.first + lane + first, IndexExpr(0)]
                 pixels.prefetch(pixels.position(at))
 
         return fetch
@@ -140,15 +142,15 @@ class ImageReader:
 class PixelSink:
     """Store vectors of outputs by the number of their pixel."""
 
-    def __init__(self, y: Sink) -> None:
+    def __init__(self, y: Epilogue) -> None:
         batch, blocks, *spatial, self.lanes = y.shape
         whole = (batch, blocks, math.prod(spatial), self.lanes)
         self.spatial = spatial
-        self.flat = y.over(whole) if y.allows(whole) else None
+        self.flat = y.reshape(whole) if y.can_reshape(whole) else None
         self.y = y
 
     def store(
-        self, total: Number, number: Index, output: Index, pixel: Index, taken: Lanes
+        self, total: Value, number: IndexExpr, output: IndexExpr, pixel: IndexExpr, taken: Lanes
     ) -> None:
         """Store neighbouring outputs of a pixel, all in one block."""
         block, lane = output // self.lanes, output % self.lanes

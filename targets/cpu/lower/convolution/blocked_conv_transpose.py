@@ -7,11 +7,11 @@ from .....dialects import cpu
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, unravel
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, unravel
 from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Number, compute_dtype
+from ...kernels.value import Value, compute_dtype
 from ...registry import template
 from ...schedule.tiles import fit_tile
 from .blocked import ImageReader
@@ -24,7 +24,7 @@ def lower_blocked_conv_transpose(
     x: Buffer,
     w: Buffer,
     b: Buffer | None,
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     lanes, ones = y.shape[-1], (1,) * len(op.kernel)
     counts = tuple(size // stride for size, stride in zip(op.sizes, op.strides, strict=True))
@@ -33,7 +33,7 @@ def lower_blocked_conv_transpose(
     tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
     panels = w.reshape((phases, w.shape[0] // phases, *w.shape[1:]))
 
-    def one(at: list[Index]) -> None:
+    def one(at: list[IndexExpr]) -> None:
         number, flat = at
         phase = unravel(flat, op.strides)
         seen = _moved(
@@ -45,7 +45,7 @@ def lower_blocked_conv_transpose(
         )
         image = ImageReader(seen, counts, op.kernel, ones, ones)
 
-        def finish(pixel: Index, output: Index, total: Number, taken: Lanes) -> None:
+        def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
             biased = total if b is None else total + b.load([output], taken)
             place = [
                 m * stride + p
@@ -58,7 +58,7 @@ def lower_blocked_conv_transpose(
             op.outputs,
             image.depth,
             dtype,
-            image.left(number, Index(0)),
+            image.left(number, IndexExpr(0)),
             StoredPanel(panels.part([flat]), image.depth, tile),
             finish,
             unit=counts[-1],
@@ -67,7 +67,7 @@ def lower_blocked_conv_transpose(
     each((x.shape[0], phases), one)
 
 
-def _moved(x: Buffer, starts: Sequence[Index]) -> Buffer:
+def _moved(x: Buffer, starts: Sequence[IndexExpr]) -> Buffer:
     """View a blocked image from some pixel on."""
-    origin = x.position([Index(0), Index(0), *starts, Index(0)])
+    origin = x.position([IndexExpr(0), IndexExpr(0), *starts, IndexExpr(0)])
     return Buffer(x.memory, x.tensor, x.strides, origin)

@@ -14,11 +14,11 @@ from .....dialects.cpu.winograd import TRANSFORMS
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, for_each, when
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, for_each, when
 from ...kernels.loops import Piece, Section, spread
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Number
+from ...kernels.value import Value
 from ...layout.winograd_layout import tiles_at_a_time
 from ...registry import template
 from ...schedule.tiles import fit_tile
@@ -35,7 +35,7 @@ def lower_blocked_winograd_conv(
     x: Buffer,
     u: Buffer,
     b: Buffer | None,
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     height, width = y.shape[2:4]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
@@ -46,12 +46,12 @@ def lower_blocked_winograd_conv(
     work = _Winograd(op, kernel, x, u, b, y, large)
 
     def rounds(times: int, count: int, first: int) -> Section:
-        def enter(at: list[Index]) -> list[Piece]:
+        def enter(at: list[IndexExpr]) -> list[Piece]:
             start = at[1] * count + first
             work.transform(at[0], start, count)
             pieces = [Piece(full, lambda p: work.panel(at[0], start, count, p, columns))]
             if rest:
-                last = Index(full)
+                last = IndexExpr(full)
                 pieces.append(Piece(1, lambda _: work.panel(at[0], start, count, last, rest)))
             return pieces
 
@@ -68,7 +68,7 @@ class _Winograd:
         x: Buffer,
         u: Buffer,
         b: Buffer | None,
-        y: Sink,
+        y: Epilogue,
         most: int,
     ) -> None:
         self.op, self.kernel, self.x, self.b, self.y = op, kernel, x, b, y
@@ -82,28 +82,32 @@ class _Winograd:
         self.v = kernel.private((self.points, most, self.channels + more), x.dtype)
         self.m = kernel.private((self.points, most, self.columns + more), x.dtype)
 
-    def transform(self, image: Index, start: Index, count: int) -> None:
+    def transform(self, image: IndexExpr, start: IndexExpr, count: int) -> None:
         """Store the transforms of some tiles."""
 
-        def tile(number: Index) -> None:
+        def tile(number: IndexExpr) -> None:
             corner = self._corner(start + number)
             for_each(self.x.shape[1], lambda block: one(number, corner, block))
 
-        def one(number: Index, corner: Sequence[Index], block: Index) -> None:
+        def one(number: IndexExpr, corner: Sequence[IndexExpr], block: IndexExpr) -> None:
             reach = range(self.transforms.points)
             taps = [[self._load([image, block], corner, i, j) for j in reach] for i in reach]
             for point, value in enumerate(both_sides(self.transforms.input, taps)):
-                self.v.store(value, [Index(point), number, block * self.lanes.width], self.lanes)
+                self.v.store(
+                    value, [IndexExpr(point), number, block * self.lanes.width], self.lanes
+                )
 
         for_each(count, tile)
 
-    def panel(self, image: Index, start: Index, count: int, panel: Index, columns: int) -> None:
+    def panel(
+        self, image: IndexExpr, start: IndexExpr, count: int, panel: IndexExpr, columns: int
+    ) -> None:
         """Multiply some tiles by the kernels of a panel of outputs, and finish those."""
         tile = fit_tile(
             self.kernel.machine, self.x.dtype, count, self.columns, block=self.lanes.width
         )
 
-        def point(at: Index) -> None:
+        def point(at: IndexExpr) -> None:
             Contraction(
                 count,
                 columns,
@@ -111,22 +115,24 @@ class _Winograd:
                 self.x.dtype,
                 lambda rows, r, k: self.v.load([at, rows.first + r, *k]),
                 StoredPanel(self.u, (self.channels,), tile, panel * self.points + at, AHEAD),
-                lambda r, c, number, lanes: self.m.store(number, [at, r, c], lanes),
+                lambda r, c, value, lanes: self.m.store(value, [at, r, c], lanes),
             ).emit(tile)
 
         for_each(self.points, point)
         blocks = columns // self.lanes.width
         for_each(count, lambda number: self._finish(image, start, number, panel, blocks))
 
-    def _finish(self, image: Index, start: Index, number: Index, panel: Index, blocks: int) -> None:
+    def _finish(
+        self, image: IndexExpr, start: IndexExpr, number: IndexExpr, panel: IndexExpr, blocks: int
+    ) -> None:
         corner = self._corner(start + number)
 
-        def block(index: Index) -> None:
+        def block(index: IndexExpr) -> None:
             lane = index * self.lanes.width
             points = self.transforms.points
             products = [
                 [
-                    self.m.load([Index(i * points + j), number, lane], self.lanes)
+                    self.m.load([IndexExpr(i * points + j), number, lane], self.lanes)
                     for j in range(points)
                 ]
                 for i in range(points)
@@ -141,28 +147,34 @@ class _Winograd:
         for_each(blocks, block)
 
     def _store(
-        self, values: Sequence[Number], image: Index, block: Index, corner: Sequence[Index]
+        self,
+        values: Sequence[Value],
+        image: IndexExpr,
+        block: IndexExpr,
+        corner: Sequence[IndexExpr],
     ) -> None:
         """Store the outputs of a tile, as far as the image goes."""
         size = self.op.tile
         for number, value in enumerate(values):
             inside = divmod(number, size)
             place = [at + offset for at, offset in zip(corner, inside, strict=True)]
-            store = partial(self.y.store, value, [image, block, *place, Index(0)], self.lanes)
+            store = partial(self.y.store, value, [image, block, *place, IndexExpr(0)], self.lanes)
             checks = [
                 index.less(end)
                 for index, offset, end in zip(place, inside, self.op.sizes, strict=True)
                 if 0 < end % size <= offset
             ]
             if checks:
-                when(reduce(Number.logical_and, checks), store)
+                when(reduce(Value.logical_and, checks), store)
             else:
                 store()
 
-    def _corner(self, number: Index) -> list[Index]:
+    def _corner(self, number: IndexExpr) -> list[IndexExpr]:
         """Return where a tile begins."""
         size = self.op.tile
         return [number // self.across * size, number % self.across * size]
 
-    def _load(self, leading: Sequence[Index], corner: Sequence[Index], i: int, j: int) -> Number:
-        return self.x.load([*leading, corner[0] + i, corner[1] + j, Index(0)], self.lanes)
+    def _load(
+        self, leading: Sequence[IndexExpr], corner: Sequence[IndexExpr], i: int, j: int
+    ) -> Value:
+        return self.x.load([*leading, corner[0] + i, corner[1] + j, IndexExpr(0)], self.lanes)

@@ -10,11 +10,11 @@ from ....strides import row_major
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Multiply, multiply_add
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, nest, place_dtype, unravel
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, nest, place_dtype, unravel
 from ...kernels.loops import each
 from ...kernels.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
-from ...kernels.value import Number, arith, compute_dtype
+from ...kernels.value import Value, arith, compute_dtype
 from ...kernels.windows import (
     LINE,
     Axis,
@@ -35,14 +35,14 @@ from .window_rows import DirectWindows, RowWindows
 
 @template(tri.Conv)
 def lower_conv(
-    op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: tri.Conv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     axes = window_axes(
         x.shape[2:], y.shape[2:], w.shape[2:], op.strides, op.pads[: len(op.strides)], op.dilations
     )
     if op.is_depthwise:
         if len(axes) == 1:
-            x, w, y = _one_line(x), _one_line(w), y.over(_with_line(y.shape))
+            x, w, y = _one_line(x), _one_line(w), y.reshape(_with_line(y.shape))
             axes = [LINE, *axes]
         if depthwise.suits(axes):
             Depthwise(kernel, x, w, b, y, axes, compute_dtype(x.dtype)).emit()
@@ -54,7 +54,7 @@ def lower_conv(
         columns = math.prod(y.shape[2:])
         tile = choose_tile(kernel.machine, compute_dtype(x.dtype), shape[1], columns)
 
-        def left(group: Index) -> Left:
+        def left(group: IndexExpr) -> Left:
             return lambda rows, r, k: kernels.load([group, rows.first + r, *k])
 
         emit_convolution(kernel, x, shape, left, w.shape[2:], b, y, axes, tile)
@@ -64,10 +64,10 @@ def emit_convolution(
     kernel: KernelBuilder,
     x: Buffer,
     kernels: tuple[int, int, int],
-    left: Callable[[Index], Left],
+    left: Callable[[IndexExpr], Left],
     taps: Shape,
     b: Buffer | None,
-    y: Sink,
+    y: Epilogue,
     axes: Sequence[Axis],
     tile: Tile,
     block: int | None = None,
@@ -81,17 +81,17 @@ def emit_convolution(
     where it is not that of `x`.
     """
     if len(axes) == 1:
-        x, taps, y, axes = _one_line(x), (1, *taps), y.over(_with_line(y.shape)), [LINE, *axes]
+        x, taps, y, axes = _one_line(x), (1, *taps), y.reshape(_with_line(y.shape)), [LINE, *axes]
     batch, _, *windows = y.shape
     group, rows, depth = kernels
     channels = depth // math.prod(taps)
     columns = math.prod(windows)
     dtype = sums or compute_dtype(x.dtype)
-    sink = y.over((batch, group, rows, columns))
+    epilogue = y.reshape((batch, group, rows, columns))
     bias = None if b is None else b.reshape((group, rows))
     images = x.reshape((batch, group, channels, *x.shape[2:]))
 
-    def one(at: list[Index]) -> None:
+    def one(at: list[IndexExpr]) -> None:
         panel = _window_panel(kernel, images.part(at), axes, taps, tuple(windows), rows, tile)
         direct = isinstance(panel, DirectWindows)
         Contraction(
@@ -101,9 +101,9 @@ def emit_convolution(
             dtype,
             panel.left(left(at[1])) if direct else left(at[1]),
             panel,
-            lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
+            lambda r, c, value, lanes: epilogue.store(value, [*at, r, c], lanes),
             row_bias(bias, at[1]),
-            touch=lambda r, c: sink.prefetch([*at, r, c]),
+            touch=lambda r, c: epilogue.prefetch([*at, r, c]),
             block=block,
             multiply=multiply,
         ).emit(tile)
@@ -120,7 +120,7 @@ def _with_line(shape: Shape) -> Shape:
     return (*shape[:-1], 1, shape[-1])
 
 
-def row_bias(bias: Buffer | None, group: Index) -> Callable[[Index], Number] | None:
+def row_bias(bias: Buffer | None, group: IndexExpr) -> Callable[[IndexExpr], Value] | None:
     """Return what the sums of a row start from: its bias, [group, rows]."""
     return None if bias is None else lambda row: bias.load([group, row])
 
@@ -161,18 +161,18 @@ def _panel_memory(kernel: KernelBuilder, depth: int, tile: Tile, dtype: str) -> 
 def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels: int) -> Fill:
     strides = row_major((channels, *taps))
 
-    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+    def fill(memory: Buffer, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         width = masks[0].width
         corners = [reader.corners(start + v * width, windows, width) for v in range(len(masks))]
 
-        def element(at: list[Index]) -> None:
+        def element(at: list[IndexExpr]) -> None:
             channel, *tap = at
-            k = Index(0)
+            k = IndexExpr(0)
             for index, stride in zip(at, strides, strict=True):
                 k = k + index * stride
             for v, lanes in enumerate(masks):
                 loaded = reader.load([channel], corners[v], tap, lanes)
-                memory.store(loaded, [k, Index(v * width)], Lanes(width))
+                memory.store(loaded, [k, IndexExpr(v * width)], Lanes(width))
 
         nest((channels, *taps), element)
 
@@ -181,7 +181,12 @@ def _gather_windows(reader: WindowReader, taps: Shape, windows: Shape, channels:
 
 @template(tri.ConvTranspose)
 def lower_conv_transpose(
-    op: tri.ConvTranspose, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: tri.ConvTranspose,
+    kernel: KernelBuilder,
+    x: Buffer,
+    w: Buffer,
+    b: Buffer | None,
+    y: Epilogue,
 ) -> None:
     """Gather, for every output, the inputs that spread to it: a product over channels and taps."""
     batch, outputs, *_ = y.shape
@@ -192,12 +197,12 @@ def lower_conv_transpose(
     dtype = compute_dtype(x.dtype)
     tile = choose_tile(kernel.machine, dtype, rows, columns)
     kernels = w.reshape((op.group, channels, rows, math.prod(taps)))
-    sink = y.over((batch, op.group, rows, columns))
+    epilogue = y.reshape((batch, op.group, rows, columns))
     bias = None if b is None else b.reshape((op.group, rows))
     images = x.reshape((batch, op.group, channels, *x.shape[2:]))
     memory = kernel.private((channels, math.prod(taps), tile.columns), dtype)
 
-    def one(at: list[Index]) -> None:
+    def one(at: list[IndexExpr]) -> None:
         fill = _gather_spread(op, images.part(at), taps, spatial)
         Contraction(
             rows,
@@ -206,7 +211,7 @@ def lower_conv_transpose(
             dtype,
             lambda rows_, r, k: kernels.load([at[1], k[0], rows_.first + r, k[1]]),
             PackedPanel(memory, fill),
-            lambda r, c, number, lanes: sink.store(number, [*at, r, c], lanes),
+            lambda r, c, value, lanes: epilogue.store(value, [*at, r, c], lanes),
             row_bias(bias, at[1]),
         ).emit(tile)
 
@@ -218,18 +223,18 @@ def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: S
     strides = row_major(tuple(sizes))
     dtype = place_dtype(max(math.prod(sizes), math.prod(spatial)))
 
-    def fill(memory: Buffer, start: Index, masks: Sequence[Lanes]) -> None:
+    def fill(memory: Buffer, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         width = masks[0].width
         places = [positions(start + v * width, spatial, width, dtype) for v in range(len(masks))]
 
-        def element(at: list[Index]) -> None:
+        def element(at: list[IndexExpr]) -> None:
             channel, flat = at
             tap = unravel(flat, taps)
             for v, lanes in enumerate(masks):
                 steps, mask = _spread_steps(op, places[v], tap, sizes, strides, lanes)
-                base = image.position([channel, *[Index(0)] * len(sizes)])
-                loaded = image.gather(base, steps.value, Lanes(width, mask))
-                memory.store(loaded, [channel, flat, Index(v * width)], Lanes(width))
+                base = image.position([channel, *[IndexExpr(0)] * len(sizes)])
+                loaded = image.gather(base, steps.ssa, Lanes(width, mask))
+                memory.store(loaded, [channel, flat, IndexExpr(v * width)], Lanes(width))
 
         nest((channels, math.prod(taps)), element)
 
@@ -238,23 +243,23 @@ def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: S
 
 def _spread_steps(
     op: tri.ConvTranspose,
-    places: Sequence[Number],
-    tap: Sequence[Index],
+    places: Sequence[Value],
+    tap: Sequence[IndexExpr],
     sizes: Sequence[int],
     strides: Sequence[int],
     lanes: Lanes,
-) -> tuple[Number, Any]:
+) -> tuple[Value, Any]:
     """Return which input element reaches each output by a tap, and whether there is one."""
     mask = lanes.mask
-    total: Number | None = None
+    total: Value | None = None
     for axis, place in enumerate(places):
         reach = splat_index(tap[axis] * op.dilations[axis], lanes.width, place.dtype)
         ahead = unsigned(place + op.pads[axis] - reach)
         quotient = divide_unsigned(ahead, op.strides[axis])
         exact = (quotient * op.strides[axis]).equal(ahead)
-        inside = exact.logical_and(quotient.less(sizes[axis])).value
+        inside = exact.logical_and(quotient.less(sizes[axis])).ssa
         mask = inside if mask is None else arith.andi(mask, inside)
-        part = Number(quotient.value, place.dtype) * strides[axis]
+        part = Value(quotient.ssa, place.dtype) * strides[axis]
         total = part if total is None else total + part
     assert total is not None
     return total, mask

@@ -13,10 +13,10 @@ from .....dialects.cpu.packing import even_split
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import splat
-from ...kernels.epilogue import Sink, each_vector
-from ...kernels.index import Index, for_each
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr, for_each
 from ...kernels.loops import each
-from ...kernels.value import Number
+from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal
 
@@ -37,7 +37,7 @@ class Depthwise:
     x: Buffer
     w: Buffer  # [channels, 1, taps…]
     b: Buffer | None
-    y: Sink
+    y: Epilogue
     axes: Sequence[Axis]
     dtype: str
 
@@ -61,15 +61,15 @@ class Depthwise:
         vectors = -(-widths // self._width) + -(-reach // self._width)
         return across.stride, height, vectors * self._width
 
-    def _channel(self, plane: Buffer, at: list[Index]) -> None:
+    def _channel(self, plane: Buffer, at: list[IndexExpr]) -> None:
         batch, channel = at
         self._copy(plane, at)
         weights = self._weights(channel)
         bias = zero(self.dtype) if self.b is None else self.b.load([channel])
         large, small, many, few = even_split(self.y.shape[2], ROWS)
 
-        def columns(start: Index, lanes: Lanes) -> None:
-            def tile(first: Index, rows: int) -> None:
+        def columns(start: IndexExpr, lanes: Lanes) -> None:
+            def tile(first: IndexExpr, rows: int) -> None:
                 sums = [splat(bias, lanes.width)] * rows
                 for r, total in enumerate(self._tile(plane, weights, first, start, sums)):
                     self.y.store(total, [batch, channel, first + r, start], lanes)
@@ -81,22 +81,22 @@ class Depthwise:
         full = width - width % self._width
         for_each(full, lambda start: columns(start, Lanes(self._width)), step=self._width)
         if rest := width - full:
-            columns(Index(full), Lanes(self._width, tail_mask(self._width, rest)))
+            columns(IndexExpr(full), Lanes(self._width, tail_mask(self._width, rest)))
 
-    def _weights(self, channel: Index) -> list[list[Number]]:
+    def _weights(self, channel: IndexExpr) -> list[list[Value]]:
         rows, columns = self.w.shape[2:]
         return [
             [
-                splat(self.w.load([channel, Index(0), Index(i), Index(j)]), self._width)
+                splat(self.w.load([channel, IndexExpr(0), IndexExpr(i), IndexExpr(j)]), self._width)
                 for j in range(columns)
             ]
             for i in range(rows)
         ]
 
-    def _clear(self, plane: Buffer, at: Sequence[Index], lanes: Lanes | None) -> None:
+    def _clear(self, plane: Buffer, at: Sequence[IndexExpr], lanes: Lanes | None) -> None:
         plane.store(zero(self.dtype, lanes), at, lanes)
 
-    def _copy(self, plane: Buffer, at: Sequence[Index]) -> None:
+    def _copy(self, plane: Buffer, at: Sequence[IndexExpr]) -> None:
         """Copy the rows of a channel that windows see; those of padding stay clear."""
         down = self.axes[0]
         first = max(down.begin, 0)
@@ -104,13 +104,13 @@ class Depthwise:
         starts = range(0, plane.shape[2], self._width)
         inner = [start for start in starts if self._lies_inside(start)]
 
-        def line(row: Index) -> None:
-            def move(column: Index, masked: bool = False) -> None:
+        def line(row: IndexExpr) -> None:
+            def move(column: IndexExpr, masked: bool = False) -> None:
                 self._move(plane, at, row, column, masked)
 
             for start in starts:
                 if start not in inner:
-                    move(Index(start), True)
+                    move(IndexExpr(start), True)
             if inner:
                 for_each(inner[-1] + 1, move, step=self._width, start=inner[0])
 
@@ -123,24 +123,29 @@ class Depthwise:
         return first >= 0 and first + self._width * across.stride <= across.size
 
     def _move(
-        self, plane: Buffer, at: Sequence[Index], row: Index, column: Index, masked: bool
+        self,
+        plane: Buffer,
+        at: Sequence[IndexExpr],
+        row: IndexExpr,
+        column: IndexExpr,
+        masked: bool,
     ) -> None:
         down, across = self.axes
         width = self._width * across.stride
         place = column * across.stride - across.begin
         mask = inside_axis(place, width, across) if masked else None
         loaded = self.x.load([*at, row - down.begin, place], Lanes(width, mask))
-        for part, number in enumerate(deal(loaded, across.stride)):
-            plane.store(number, [Index(part), row, column], Lanes(self._width))
+        for part, value in enumerate(deal(loaded, across.stride)):
+            plane.store(value, [IndexExpr(part), row, column], Lanes(self._width))
 
     def _tile(
         self,
         plane: Buffer,
-        weights: Sequence[Sequence[Number]],
-        first: Index,
-        start: Index,
-        sums: list[Number],
-    ) -> list[Number]:
+        weights: Sequence[Sequence[Value]],
+        first: IndexExpr,
+        start: IndexExpr,
+        sums: list[Value],
+    ) -> list[Value]:
         """Add up the taps of some rows of one vector; loads each vector of the input once."""
         down, across = self.axes
         sums = list(sums)
@@ -152,7 +157,7 @@ class Depthwise:
         for line in sorted(lines):
             for j in range(len(weights[0])):
                 reach, part = divmod(j * across.dilation, across.stride)
-                place = [Index(part), first * down.stride + line, start + reach]
+                place = [IndexExpr(part), first * down.stride + line, start + reach]
                 loaded = plane.load(place, Lanes(self._width))
                 for r in range(len(sums)):
                     i, apart = divmod(line - r * down.stride, down.dilation)

@@ -12,10 +12,10 @@ from .....dialects.core.machine import Machine
 from .....dialects.cpu.packing import even_split
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, carry_nest, for_each, unravel
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, carry_nest, for_each, unravel
 from ...kernels.loops import Piece, Section, spread
-from ...kernels.value import Number
+from ...kernels.value import Value
 from ...registry import template
 
 UNROLLED = 9
@@ -24,16 +24,16 @@ UNROLLED = 9
 
 @template(cpu.LaneConv)
 def lower_lane_conv(
-    op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     batch, blocks, *rows, width, _ = y.shape
     work = _LaneConv(op, x, w, b, y, kernel.machine)
     large, small, many, few = even_split(width, work.most)
 
-    def enter(at: list[Index]) -> list[Piece]:
+    def enter(at: list[IndexExpr]) -> list[Piece]:
         start = work.start(at[1])
 
-        def row(number: Index) -> None:
+        def row(number: IndexExpr) -> None:
             place = unravel(number, rows)
             for_each(many, lambda i: work.tile(at, place, i * large, large, start))
             for_each(few, lambda i: work.tile(at, place, i * small + many * large, small, start))
@@ -50,7 +50,7 @@ class _LaneConv:
         x: Buffer,
         w: Buffer,
         b: Buffer | None,
-        y: Sink,
+        y: Epilogue,
         machine: Machine,
     ) -> None:
         self.op, self.x, self.w, self.b, self.y = op, x, w, b, y
@@ -77,38 +77,43 @@ class _LaneConv:
         taps = range(self.op.kernel[-1])
         return sorted({i * step + tap * apart for i in range(count) for tap in taps})
 
-    def start(self, block: Index) -> Number:
+    def start(self, block: IndexExpr) -> Value:
         """Return what sums of a block start from."""
         if self.b is None:
             return zero(self.x.dtype, self.lanes)
         return self.b.load([block * self.lanes.width], self.lanes)
 
     def tile(
-        self, at: Sequence[Index], place: Sequence[Index], first: Index, count: int, start: Number
+        self,
+        at: Sequence[IndexExpr],
+        place: Sequence[IndexExpr],
+        first: IndexExpr,
+        count: int,
+        start: Value,
     ) -> None:
         """Compute neighbouring pixels of one line."""
         *outer, _ = self.op.kernel
 
-        def line(tap: Sequence[Index], sums: list[Number]) -> list[Number]:
+        def line(tap: Sequence[IndexExpr], sums: list[Value]) -> list[Value]:
             return self._line(at, place, first, tap, sums)
 
         sums = [start] * count
         if math.prod(self.op.kernel) <= UNROLLED:
             for number in range(math.prod(outer)):
-                sums = line(unravel(Index(number), outer), sums)
+                sums = line(unravel(IndexExpr(number), outer), sums)
         else:
             sums = carry_nest(tuple(outer), sums, line)
         for i, total in enumerate(sums):
-            self.y.store(total, [*at, *place, first + i, Index(0)], self.lanes)
+            self.y.store(total, [*at, *place, first + i, IndexExpr(0)], self.lanes)
 
     def _line(
         self,
-        at: Sequence[Index],
-        place: Sequence[Index],
-        first: Index,
-        tap: Sequence[Index],
-        sums: list[Number],
-    ) -> list[Number]:
+        at: Sequence[IndexExpr],
+        place: Sequence[IndexExpr],
+        first: IndexExpr,
+        tap: Sequence[IndexExpr],
+        sums: list[Value],
+    ) -> list[Value]:
         """Add what one line of the windows sees."""
         *strides, step = self.op.strides
         *dilations, apart = self.op.dilations
@@ -117,24 +122,24 @@ class _LaneConv:
             for p, t, stride, dilation in zip(place, tap, strides, dilations, strict=True)
         ]
         pixels = {
-            column: self.x.load([*at, *row, first * step + column, Index(0)], self.lanes)
+            column: self.x.load([*at, *row, first * step + column, IndexExpr(0)], self.lanes)
             for column in self._columns(len(sums))
         }
         sums = list(sums)
         for channel in range(self.channels):
             seen = {column: self._of_group(pixel, channel) for column, pixel in pixels.items()}
             for j in range(self.op.kernel[-1]):
-                place_of = [at[1], *tap, Index(j), Index(channel), Index(0)]
+                place_of = [at[1], *tap, IndexExpr(j), IndexExpr(channel), IndexExpr(0)]
                 factor = self.weights.load(place_of, self.lanes)
                 for i, total in enumerate(sums):
                     sums[i] = seen[i * step + j * apart].fma(factor, total)
         return sums
 
-    def _of_group(self, pixel: Number, channel: int) -> Number:
+    def _of_group(self, pixel: Value, channel: int) -> Value:
         """Give each lane a channel of its group."""
         if self.channels == 1:
             return pixel
         picks = [
             lane // self.channels * self.channels + channel for lane in range(self.lanes.width)
         ]
-        return pixel.with_value(vector.shuffle(pixel.value, pixel.value, picks))
+        return pixel.with_ssa(vector.shuffle(pixel.ssa, pixel.ssa, picks))

@@ -6,8 +6,8 @@ from .....dialects import cpu
 from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Left, packed_rows
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr
 from ...kernels.value import compute_dtype
 from ...kernels.windows import window_axes
 from ...registry import template
@@ -17,7 +17,7 @@ from .conv import emit_convolution
 
 @template(cpu.PackedConv)
 def lower_packed_conv(
-    op: cpu.PackedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: cpu.PackedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     group, size = w.shape
     rows = op.outputs // group
@@ -27,7 +27,7 @@ def lower_packed_conv(
     tile = block_tile(kernel.machine, dtype, op.block, columns, op.vectors)
     depth = size // rows
 
-    def left(number: Index) -> Left:
+    def left(number: IndexExpr) -> Left:
         return packed_rows(w.part([number]), depth)
 
     emit_convolution(

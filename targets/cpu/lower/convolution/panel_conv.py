@@ -8,11 +8,11 @@ from .....dialects.core.tensor import DTYPES, Shape
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Multiply, multiply_add
-from ...kernels.epilogue import Sink, each_vector
-from ...kernels.index import Index
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
 from ...kernels.panels import LINE, StoredPanel
-from ...kernels.value import Number, compute_dtype
+from ...kernels.value import Value, compute_dtype
 from ...kernels.windows import Axis, inside_image, seen_sizes, window_axes
 from ...registry import template
 from ...schedule.tiles import fit_tile
@@ -21,7 +21,7 @@ from .pixels import read_pixels, read_windows
 
 @template(cpu.PanelConv)
 def lower_panel_conv(
-    op: cpu.PanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: cpu.PanelConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     begins = op.pads[: len(op.strides)]
     axes = window_axes(x.shape[2:], y.shape[2:], op.kernel, op.strides, begins, op.dilations)
@@ -34,7 +34,7 @@ def emit_panel_convolution(
     w: Buffer,
     taps: Shape,
     b: Buffer | None,
-    y: Sink,
+    y: Epilogue,
     axes: Sequence[Axis],
     sums: str | None = None,
     multiply: Multiply = multiply_add,
@@ -54,11 +54,11 @@ def emit_panel_convolution(
     depth = (*taps, x.shape[1])
     made = _pixel_rows(kernel, (batch, pixels, outputs), dtype)
 
-    def image(n: Index) -> None:
+    def image(n: IndexExpr) -> None:
         out = made.part([n])
 
-        def finish(pixel: Index, output: Index, number: Number, lanes: Lanes) -> None:
-            biased = number if b is None else number + b.load([output], lanes)
+        def finish(pixel: IndexExpr, output: IndexExpr, value: Value, lanes: Lanes) -> None:
+            biased = value if b is None else value + b.load([output], lanes)
             out.store(biased, [pixel, output], lanes)
 
         left = _left(kernel, x.part([n]), taps, axes, y, pointwise)
@@ -75,7 +75,7 @@ def emit_panel_convolution(
         ).emit(tile)
 
     each_of(batch, image)
-    y.over((batch, outputs, pixels)).copy(made.transpose((0, 2, 1)))
+    y.reshape((batch, outputs, pixels)).emit_copy(made.transpose((0, 2, 1)))
 
 
 def _pixel_rows(kernel: KernelBuilder, shape: tuple[int, int, int], dtype: str) -> Buffer:
@@ -90,7 +90,7 @@ def _left(
     image: Buffer,
     taps: Shape,
     axes: Sequence[Axis],
-    y: Sink,
+    y: Epilogue,
     pointwise: bool,
 ) -> Left:
     """Read pixels where windows are those, and windows of an image with its padding elsewhere."""
@@ -101,7 +101,7 @@ def _left(
 
 
 def _padded(
-    kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Sink
+    kernel: KernelBuilder, image: Buffer, taps: Shape, axes: Sequence[Axis], y: Epilogue
 ) -> Buffer:
     """Return an image with the padding that windows read, in the type of the products.
 
@@ -117,7 +117,7 @@ def _padded(
     copy = memory(shape, dtype)
     width = kernel.lanes(dtype)
 
-    def move(at: list[Index], lanes: Lanes | None) -> None:
+    def move(at: list[IndexExpr], lanes: Lanes | None) -> None:
         taken = lanes or Lanes(1)
         places = [i - axis.begin for i, axis in zip(at[1:], axes, strict=True)]
         mask = inside_image(places, axes, taken)

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 
 from ...kernels.buffer import Buffer
 from ...kernels.contraction import Left, Rows
-from ...kernels.index import Index
-from ...kernels.value import Number
+from ...kernels.index import IndexExpr
+from ...kernels.value import Value
 from ...kernels.windows import Axis
 
-Read = Callable[[Sequence[Index], Sequence[Index]], Number]
+Read = Callable[[Sequence[IndexExpr], Sequence[IndexExpr]], Value]
 """Load the element of a channel, which may take several indices, at a place of an image."""
 
 
@@ -26,9 +26,9 @@ def read_windows(read: Read, width: int, axes: Sequence[Axis]) -> Left:
     A depth is the index of a tap on each axis, then a channel.
     """
 
-    def left(rows: Rows, r: int, depth: Sequence[Index]) -> Number:
+    def left(rows: Rows, r: int, depth: Sequence[IndexExpr]) -> Value:
         tap, channel = depth[: len(axes)], depth[len(axes) :]
-        column = Index(r % width) if rows.count >= width else rows.first % width + r
+        column = IndexExpr(r % width) if rows.count >= width else rows.first % width + r
         place = [rows.first // width + r // width, column][-len(axes) :]
         at = [
             p * axis.stride + t * axis.dilation for p, t, axis in zip(place, tap, axes, strict=True)

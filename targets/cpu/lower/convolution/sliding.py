@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from ...kernels.buffer import Buffer, Lanes, all_lanes, constant_vector, vector
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import splat
-from ...kernels.epilogue import Sink, each_vector
-from ...kernels.index import Index, carry_nest
-from ...kernels.value import Number, arith, compute_dtype, constant_of
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr, carry_nest
+from ...kernels.value import Value, arith, compute_dtype, constant_of
 from ...kernels.windows import Axis, inside_axis
 
 
@@ -16,21 +16,21 @@ def slide_windows(
     x: Buffer,
     w: Buffer,
     b: Buffer | None,
-    y: Sink,
+    y: Epilogue,
     axes: Sequence[Axis],
 ) -> None:
     """Slide each kernel over its own channel, a vector of neighbouring windows at a time."""
     dtype = compute_dtype(x.dtype)
     width = kernel.lanes(dtype)
 
-    def windows(at: list[Index], lanes: Lanes | None) -> None:
+    def windows(at: list[IndexExpr], lanes: Lanes | None) -> None:
         lanes = lanes or Lanes(1)
         batch, channel, *place = at
-        start = [b.load([channel])] if b is not None else [Number(constant_of(0, dtype), dtype)]
+        start = [b.load([channel])] if b is not None else [Value(constant_of(0, dtype), dtype)]
 
-        def tap(index: list[Index], sums: list[Number]) -> list[Number]:
+        def tap(index: list[IndexExpr], sums: list[Value]) -> list[Value]:
             taken = _row_of_taps(x, axes, [batch, channel], place, index, lanes)
-            weight = splat(w.load([channel, Index(0), *index]), lanes.width)
+            weight = splat(w.load([channel, IndexExpr(0), *index]), lanes.width)
             return [taken.fma(weight, sums[0])]
 
         total = carry_nest(w.shape[2:], [splat(start[0], lanes.width)], tap)[0]
@@ -42,11 +42,11 @@ def slide_windows(
 def _row_of_taps(
     x: Buffer,
     axes: Sequence[Axis],
-    leading: Sequence[Index],
-    place: Sequence[Index],
-    tap: Sequence[Index],
+    leading: Sequence[IndexExpr],
+    place: Sequence[IndexExpr],
+    tap: Sequence[IndexExpr],
     lanes: Lanes,
-) -> Number:
+) -> Value:
     """Load one tap of neighbouring windows in one row: contiguous or strided, zero outside."""
     mask = lanes.mask
     at = [
@@ -59,7 +59,7 @@ def _row_of_taps(
     if last.stride == 2:
         return _every_other(x, last, rows, [*leading, *at], lanes)
     for row in rows:
-        inside = splat(row, lanes.width).value
+        inside = splat(row, lanes.width).ssa
         mask = inside if mask is None else arith.andi(mask, inside)
     if last.padded:
         inside = inside_axis(column, lanes.width, last, last.stride)
@@ -72,8 +72,8 @@ def _row_of_taps(
 
 
 def _every_other(
-    x: Buffer, axis: Axis, rows: Sequence[Number], at: Sequence[Index], lanes: Lanes
-) -> Number:
+    x: Buffer, axis: Axis, rows: Sequence[Value], at: Sequence[IndexExpr], lanes: Lanes
+) -> Value:
     """Load every other element of a row: two vectors, of which one half is kept.
 
     Several times faster than a gather. No element outside of the row is touched, and none at all
@@ -82,10 +82,10 @@ def _every_other(
     wide = 2 * lanes.width
     mask = inside_axis(at[-1], wide, axis)
     for row in rows:
-        mask = arith.andi(mask, splat(row, wide).value)
+        mask = arith.andi(mask, splat(row, wide).ssa)
     twice = Lanes(wide, mask)
     both = x.load(at, twice)
-    kept = both.with_value(vector.deinterleave(both.value)[0])
+    kept = both.with_ssa(vector.deinterleave(both.ssa)[0])
     if lanes.mask is None:
         return kept
-    return Number(lanes.mask, "i1").select(kept, 0)
+    return Value(lanes.mask, "i1").select(kept, 0)

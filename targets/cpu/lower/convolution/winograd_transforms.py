@@ -2,23 +2,23 @@
 
 from collections.abc import Sequence
 
-from ...kernels.value import Number
+from ...kernels.value import Value
 
 Matrix = tuple[tuple[float, ...], ...]
 
 
-def both_sides(matrix: Matrix, values: Sequence[Sequence[Number]]) -> list[Number]:
+def both_sides(matrix: Matrix, values: Sequence[Sequence[Value]]) -> list[Value]:
     """Return matrix @ values @ matrixᵀ, row by row, as sums that skip zeros."""
     half = [_combine(matrix, [row[j] for row in values]) for j in range(len(values[0]))]
     whole = [_combine(matrix, [column[i] for column in half]) for i in range(len(matrix))]
     return [value for row in whole for value in row]
 
 
-def _combine(matrix: Matrix, values: Sequence[Number]) -> list[Number]:
+def _combine(matrix: Matrix, values: Sequence[Value]) -> list[Value]:
     return [_sum_of(row, values) for row in matrix]
 
 
-def _sum_of(factors: Sequence[float], values: Sequence[Number]) -> Number:
+def _sum_of(factors: Sequence[float], values: Sequence[Value]) -> Value:
     """Add up multiples of values."""
     # Terms without a multiplication first: each of the others is then one fused instruction.
     terms = sorted(

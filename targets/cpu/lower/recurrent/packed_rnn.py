@@ -8,11 +8,11 @@ from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Number, compute_dtype
+from ...kernels.value import Value, compute_dtype
 from ...registry import template
 from ...schedule.tiles import Tile, fit_tile
 from .recurrence import (
@@ -36,8 +36,8 @@ def lower_packed_rnn(
     x: Buffer,
     r: Buffer,
     initial_h: Buffer | None,
-    y: Sink,
-    y_h: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
 ) -> None:
     layer = _PackedLayer(op, kernel, x, r, (op.hidden_size,))
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
@@ -51,9 +51,9 @@ def lower_packed_lstm(
     r: Buffer,
     initial_h: Buffer | None,
     initial_c: Buffer | None,
-    y: Sink,
-    y_h: Sink,
-    y_c: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
+    y_c: Epilogue,
 ) -> None:
     layer = _PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
     functions = ("Sigmoid", "Tanh", "Tanh")
@@ -68,10 +68,10 @@ def lower_packed_gru(
     r: Buffer,
     initial_h: Buffer | None,
     b: Buffer | None,
-    y: Sink,
-    y_h: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
 ) -> None:
-    def bias(direction: Index, at: list[Index], lanes: Lanes | None) -> Number:
+    def bias(direction: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         assert b is not None
         return b.load([direction, at[1]], lanes)
 
@@ -101,8 +101,8 @@ class _PackedLayer:
         defaults: tuple[str, ...],
         cell: Cell,
         initial: Sequence[Buffer | None],
-        y: Sink,
-        last: Sequence[Sink],
+        y: Epilogue,
+        last: Sequence[Epilogue],
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.r.shape[0]
@@ -113,19 +113,19 @@ class _PackedLayer:
         states = [state() for _ in initial]
         totals = memory((self.batch, self.width), self.dtype)
 
-        def emit(number: Index, chosen: Sequence[str]) -> None:
+        def emit(number: IndexExpr, chosen: Sequence[str]) -> None:
             layer = self._layer(number, totals)
             step = cell([ACTIVATIONS[name] for name in chosen], state)
-            back = Index(1) if self.op.direction == "reverse" else number
+            back = IndexExpr(1) if self.op.direction == "reverse" else number
             walk(layer, step, states, initial, y, last, Direction(number, back))
 
         if same:
             each_of(directions, lambda number: emit(number, functions[0]))
         else:
             for number, chosen in enumerate(functions):
-                emit(Index(number), chosen)
+                emit(IndexExpr(number), chosen)
 
-    def _layer(self, number: Index, totals: Buffer) -> Layer:
+    def _layer(self, number: IndexExpr, totals: Buffer) -> Layer:
         rows = self.length * self.batch
         whole = self.x.reshape((rows, self.x.shape[2]))
         inputs = columns_of(whole, number * self.width, self.width)
@@ -136,14 +136,14 @@ class _PackedLayer:
             columns = self.r.shape[3]
             before = sum(-(-count // columns) for count in self.parts[:part])
             first, count = sum(self.parts[:part]), self.parts[part]
-            into = columns_of(totals, Index(first), count)
+            into = columns_of(totals, IndexExpr(first), count)
             Contraction(
                 self.batch,
                 count,
                 depth,
                 self.dtype,
                 lambda rows, i, k: state.load([rows.first + i, *k]),
-                StoredPanel(panels, depth, tile, Index(before)),
+                StoredPanel(panels, depth, tile, IndexExpr(before)),
                 lambda i, j, total, lanes: into.store(total, [i, j], lanes),
             ).emit(tile)
 

@@ -8,11 +8,11 @@ from .....dialects.core.tensor import Tensor
 from ...kernels.approximation import sigmoid, tanh
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
-from ...kernels.epilogue import Sink, each_vector
-from ...kernels.index import Index, for_each
-from ...kernels.value import Number
+from ...kernels.epilogue import Epilogue, each_vector
+from ...kernels.index import IndexExpr, for_each
+from ...kernels.value import Value
 
-ACTIVATIONS: dict[str, Callable[[Number], Number]] = {
+ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Relu": lambda x: x.maximum(0),
     "Sigmoid": sigmoid,
     "Tanh": tanh,
@@ -49,16 +49,16 @@ class Layer:
     recall: Callable[[Buffer, int], None]
     dtype: str
 
-    def gate(self, which: int, step: Index, at: list[Index], lanes: Lanes | None) -> Number:
+    def gate(self, which: int, step: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load what the inputs of a step contribute to a gate."""
         row = step * self.batch + at[0]
         return self.inputs.load([row, at[1] + which * self.hidden], lanes)
 
-    def recalled(self, which: int, at: list[Index], lanes: Lanes | None) -> Number:
+    def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load what the state contributes to a gate."""
         return self.totals.load([at[0], at[1] + which * self.hidden], lanes)
 
-    def each(self, body: Callable[[list[Index], Lanes | None], None]) -> None:
+    def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
         each_vector((self.batch, self.hidden), self.kernel.lanes(self.dtype), body)
 
 
@@ -66,20 +66,20 @@ class Layer:
 class Direction:
     """Name a direction of a layer, and say at which time its steps are."""
 
-    number: Index
-    back: Index  # 1 where the last time comes first, else 0
+    number: IndexExpr
+    back: IndexExpr  # 1 where the last time comes first, else 0
 
-    def time(self, step: Index, length: int) -> Index:
+    def time(self, step: IndexExpr, length: int) -> IndexExpr:
         """Return the time of a step."""
         if self.back.known is not None:
-            return Index(length - 1) - step if self.back.known else step
-        return step + self.back * (Index(length - 1) - step * 2)
+            return IndexExpr(length - 1) - step if self.back.known else step
+        return step + self.back * (IndexExpr(length - 1) - step * 2)
 
 
-Step = Callable[[Layer, Index, Sequence[Buffer], Sink, Index], None]
+Step = Callable[[Layer, IndexExpr, Sequence[Buffer], Epilogue, IndexExpr], None]
 """Emit one step of a cell: from layer, time, states (updated in place), output and direction."""
 
-Functions = Sequence[Callable[[Number], Number]]
+Functions = Sequence[Callable[[Value], Value]]
 
 Cell = Callable[[Functions, Allocate], Step]
 """Make the step of a cell with some activations."""
@@ -90,12 +90,12 @@ def plain_cell(functions: Functions, allocate: Allocate) -> Step:
     (f,) = functions
 
     def step(
-        layer: Layer, time: Index, states: Sequence[Buffer], out: Sink, direction: Index
+        layer: Layer, time: IndexExpr, states: Sequence[Buffer], out: Epilogue, direction: IndexExpr
     ) -> None:
         (h,) = states
         layer.recall(h, 0)
 
-        def unit(at: list[Index], lanes: Lanes | None) -> None:
+        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
             new = f(layer.gate(0, time, at, lanes) + layer.recalled(0, at, lanes))
             h.store(new, at, lanes)
             out.store(new, [time, direction, *at], lanes)
@@ -110,12 +110,12 @@ def lstm_cell(functions: Functions, allocate: Allocate) -> Step:
     f, g, show = functions
 
     def step(
-        layer: Layer, time: Index, states: Sequence[Buffer], out: Sink, direction: Index
+        layer: Layer, time: IndexExpr, states: Sequence[Buffer], out: Epilogue, direction: IndexExpr
     ) -> None:
         h, c = states
         layer.recall(h, 0)
 
-        def unit(at: list[Index], lanes: Lanes | None) -> None:
+        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
             taken, shown, kept, new = (
                 layer.gate(i, time, at, lanes) + layer.recalled(i, at, lanes) for i in range(4)
             )
@@ -130,7 +130,7 @@ def lstm_cell(functions: Functions, allocate: Allocate) -> Step:
     return step
 
 
-Bias = Callable[[Index, list[Index], Lanes | None], Number]
+Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
 """Load the bias of a direction that is added to what the state contributes to the hidden part."""
 
 
@@ -142,8 +142,8 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
     """
 
     def recalled_hidden(
-        layer: Layer, direction: Index, at: list[Index], lanes: Lanes | None
-    ) -> Number:
+        layer: Layer, direction: IndexExpr, at: list[IndexExpr], lanes: Lanes | None
+    ) -> Value:
         recalled = layer.recalled(2, at, lanes)
         return recalled if bias is None else recalled + bias(direction, at, lanes)
 
@@ -151,12 +151,16 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
         f, g = functions
 
         def step(
-            layer: Layer, time: Index, states: Sequence[Buffer], out: Sink, direction: Index
+            layer: Layer,
+            time: IndexExpr,
+            states: Sequence[Buffer],
+            out: Epilogue,
+            direction: IndexExpr,
         ) -> None:
             (h,) = states
             layer.recall(h, 0)
 
-            def unit(at: list[Index], lanes: Lanes | None) -> None:
+            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
                 z, reset = _gates(layer, time, f, at, lanes)
                 recalled = reset * recalled_hidden(layer, direction, at, lanes)
                 new = g(layer.gate(2, time, at, lanes) + recalled)
@@ -173,17 +177,21 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
         update, kept = allocate(), allocate()
 
         def step(
-            layer: Layer, time: Index, states: Sequence[Buffer], out: Sink, direction: Index
+            layer: Layer,
+            time: IndexExpr,
+            states: Sequence[Buffer],
+            out: Epilogue,
+            direction: IndexExpr,
         ) -> None:
             (h,) = states
             layer.recall(h, 0)
 
-            def gates(at: list[Index], lanes: Lanes | None) -> None:
+            def gates(at: list[IndexExpr], lanes: Lanes | None) -> None:
                 z, reset = _gates(layer, time, f, at, lanes)
                 update.store(z, at, lanes)
                 kept.store(reset * h.load(at, lanes), at, lanes)
 
-            def unit(at: list[Index], lanes: Lanes | None) -> None:
+            def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
                 recalled = recalled_hidden(layer, direction, at, lanes)
                 new = g(layer.gate(2, time, at, lanes) + recalled)
                 z = update.load(at, lanes)
@@ -202,17 +210,17 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
 
 def _gates(
     layer: Layer,
-    time: Index,
-    f: Callable[[Number], Number],
-    at: list[Index],
+    time: IndexExpr,
+    f: Callable[[Value], Value],
+    at: list[IndexExpr],
     lanes: Lanes | None,
-) -> tuple[Number, Number]:
+) -> tuple[Value, Value]:
     """Compute the update and the reset gate."""
     z, reset = (f(layer.gate(i, time, at, lanes) + layer.recalled(i, at, lanes)) for i in range(2))
     return z, reset
 
 
-def columns_of(matrix: Buffer, first: Index, count: int) -> Buffer:
+def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
     """View some neighbouring columns of a matrix."""
     tensor = Tensor((matrix.shape[0], count), matrix.dtype)
     return Buffer(matrix.memory, tensor, matrix.strides, matrix.offset + first)
@@ -223,15 +231,15 @@ def walk(
     step: Step,
     states: Sequence[Buffer],
     initial: Sequence[Buffer | None],
-    y: Sink,
-    last: Sequence[Sink],
+    y: Epilogue,
+    last: Sequence[Epilogue],
     direction: Direction,
 ) -> None:
     """Emit the steps of a direction, from the initial states, or zero, to the last ones."""
     for state, given in zip(states, initial, strict=True):
 
         def begin(
-            at: list[Index],
+            at: list[IndexExpr],
             lanes: Lanes | None,
             state: Buffer = state,
             given: Buffer | None = given,
@@ -248,11 +256,14 @@ def walk(
         layer.length,
         lambda i: step(layer, direction.time(i, layer.length), states, y, direction.number),
     )
-    for state, sink in zip(states, last, strict=True):
+    for state, epilogue in zip(states, last, strict=True):
 
         def finish(
-            at: list[Index], lanes: Lanes | None, state: Buffer = state, sink: Sink = sink
+            at: list[IndexExpr],
+            lanes: Lanes | None,
+            state: Buffer = state,
+            epilogue: Epilogue = epilogue,
         ) -> None:
-            sink.store(state.load(at, lanes), [direction.number, *at], lanes)
+            epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
 
         layer.each(finish)

@@ -9,10 +9,10 @@ from functools import partial
 from .....dialects import cpu, tri
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.epilogue import Sink
-from ...kernels.index import Index, for_each
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, for_each
 from ...kernels.transposition import store_transposed
-from ...kernels.value import Number, compute_dtype
+from ...kernels.value import Value, compute_dtype
 from ...registry import accepts, template
 from ..matmul import emit_matrix_product
 from .recurrence import (
@@ -57,8 +57,8 @@ def lower_rnn(
     b: Buffer | None,
     sequence_lens: None,
     initial_h: Buffer | None,
-    y: Sink,
-    y_h: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(op.hidden_size,), added=1)
     layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
@@ -77,9 +77,9 @@ def lower_lstm(
     initial_c: Buffer | None,
     p: None,
     projection: None,
-    y: Sink,
-    y_h: Sink,
-    y_c: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
+    y_c: Epilogue,
 ) -> None:
     layer = _PlainLayer(op, kernel, x, w, r, b, parts=(4 * op.hidden_size,), added=4)
     functions = ("Sigmoid", "Tanh", "Tanh")
@@ -96,10 +96,10 @@ def lower_gru(
     b: Buffer | None,
     sequence_lens: None,
     initial_h: Buffer | None,
-    y: Sink,
-    y_h: Sink,
+    y: Epilogue,
+    y_h: Epilogue,
 ) -> None:
-    def bias(direction: Index, at: list[Index], lanes: Lanes | None) -> Number:
+    def bias(direction: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         assert b is not None
         return b.load([direction, at[1] + 5 * op.hidden_size], lanes)
 
@@ -139,8 +139,8 @@ class _PlainLayer:
         defaults: tuple[str, ...],
         cell: Cell,
         initial: Sequence[Buffer | None],
-        y: Sink,
-        last: Sequence[Sink],
+        y: Epilogue,
+        last: Sequence[Epilogue],
     ) -> None:
         """Emit the layer, with the activations that it has by default if it names none."""
         directions = self.w.shape[0]
@@ -150,10 +150,10 @@ class _PlainLayer:
         state = partial(self._scratch, self.batch, self.hidden)
         states = [state() for _ in initial]
         for number, functions in enumerate(activations_of(self.op, defaults, directions)):
-            self._prepare(layer.inputs, weights, recurrent, Index(number))
+            self._prepare(layer.inputs, weights, recurrent, IndexExpr(number))
             step = cell([ACTIVATIONS[name] for name in functions], state)
             back = number == 1 or self.op.direction == "reverse"
-            direction = Direction(Index(number), Index(int(back)))
+            direction = Direction(IndexExpr(number), IndexExpr(int(back)))
             walk(layer, step, states, initial, y, last, direction)
 
     def _scratch(self, *shape: int) -> Buffer:
@@ -163,7 +163,7 @@ class _PlainLayer:
         totals = self._scratch(self.batch, self.width)
 
         def recall(state: Buffer, part: int) -> None:
-            first, count = Index(sum(self.parts[:part])), self.parts[part]
+            first, count = IndexExpr(sum(self.parts[:part])), self.parts[part]
             into = columns_of(totals, first, count)
             columns = columns_of(recurrent, first, count)
             emit_matrix_product(
@@ -175,7 +175,7 @@ class _PlainLayer:
         return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
 
     def _prepare(
-        self, inputs: Buffer, weights: Buffer, recurrent: Buffer, direction: Index
+        self, inputs: Buffer, weights: Buffer, recurrent: Buffer, direction: IndexExpr
     ) -> None:
         """Multiply all inputs; transpose the weights first, as they are read along the gates."""
         lanes = self.kernel.lanes(self.dtype)
@@ -183,14 +183,14 @@ class _PlainLayer:
         store_transposed(self.w.part([direction]), weights, lanes)
         bias = self._bias(direction)
 
-        def finish(i: Index, j: Index, number: Number, lanes: Lanes) -> None:
-            total = number if bias is None else number + bias.load([j], lanes)
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+            total = value if bias is None else value + bias.load([j], lanes)
             inputs.store(total, [i, j], lanes)
 
         emit_matrix_product(self.kernel, rows, weights, finish)
         store_transposed(self.r.part([direction]), recurrent, lanes)
 
-    def _bias(self, direction: Index) -> Buffer | None:
+    def _bias(self, direction: IndexExpr) -> Buffer | None:
         """Add the bias of the state to that of the inputs, for the first gates."""
         if self.b is None:
             return None
@@ -198,11 +198,11 @@ class _PlainLayer:
         total = self._scratch(self.width)
         for first, last, both in ((0, self.added, True), (self.added, self.width, False)):
 
-            def add(i: Index, both: bool = both) -> None:
-                number = halves.load([direction, Index(0), i])
+            def add(i: IndexExpr, both: bool = both) -> None:
+                value = halves.load([direction, IndexExpr(0), i])
                 if both:
-                    number = number + halves.load([direction, Index(1), i])
-                total.store(number, [i])
+                    value = value + halves.load([direction, IndexExpr(1), i])
+                total.store(value, [i])
 
             for_each(last, add, start=first)
         return total

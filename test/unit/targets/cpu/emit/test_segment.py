@@ -16,7 +16,7 @@ from trivium.targets.cpu.emit.segment import KernelCall, segment
 from trivium.targets.cpu.emit.threads import GRAIN
 from trivium.targets.cpu.emit.to_llvm import to_object
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
-from trivium.targets.cpu.kernels.index import Index
+from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.phases import Phase
 from trivium.targets.program import Place
 
@@ -33,7 +33,7 @@ def copy_byte() -> Kernel:
         kernel = KernelBuilder(host_machine())
         x, y = (kernel.argument(Tensor((1,), "i8")) for _ in range(2))
         with ir.InsertionPoint(kernel.block):
-            y.store(x.load([Index(0)]), [Index(0)])
+            y.store(x.load([IndexExpr(0)]), [IndexExpr(0)])
         return kernel.finish()
 
 

@@ -18,8 +18,8 @@ from trivium.targets.cpu.kernels import approximation, trigonometry
 from trivium.targets.cpu.kernels.buffer import Lanes
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
 from trivium.targets.cpu.kernels.epilogue import each_vector
-from trivium.targets.cpu.kernels.index import Index
-from trivium.targets.cpu.kernels.value import Number, strict_numbers
+from trivium.targets.cpu.kernels.index import IndexExpr
+from trivium.targets.cpu.kernels.value import Value, strict_numbers
 
 Exact = Callable[[Array], Array]
 
@@ -90,12 +90,12 @@ def compute(sweep: Array, machine: Machine) -> dict[str, Array]:
     return results
 
 
-def kernel_of(function: Callable[[Number], Number], size: int, machine: Machine) -> Kernel:
+def kernel_of(function: Callable[[Value], Value], size: int, machine: Machine) -> Kernel:
     with code_context(), ir.Location.unknown():
         kernel = KernelBuilder(machine)
         x, y = (kernel.argument(Tensor((size,), "f32")) for _ in range(2))
 
-        def element(at: list[Index], lanes: Lanes | None) -> None:
+        def element(at: list[IndexExpr], lanes: Lanes | None) -> None:
             y.store(function(x.load(at, lanes)), at, lanes)
 
         with ir.InsertionPoint(kernel.block):

@@ -11,9 +11,9 @@ from trivium.dialects.core.tensor import Tensor
 from trivium.runtime.elf import load_objects
 from trivium.targets.cpu.kernels.buffer import Buffer
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
-from trivium.targets.cpu.kernels.index import Index, carry, for_each
+from trivium.targets.cpu.kernels.index import IndexExpr, carry, for_each
 from trivium.targets.cpu.kernels.loops import ENOUGH, Piece, Section, each, each_of, spread
-from trivium.targets.cpu.kernels.value import Number
+from trivium.targets.cpu.kernels.value import Value
 
 SIZE = 12
 Body = Callable[[KernelBuilder, Buffer, Buffer], None]
@@ -39,7 +39,7 @@ def iterations(kernel: Kernel) -> list[int]:
     return [phase.iterations for phase in kernel.phases]
 
 
-def double(x: Buffer, y: Buffer) -> Callable[[Index], None]:
+def double(x: Buffer, y: Buffer) -> Callable[[IndexExpr], None]:
     return lambda i: y.store(x.load([i]) * 2, [i])
 
 
@@ -67,7 +67,7 @@ def test_what_follows_waits_for_shared_memory() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
         between = k.scratch((SIZE,), "f32")
         each_of(SIZE, double(x, between))
-        each_of(SIZE, lambda i: y.store(between.load([Index(SIZE - 1) - i]), [i]))
+        each_of(SIZE, lambda i: y.store(between.load([IndexExpr(SIZE - 1) - i]), [i]))
 
     kernel = kernel_of(body)
     assert iterations(kernel) == [SIZE, SIZE]
@@ -77,11 +77,11 @@ def test_what_follows_waits_for_shared_memory() -> None:
 def test_a_loop_that_reads_what_it_writes_is_not_cut() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
         last = k.scratch((1,), "f32")
-        last.store(Number(x.load([Index(0)]).value, "f32"), [Index(0)])
+        last.store(Value(x.load([IndexExpr(0)]).ssa, "f32"), [IndexExpr(0)])
 
-        def step(i: Index) -> None:
-            total = last.load([Index(0)]) + x.load([i])
-            last.store(total, [Index(0)])
+        def step(i: IndexExpr) -> None:
+            total = last.load([IndexExpr(0)]) + x.load([i])
+            last.store(total, [IndexExpr(0)])
             y.store(total, [i])
 
         each_of(SIZE, step)
@@ -94,11 +94,11 @@ def test_a_loop_that_reads_what_it_writes_is_not_cut() -> None:
 def test_private_memory_is_filled_by_each_chunk() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
         own = k.private((2,), "f32")
-        each_of(2, lambda i: own.store(x.load([Index(3)]), [i]))
+        each_of(2, lambda i: own.store(x.load([IndexExpr(3)]), [i]))
 
-        def step(i: Index) -> None:
-            own.store(x.load([i]), [Index(1)])
-            y.store(own.load([Index(0)]) + own.load([Index(1)]), [i])
+        def step(i: IndexExpr) -> None:
+            own.store(x.load([i]), [IndexExpr(1)])
+            y.store(own.load([IndexExpr(0)]) + own.load([IndexExpr(1)]), [i])
 
         each_of(SIZE, step)
 
@@ -111,10 +111,10 @@ def test_private_memory_is_filled_by_each_chunk() -> None:
 def test_loops_that_one_filling_serves_are_one_phase_that_is_not_cut() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
         own = k.private((1,), "f32")
-        own.store(x.load([Index(3)]), [Index(0)])
+        own.store(x.load([IndexExpr(3)]), [IndexExpr(0)])
         half = SIZE // 2
-        each_of(half, lambda i: y.store(own.load([Index(0)]), [i]))
-        each_of(half, lambda i: y.store(own.load([Index(0)]), [i + half]))
+        each_of(half, lambda i: y.store(own.load([IndexExpr(0)]), [i]))
+        each_of(half, lambda i: y.store(own.load([IndexExpr(0)]), [i + half]))
 
     kernel = kernel_of(body)
     assert iterations(kernel) == [1]
@@ -123,7 +123,7 @@ def test_loops_that_one_filling_serves_are_one_phase_that_is_not_cut() -> None:
 
 def test_numbers_are_not_handed_from_phase_to_phase() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
-        zero = x.load([Index(0)])
+        zero = x.load([IndexExpr(0)])
         total = carry(SIZE, [zero], lambda i, now: [now[0] + x.load([i])])[0]
         each_of(SIZE, lambda i: y.store(total, [i]))
 
@@ -134,7 +134,7 @@ def test_numbers_are_not_handed_from_phase_to_phase() -> None:
 
 def test_numbers_that_need_no_memory_of_the_kernel_are_there_in_all_phases() -> None:
     def body(k: KernelBuilder, x: Buffer, y: Buffer) -> None:
-        factor = x.load([Index(3)]) + 1
+        factor = x.load([IndexExpr(3)]) + 1
         between = k.scratch((SIZE,), "f32")
         each_of(SIZE, lambda i: between.store(x.load([i]) * factor, [i]))
         each_of(SIZE, lambda i: y.store(between.load([i]) * factor, [i]))
@@ -152,13 +152,13 @@ def test_sections_and_their_pieces_are_cut_anywhere(outer: int) -> None:
         own = k.private((1,), "f32")
 
         def section(first: int) -> Section:
-            def enter(at: list[Index]) -> list[Piece]:
+            def enter(at: list[IndexExpr]) -> list[Piece]:
                 start = at[0] * inner + first
-                own.store(x.load([start]), [Index(0)])
+                own.store(x.load([start]), [IndexExpr(0)])
 
-                def one(i: Index) -> None:
+                def one(i: IndexExpr) -> None:
                     place = start + i
-                    y.store(x.load([place]) - own.load([Index(0)]), [place])
+                    y.store(x.load([place]) - own.load([IndexExpr(0)]), [place])
 
                 return [Piece(1, one), Piece(inner - 1, lambda i: one(i + 1))]
 
