@@ -1,4 +1,8 @@
-"""Words: neighbours in depth that share 32 bits, which CPUs multiply and sum in one instruction."""
+"""VNNI words: neighbours in depth packed in 32 bits, the operands of dot-product instructions.
+
+A word has four bytes or two bf16; one instruction (x86 VNNI, AVX512-BF16) multiplies the elements
+of two words pairwise and adds the products to a 32-bit sum.
+"""
 
 from dataclasses import dataclass
 
@@ -7,22 +11,22 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.tensor import Array, Tensor, numpy_dtype
 
-WORD = "i32"
-"""The element type that words have in the IR."""
+VNNI = "i32"
+"""The element type of VNNI words in the IR."""
 
 BYTES = 4
 
 
 @dataclass(frozen=True)
 class Products:
-    """Tell what elements of a type are multiplied by, so many to a word, and what sums are."""
+    """Describe the dot products of a type: elements per word, type of factors, sums and results."""
 
     count: int
     factor: str
     sums: str
     result: str
     offset: int = 0
-    """What is added to each element first: i8 counts from -128 on, CPUs take it from 0 on."""
+    """Added to each element first: the instructions take bytes from 0 on, i8 starts at -128."""
 
 
 PRODUCTS = {
@@ -33,27 +37,27 @@ PRODUCTS = {
 
 
 def products_of(x: Tensor) -> Products:
-    """Return how elements are multiplied by words; Invalid for types that come in none."""
+    """Return the dot products of an input's type; raise Invalid for types without any."""
     if x.dtype not in PRODUCTS:
         raise Invalid(f"input has element type {x.dtype}, must be one of {', '.join(PRODUCTS)}")
     return PRODUCTS[x.dtype]
 
 
-def check_words(w: Tensor, b: Tensor, columns: int, products: Products) -> None:
-    """Raise Invalid unless weights are words, and there is a bias for each column."""
-    if w.dtype != WORD:
-        raise Invalid(f"weight has element type {w.dtype}, must be {WORD}: words")
+def check_vnni(w: Tensor, b: Tensor, columns: int, products: Products) -> None:
+    """Raise Invalid unless weights are VNNI words, with a bias for each column."""
+    if w.dtype != VNNI:
+        raise Invalid(f"weight has element type {w.dtype}, must be {VNNI}: VNNI words")
     if b != Tensor((columns,), products.sums):
         raise Invalid(f"bias is {b}, must be {Tensor((columns,), products.sums)}")
 
 
-def word_count(depth: int, count: int) -> int:
-    """Return how many words hold a depth; zeros fill up the last one."""
+def vnni_count(depth: int, count: int) -> int:
+    """Return the number of words for a depth; the last word is padded with zeros."""
     return -(-depth // count)
 
 
-def pack_words(array: Array, axis: int) -> Array:
-    """Join neighbours along an axis to words, the first one in the lowest bits."""
+def pack_vnni(array: Array, axis: int) -> Array:
+    """Pack neighbours along an axis into VNNI words, the first element in the lowest bits."""
     count = BYTES // array.itemsize
     moved = np.moveaxis(array, axis, -1)
     padding = [(0, 0)] * (moved.ndim - 1) + [(0, -moved.shape[-1] % count)]
@@ -61,12 +65,12 @@ def pack_words(array: Array, axis: int) -> Array:
     return np.ascontiguousarray(np.moveaxis(words, -1, axis))
 
 
-def unpack_words(words: Array, axis: int, dtype: str, depth: int) -> Array:
-    """Undo `pack_words`, for so many elements of a type along the axis."""
+def unpack_vnni(words: Array, axis: int, dtype: str, depth: int) -> Array:
+    """Undo `pack_vnni`: return `depth` elements of a type along the axis."""
     moved = np.ascontiguousarray(np.moveaxis(words, axis, -1))
     return np.moveaxis(moved.view(numpy_dtype(dtype))[..., :depth], -1, axis)
 
 
 def widened(x: Array, products: Products) -> Array:
-    """Return elements as they are multiplied: in the type of the sums, from the offset on."""
+    """Convert elements to the type of the sums and add the offset."""
     return x.astype(numpy_dtype(products.sums)) + numpy_dtype(products.sums).type(products.offset)

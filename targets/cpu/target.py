@@ -67,7 +67,7 @@ class CpuTarget(Target):
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
         first, *rest = work
-        if first.frames and isinstance(rest[-1] if rest else None, tri.Pad):
+        if first.allows_pad_epilogue and isinstance(rest[-1] if rest else None, tri.Pad):
             rest = rest[:-1]
         if any(lowering_of(op).kind != "elementwise" for op in rest):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"

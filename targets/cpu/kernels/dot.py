@@ -1,4 +1,4 @@
-"""Sums of products of words, with the instructions that a machine has for them."""
+"""Dot products of VNNI words, by the instructions that a machine has for them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from .buffer import vector
 from .value import Value, element_type, llvm
 
 Dot = Callable[[Value, Value, Value], Value]
-"""Multiply words of elements by words of factors, lane by lane, and add what they sum up to."""
+"""Emit the dot products of two vectors of words, lane by lane, added to a vector of sums."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def find_instruction(machine: Machine, dtype: str) -> Instruction | None:
 
 
 def choose_dot(machine: Machine, dtype: str) -> Dot:
-    """Return how words of elements of a type (ui8, i8 or bf16) are multiplied best."""
+    """Return the best dot product of a machine for elements of a type (ui8, i8 or bf16)."""
     factor = PRODUCTS[dtype].factor
     if instruction := find_instruction(machine, factor):
         return lambda x, w, total: _accumulate(instruction, x, w, total)
@@ -108,7 +108,7 @@ def _same(like: Value, constant: int) -> Value:
 
 
 def _parts(words: Value, dtype: str) -> Value:
-    """See a vector of words as a vector of the elements in them."""
+    """Bitcast a vector of words to a vector of their elements."""
     (lanes,) = words.ssa.type.shape
     type_ = ir.VectorType.get([lanes * 32 // DTYPES[dtype].bits], element_type(dtype))
     return Value(vector.bitcast(type_, words.ssa), dtype)

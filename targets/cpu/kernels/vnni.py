@@ -1,11 +1,11 @@
-"""Joining neighbours to words at run time: of rows of a matrix, of channels of an image."""
+"""Pack VNNI words at run time: from rows of a matrix or from channels of an image."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES, Shape
-from ....dialects.cpu.vnni import BYTES, PRODUCTS, WORD, word_count
+from ....dialects.cpu.vnni import BYTES, PRODUCTS, VNNI, vnni_count
 from ..schedule.costs import ALIASING
 from .buffer import Buffer, Lanes, storage_dtype, storage_type, tail_mask, vector
 from .builder import KernelBuilder
@@ -18,14 +18,14 @@ from .value import Value, arith, constant_of
 from .windows import Axis, inside_image
 
 
-def word_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
-    """Read the rows of a matrix word by word: in place where it holds whole words, as they are."""
+def vnni_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
+    """Load rows of a matrix as VNNI words: in place if its rows are whole words, else from a copy."""
     products = PRODUCTS[matrix.dtype]
     depth = matrix.shape[1]
     if depth % products.count == 0 and not products.offset and depth_bytes(matrix) % ALIASING:
 
         def word(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
-            loaded = _load_words(matrix, [rows.first + r, at[0] * products.count], 1, None)
+            loaded = _load_vnni(matrix, [rows.first + r, at[0] * products.count], 1, None)
             return loaded.with_ssa(vector.extract(loaded.ssa, [], [0]))
 
         return word
@@ -38,17 +38,17 @@ def depth_bytes(matrix: Buffer) -> int:
 
 
 def _copy_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
-    """Copy a matrix to rows of words, each some whole vectors long."""
+    """Copy a matrix to rows of VNNI words, padded to whole vectors."""
     rows, depth = matrix.shape
-    products, lanes = PRODUCTS[matrix.dtype], kernel.lanes(WORD)
+    products, lanes = PRODUCTS[matrix.dtype], kernel.lanes(VNNI)
     taken = lanes * products.count
     width = -(-depth // taken) * lanes
     width += 0 if width * BYTES % ALIASING else LINE // BYTES
-    words = kernel.scratch((rows, width), WORD)
+    words = kernel.scratch((rows, width), VNNI)
     full = depth - depth % taken
 
     def move(row: IndexExpr, start: IndexExpr, count: int | None) -> None:
-        loaded = _load_words(matrix, [row, start], lanes, count)
+        loaded = _load_vnni(matrix, [row, start], lanes, count)
         if products.offset:
             loaded = loaded.logical_xor(loaded.like(_repeated(products.offset)))
         words.store(loaded, [row, start // products.count], Lanes(lanes))
@@ -66,8 +66,8 @@ def _repeated(byte: int) -> int:
     return int.from_bytes([byte] * BYTES, "little")
 
 
-def _load_words(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int | None) -> Value:
-    """Load neighbours as so many words; of the elements in them only `count`, the others zero."""
+def _load_vnni(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int | None) -> Value:
+    """Load neighbours as a vector of `lanes` words; elements from `count` on are zero."""
     element = storage_type(matrix.dtype)
     type_ = ir.VectorType.get([lanes * PRODUCTS[matrix.dtype].count], element)
     place = [matrix.position(at).ssa]
@@ -78,26 +78,26 @@ def _load_words(matrix: Buffer, at: Sequence[IndexExpr], lanes: int, count: int 
         zeros = constant_of(0, storage_dtype(matrix.dtype), type_)
         loaded = vector.maskedload(type_, matrix.memory, place, mask, zeros)
     words = ir.VectorType.get([lanes], ir.IntegerType.get_signless(32))
-    return Value(vector.bitcast(words, loaded), WORD)
+    return Value(vector.bitcast(words, loaded), VNNI)
 
 
-def word_images(
+def vnni_images(
     kernel: KernelBuilder, x: Buffer, group: int, sizes: Shape, axes: Sequence[Axis], padding: int
 ) -> Buffer:
-    """Copy images to words of neighbouring channels: [batch, group * words, sizes…].
+    """Copy images to VNNI words of neighbouring channels: [batch, group * words, sizes…].
 
     `axes` say where the images lie in `sizes`; around them is `padding`.
     """
     batch, _, *spatial = x.shape
     channels, count = x.shape[1] // group, PRODUCTS[x.dtype].count
-    words = word_count(channels, count)
-    made = kernel.scratch((batch, group * words, *sizes), WORD)
+    words = vnni_count(channels, count)
+    made = kernel.scratch((batch, group * words, *sizes), VNNI)
     if not any(axis.padded for axis in axes) and tuple(spatial) == sizes:
         area = made.reshape((1, batch * group * words, made.tensor.size // (batch * group * words)))
         sizes, axes = area.shape[2:], ()
     source = x.reshape((batch * group, channels, *(sizes if not axes else spatial)))
     target = made.reshape((batch * group, words, *sizes))
-    lanes = kernel.lanes(WORD)
+    lanes = kernel.lanes(VNNI)
 
     def move(image: IndexExpr, word: IndexExpr, joined: int) -> None:
         def vectors(at: list[IndexExpr], taken: Lanes | None) -> None:
@@ -121,7 +121,7 @@ def word_images(
 def _load_part(
     source: Buffer, at: Sequence[IndexExpr], lanes: int, mask: Any, padding: int
 ) -> Value:
-    """Load one element of each of neighbouring words, as the bits of an unsigned number."""
+    """Load one element of each of several words, as the bits of an unsigned integer."""
     type_ = ir.VectorType.get([lanes], storage_type(source.dtype))
     place = [source.position(at).ssa]
     if mask is None:
@@ -133,11 +133,11 @@ def _load_part(
 
 
 def _join(parts: Sequence[Value], dtype: str) -> Value:
-    """Put elements side by side into words."""
+    """Combine elements into words, the first one in the lowest bits."""
     bits, offset = DTYPES[dtype].bits, PRODUCTS[dtype].offset
     total: Value | None = None
     for i, part in enumerate(parts):
-        element = Value(arith.extui(part.shaped(WORD), part.ssa), WORD)
+        element = Value(arith.extui(part.shaped(VNNI), part.ssa), VNNI)
         if offset:
             element = element.logical_xor(element.like(offset))
         element = element.shift_left(i * bits) if i else element

@@ -1,4 +1,4 @@
-"""Building products with words of weights, in the place of products of numbers."""
+"""Build dot products on weights packed as VNNI words in place of matrix products and convs."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
-from ....dialects.cpu.vnni import WORD
+from ....dialects.cpu.vnni import VNNI
 from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.tiles import choose_tile
 from ..schedule.vector_axis import output_tile
@@ -48,8 +48,8 @@ def dot_product(
 ) -> cpu.DotMatMul:
     """Build, before an op, a product with a matrix of i8 or bf16, packed for a machine."""
     left, (depth, columns) = tensor_of(a.type), w.shape
-    tile = choose_tile(machine, WORD, left.size // depth, columns)
-    packed = constant_before(op, cpu.pack_word_columns(w, tile.columns), "weight", rewriter)
+    tile = choose_tile(machine, VNNI, left.size // depth, columns)
+    packed = constant_before(op, cpu.pack_vnni_columns(w, tile.columns), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotMatMul.build(a, packed, bias, columns=columns)
 
@@ -77,12 +77,12 @@ def dot_convolution(
     }
     columns = _panel_columns(op, machine)
     if columns is not None:
-        panels = constant_before(op, cpu.pack_word_kernel_columns(w, columns), "weight", rewriter)
+        panels = constant_before(op, cpu.pack_vnni_kernel_columns(w, columns), "weight", rewriter)
         with rewriter.before(op):
             return cpu.DotPanelConv.build(x, panels, bias, **attributes)
     pixels = math.prod(tensor_of(op.y.type).shape[2:])
-    block = choose_tile(machine, WORD, w.shape[0] // op.group, pixels).rows
-    packed = constant_before(op, cpu.pack_word_kernels(w, op.group, block), "weight", rewriter)
+    block = choose_tile(machine, VNNI, w.shape[0] // op.group, pixels).rows
+    packed = constant_before(op, cpu.pack_vnni_kernels(w, op.group, block), "weight", rewriter)
     with rewriter.before(op):
         return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
 
@@ -90,6 +90,6 @@ def dot_convolution(
 def _panel_columns(op: tri.Conv, machine: Machine) -> int | None:
     """Return how many outputs a panel has where vectors go across outputs, else None."""
     try:
-        return output_tile(op, WORD, machine).columns
+        return output_tile(op, VNNI, machine).columns
     except NoMatch:
         return None

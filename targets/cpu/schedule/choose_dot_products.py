@@ -1,4 +1,4 @@
-"""Decide which products are done word by word: several multiplications in one instruction."""
+"""Choose which products use dot-product instructions on VNNI words."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, numpy_dtype
-from ....dialects.cpu.vnni import PRODUCTS, WORD
+from ....dialects.cpu.vnni import PRODUCTS, VNNI
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
 from ..kernels.dot import find_instruction
@@ -33,7 +33,7 @@ MOST_PARTS = 3
 
 
 class ChooseDotProducts(Pass):
-    """Multiply bytes and bf16 by constant weights word by word, with sums in 32 bits.
+    """Multiply bytes and bf16 by constant weights in VNNI words, with sums in 32 bits.
 
     Zero points go into the bias: the sum of (x - z) * w is that of x * w, less z times that of w.
     Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit,
@@ -82,8 +82,8 @@ class _Bytes:
 
 def _bytes_of(value: ir.Value, rewriter: Rewriter) -> _Bytes:
     """Find the bytes that an operand is made of; NoMatch when it is made otherwise."""
-    if tensor_of(value.type).dtype != WORD:
-        raise NoMatch(f"has element type {tensor_of(value.type).dtype}, must be {WORD}")
+    if tensor_of(value.type).dtype != VNNI:
+        raise NoMatch(f"has element type {tensor_of(value.type).dtype}, must be {VNNI}")
     shift = rewriter.find_producer(value)
     wide = shift.a if isinstance(shift, tri.Sub) else value
     x = rewriter.producer(wide, tri.Cast).x

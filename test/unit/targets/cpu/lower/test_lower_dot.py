@@ -90,7 +90,7 @@ def narrowed(total: Array, x: Array) -> Array:
 
 def product(a: Array, columns: int, block: int = 32) -> Expected:
     w, b = weights(a, columns, a.shape[-1])
-    words = cpu.pack_word_columns(np.ascontiguousarray(w.T), block)
+    words = cpu.pack_vnni_columns(np.ascontiguousarray(w.T), block)
     case = Case("product", cpu.DotMatMul, (a, words, b), {"columns": columns})
     total = plain(a) @ w.T.astype(plain(a).dtype) + b
     return Expected(case, narrowed(total, a))
@@ -130,10 +130,10 @@ def convolution(
         "padding": padding,
     }
     if panels:
-        words = cpu.pack_word_kernel_columns(w, 32)
+        words = cpu.pack_vnni_kernel_columns(w, 32)
         case = Case("panels", cpu.DotPanelConv, (x, words, b), attributes)
     else:
-        words = cpu.pack_word_kernels(w, group, 5)
+        words = cpu.pack_vnni_kernels(w, group, 5)
         case = Case("rows", cpu.DotConv, (x, words, b), attributes | {"block": 5})
     around = [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)]
     padded = np.pad(plain(x), around, constant_values=plain(np.array(padding, x.dtype)))
@@ -223,7 +223,7 @@ def test_sums_wrap_around() -> None:
     """2^31 is passed by sums of the largest products, and by none of their parts."""
     a = np.full((1, 66_000), 255, np.uint8)
     w, b = np.full((66_000, 1), -128, np.int8), np.array([-7], np.int32)
-    case = Case("wrap", cpu.DotMatMul, (a, cpu.pack_word_columns(w, 16), b), {"columns": 1})
+    case = Case("wrap", cpu.DotMatMul, (a, cpu.pack_vnni_columns(w, 16), b), {"columns": 1})
     total = -255 * 128 * 66_000 - 7
     assert total < -(1 << 31)
     check([Expected(case, np.array([[total]]).astype(np.int32))], None)
@@ -231,7 +231,7 @@ def test_sums_wrap_around() -> None:
 
 def sums_of_halves(a: Array, w: Array) -> Array:
     """Multiply matrices of bf16; return the sums in f32, before they are rounded."""
-    words, bias = cpu.pack_word_columns(w, 32), np.zeros(w.shape[1], np.float32)
+    words, bias = cpu.pack_vnni_columns(w, 32), np.zeros(w.shape[1], np.float32)
     case = Case("halves", cpu.DotMatMul, (a, words, bias), {"columns": w.shape[1]})
 
     def widen(values: Sequence[ir.Value]) -> list[Op]:
