@@ -18,8 +18,8 @@ from .vnni import (
     pack_vnni,
     products_of,
     unpack_vnni,
-    widened,
     vnni_count,
+    widened,
 )
 
 

@@ -19,7 +19,7 @@ from .windows import Axis, inside_image
 
 
 def vnni_rows(kernel: KernelBuilder, matrix: Buffer) -> Left:
-    """Load rows of a matrix as VNNI words: in place if its rows are whole words, else from a copy."""
+    """Load rows of a matrix as VNNI words, in place if the rows are whole words."""
     products = PRODUCTS[matrix.dtype]
     depth = matrix.shape[1]
     if depth % products.count == 0 and not products.offset and depth_bytes(matrix) % ALIASING:

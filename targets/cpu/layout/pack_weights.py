@@ -26,7 +26,7 @@ class PackWeights(Pass):
     The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
     for several outputs at once, which then have to lie side by side. An op whose attribute fixes
     its schedule has that one. `machine` is what the kernels will run on: how many elements are read
-    together depends on its registers. Without `delay_scales`, weights are scaled before they are
+    together depends on its registers. Without `sink_dequantize`, weights are scaled before they are
     multiplied, as the model scales them.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
@@ -43,13 +43,13 @@ class PackWeights(Pass):
     """
 
     machine: str = NATIVE
-    delay_scales: bool = True
+    sink_dequantize: bool = True
 
     def run(self, module: Module) -> None:
         machine = find_machine(self.machine)
         products = (
-            _PackMatMul(machine, self.delay_scales),
-            _PackGemm(machine, self.delay_scales),
+            _PackMatMul(machine, self.sink_dequantize),
+            _PackGemm(machine, self.sink_dequantize),
         )
         rewrite(module, *products, _TransposeGemm(), _PackConv(machine), _Repack(machine))
 
@@ -57,9 +57,9 @@ class PackWeights(Pass):
 class _PackProduct(MachinePattern):
     """Base of patterns that multiply by packed columns."""
 
-    def __init__(self, machine: Machine, delay_scales: bool) -> None:
+    def __init__(self, machine: Machine, sink_dequantize: bool) -> None:
         super().__init__(machine)
-        self.delay_scales = delay_scales
+        self.sink_dequantize = sink_dequantize
 
     def build(
         self, op: tri.MatMul | tri.Gemm, transposed: bool, rewriter: Rewriter
@@ -93,7 +93,7 @@ class _PackProduct(MachinePattern):
         if math.prod(tensor_of(op.a.type).shape[:-1]) > rows:
             return None
         narrow = find_narrow(op.b, 0 if transposed else 1, rewriter)
-        if narrow is None or narrow.scale is None or self.delay_scales:
+        if narrow is None or narrow.scale is None or self.sink_dequantize:
             return narrow
         return None
 
