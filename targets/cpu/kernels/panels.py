@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ....dialects.core.tensor import DTYPES, Shape
 from ...strides import row_major
@@ -22,22 +21,21 @@ STREAMED = 256 << 10
 """Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
 
 
-class Panel(Protocol):
-    """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
+class Panel:
+    """Load the right-hand side of one panel of columns, a row of the depth at a time."""
 
     def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        """Get ready for the panel that starts at a column."""
-        ...
+        """Emit the code that runs once before the panel that starts at a column is read."""
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
     ) -> list[Value]:
         """Return the vectors of one row of the panel."""
-        ...
+        raise NotImplementedError
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
-        """Return what fetches a part of the next panel from memory at each step of a tile."""
-        ...
+        """Return the emitter of prefetches of the next panel at each step of a tile, or None."""
+        return None
 
 
 Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
@@ -45,7 +43,7 @@ Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
 
 
 @dataclass(frozen=True)
-class PackedPanel:
+class PackedPanel(Panel):
     """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows.
 
     `source` is the matrix that the columns are those of, if there is one.
@@ -75,13 +73,10 @@ class PackedPanel:
 
 
 @dataclass(frozen=True)
-class DirectPanel:
+class DirectPanel(Panel):
     """Read the right-hand side where it is: [depth, columns]; for few rows, used once each."""
 
     matrix: Buffer
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -91,12 +86,9 @@ class DirectPanel:
             for v, lanes in enumerate(masks)
         ]
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> None:
-        return None
-
 
 @dataclass(frozen=True)
-class StoredPanel:
+class StoredPanel(Panel):
     """Read panels that were packed at compile time: [panels, depth, columns of a panel].
 
     `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
@@ -111,9 +103,6 @@ class StoredPanel:
     first: IndexExpr = field(default_factory=lambda: IndexExpr(0))
     ahead: int = 0
     dtype: str = ""
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]

@@ -17,11 +17,11 @@ from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest, for_each
 from ..kernels.loops import each
+from ..kernels.reduction import Reduction
 from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template
-from .reduce import Reduction
 
 UNROLLED = 64
 """The most taps or factors that are unrolled: longer ones become loops, to bound the code size."""

@@ -10,11 +10,11 @@ from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, for_each, place_dtype, when
 from ..kernels.loops import each
+from ..kernels.reduction import Reduction
 from ..kernels.strips import strip_shape
 from ..kernels.value import Value, compute_dtype
 from ..kernels.windows import neighbours, repeated
 from ..registry import template
-from .reduce import Reduction
 
 Better = Callable[[Value, Value], Value]
 

@@ -12,6 +12,7 @@ from ....strides import row_major
 from ...kernels.buffer import Buffer, Lanes, tail_mask
 from ...kernels.contraction import Left, splat
 from ...kernels.index import IndexExpr, nest
+from ...kernels.panels import Panel
 from ...kernels.value import Value, arith
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal
@@ -92,13 +93,10 @@ class RowWindows:
 
 
 @dataclass(frozen=True)
-class DirectWindows:
+class DirectWindows(Panel):
     """Read windows where they are, at a depth of `windows`; for few rows, used once each."""
 
     windows: RowWindows
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -108,9 +106,6 @@ class DirectWindows:
             self.windows.load(channel, start + v * lanes.width, tap, lanes)
             for v, lanes in enumerate(masks)
         ]
-
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> None:
-        return None
 
     def left(self, left: Left) -> Left:
         """Return what loads the elements of rows at a depth of `windows`."""

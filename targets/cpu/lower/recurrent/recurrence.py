@@ -10,7 +10,7 @@ from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, for_each
-from ...kernels.value import Value
+from ...kernels.value import Value, compute_dtype
 
 ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Relu": lambda x: x.maximum(0),
@@ -226,44 +226,73 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
     return Buffer(matrix.memory, tensor, matrix.strides, matrix.offset + first)
 
 
-def walk(
-    layer: Layer,
-    step: Step,
-    states: Sequence[Buffer],
-    initial: Sequence[Buffer | None],
-    y: Epilogue,
-    last: Sequence[Epilogue],
-    direction: Direction,
-) -> None:
-    """Emit the steps of a direction, from the initial states, or zero, to the last ones."""
-    for state, given in zip(states, initial, strict=True):
+@dataclass(frozen=True)
+class Walk:
+    """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-        def begin(
-            at: list[IndexExpr],
-            lanes: Lanes | None,
-            state: Buffer = state,
-            given: Buffer | None = given,
-        ) -> None:
-            none = given is None
-            number = (
-                zero(layer.dtype, lanes) if none else given.load([direction.number, *at], lanes)
-            )
-            state.store(number, at, lanes)
+    Directions share `states`; initial states that are not given are zero.
+    """
 
-        layer.each(begin)
+    cell: Cell
+    allocate: Allocate
+    states: Sequence[Buffer]
+    initial: Sequence[Buffer | None]
+    y: Epilogue
+    last: Sequence[Epilogue]
 
-    for_each(
-        layer.length,
-        lambda i: step(layer, direction.time(i, layer.length), states, y, direction.number),
-    )
-    for state, epilogue in zip(states, last, strict=True):
+    def emit(self, layer: Layer, activations: Sequence[str], direction: Direction) -> None:
+        """Emit one direction."""
+        step = self.cell([ACTIVATIONS[name] for name in activations], self.allocate)
+        for state, given in zip(self.states, self.initial, strict=True):
 
-        def finish(
-            at: list[IndexExpr],
-            lanes: Lanes | None,
-            state: Buffer = state,
-            epilogue: Epilogue = epilogue,
-        ) -> None:
-            epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
+            def begin(
+                at: list[IndexExpr],
+                lanes: Lanes | None,
+                state: Buffer = state,
+                given: Buffer | None = given,
+            ) -> None:
+                if given is None:
+                    state.store(zero(layer.dtype, lanes), at, lanes)
+                else:
+                    state.store(given.load([direction.number, *at], lanes), at, lanes)
 
-        layer.each(finish)
+            layer.each(begin)
+
+        def one(i: IndexExpr) -> None:
+            step(layer, direction.time(i, layer.length), self.states, self.y, direction.number)
+
+        for_each(layer.length, one)
+        for state, epilogue in zip(self.states, self.last, strict=True):
+
+            def finish(
+                at: list[IndexExpr],
+                lanes: Lanes | None,
+                state: Buffer = state,
+                epilogue: Epilogue = epilogue,
+            ) -> None:
+                epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
+
+            layer.each(finish)
+
+
+class RecurrentLayer:
+    """Hold the sizes of a layer on its inputs.
+
+    A state is multiplied by the weights in `parts`, so many columns at a time.
+    """
+
+    def __init__(
+        self,
+        op: tri.Recurrent | cpu.PackedRecurrent,
+        kernel: KernelBuilder,
+        x: Buffer,
+        parts: Sequence[int],
+    ) -> None:
+        self.op, self.kernel, self.x, self.parts = op, kernel, x, parts
+        self.length, self.batch, _ = x.shape
+        self.hidden, self.width = op.hidden_size, sum(parts)
+        self.dtype = compute_dtype(x.dtype)
+
+    def layer(self, inputs: Buffer, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Layer:
+        sizes = (self.length, self.batch, self.hidden)
+        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
