@@ -33,7 +33,7 @@ def compile_kernels(
     progress: Progress,
     options: Options = DEFAULT,
 ) -> CpuCode:
-    """Generate and compile the kernel of every group; `progress` hears of each distinct one."""
+    """Generate and compile the kernel of every group; report each distinct one to `progress`."""
     code = CpuCode(machine, options)
     structures = [structure(group) for group in groups]
     total = len(set(structures))
@@ -61,7 +61,7 @@ def compile_segment(
 
 
 def compile_threads() -> bytes:
-    """Compile what the threads of any program need: the same for all machines, to be shared."""
+    """Compile the functions of the thread pool: the same object code for all machines."""
     with code_context():
         return _compile(threads_text(), CpuCode(LEVELS[0]))
 

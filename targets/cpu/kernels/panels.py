@@ -18,7 +18,7 @@ LINE = 64
 """Bytes of a cache line."""
 
 STREAMED = 256 << 10
-"""Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
+"""Bytes from which on weights are prefetched: no first-level cache is as large."""
 
 
 class Panel:
@@ -46,7 +46,7 @@ Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
 class PackedPanel(Panel):
     """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows.
 
-    `source` is the matrix that the columns are those of, if there is one.
+    `source` is the matrix of the columns, if they are those of a matrix.
     """
 
     memory: Buffer  # [depth…, columns of a tile]
@@ -91,10 +91,9 @@ class DirectPanel(Panel):
 class StoredPanel(Panel):
     """Read panels that were packed at compile time: [panels, depth, columns of a panel].
 
-    `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
-    a panel or a part of them. Column 0 is the first one of panel `first`. Where few tiles run over
-    a panel, `ahead` says how many elements before it is read a weight is fetched. Weights of
-    another type become `dtype` as they are read, if that is given.
+    `depth` is the shape of the depth; `tile` has all columns of a panel or a part of them. Column 0
+    is the first one of panel `first`. If few tiles use a panel, weights are prefetched `ahead`
+    elements before they are read. Weights are converted to `dtype`, if given.
     """
 
     panels: Buffer
@@ -123,7 +122,7 @@ class StoredPanel(Panel):
         return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
-        """Fetch as much of the next panel in each tile that all of it is there in the end."""
+        """Prefetch an equal share of the next panel in each tile."""
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
             return None

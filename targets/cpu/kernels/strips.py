@@ -1,7 +1,7 @@
-"""Strips: reductions along one axis and what is done with their results, with vectors.
+"""Strips: vectorized reductions along one axis, and loops that use the results.
 
-A tensor is seen as [outer, length], where a strip is one row and vectors lie along it, or as
-[outer, length, inner], where vectors lie across neighbouring strips, along the inner axis.
+A tensor is viewed as [outer, length], where a strip is one row with vectors along it, or as
+[outer, length, inner], with vectors across neighbouring strips, along the inner axis.
 """
 
 import math
@@ -19,9 +19,9 @@ from .reduction import Reduction
 from .value import Value
 
 SIDE_BY_SIDE = 4
-"""Vectors of a long strip that are accumulated apart, so that one need not wait for the other.
+"""Independent accumulators of a long strip, which hide the latency of an addition.
 
-That is of no use where an element takes longer to compute than to accumulate.
+They do not pay if an element takes longer to compute than to accumulate.
 """
 
 Element = Callable[[list[IndexExpr], Lanes | None], Value]
@@ -29,7 +29,7 @@ Element = Callable[[list[IndexExpr], Lanes | None], Value]
 
 @dataclass(frozen=True)
 class Strip:
-    """One strip, or one vector of neighbouring strips: where it is and how to walk it."""
+    """Address the elements of one strip, or of one vector of neighbouring strips."""
 
     outer: IndexExpr
     length: int
@@ -103,7 +103,7 @@ def strip_shape(shape: Shape, axis: int) -> Shape:
 
 
 def each_strip(shape: Shape, width: int, body: Callable[[Strip], None]) -> None:
-    """Emit independent iterations over all strips of a tensor seen as `strip_shape` says."""
+    """Emit independent iterations over all strips of a tensor of the shape `strip_shape`."""
     outer, length, *inner = shape
     if not inner:
         each_of(outer, lambda i: body(Strip(i, length, width)))

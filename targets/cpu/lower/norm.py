@@ -147,7 +147,7 @@ def lower_batch_norm(
 
 
 class _Rows:
-    """See a tensor as rows to normalise, and its parameters as repeated over all rows."""
+    """View a tensor as rows to normalise, and its parameters as broadcast to all rows."""
 
     def __init__(self, kernel: KernelBuilder, x: Buffer, axis: int) -> None:
         axis = normalize_axis(axis, len(x.shape))

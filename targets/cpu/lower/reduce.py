@@ -25,7 +25,7 @@ _UNROLL = 4
 
 
 class Walk:
-    """See a tensor as few dimensions, each reduced or kept, and walk it with vectors."""
+    """View a tensor as few dimensions, each reduced or kept, and loop over it with vectors."""
 
     def __init__(self, kernel: KernelBuilder, x: Buffer, axes: Sequence[int], dtype: str) -> None:
         dims = [(axis in axes, size) for axis, size in enumerate(x.shape) if size != 1]
@@ -45,7 +45,7 @@ class Walk:
         return tuple(size for reduced, size in self.dims if not reduced)
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
-        """Visit all kept places: one by one when vectors lie along the reduced last dimension."""
+        """Visit all kept indices, one by one if vectors are along the reduced last dimension."""
         if self.along:
             each(self.kept, lambda at: body(at, None))
         else:
@@ -170,10 +170,7 @@ def lower_reduce_log_sum_exp(
         def power(e: Value) -> Value:
             return approximation.exp(convert(e, dtype) - shift)
 
-        kept.store(
-            convert(approximation.log(walk.reduce(total, power, at, lanes)) + top, x.dtype),
-            at,
-            lanes,
-        )
+        result = approximation.log(walk.reduce(total, power, at, lanes)) + top
+        kept.store(convert(result, x.dtype), at, lanes)
 
     walk.each(place)

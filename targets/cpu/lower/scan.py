@@ -117,7 +117,7 @@ class _Search:
         return [wins.select(value, best), wins.select(place, where)]
 
     def _join(self, best: Value, where: Value) -> Value:
-        """Pick, of the lanes that hold the extreme, the first or the last place."""
+        """Return the first or the last index among the lanes with the extreme value."""
         width = best.ssa.type.shape[0]
         top = repeated(self.how.across(best), Lanes(width))
         hit = best.equal(top)

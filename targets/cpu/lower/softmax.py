@@ -46,9 +46,9 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
 def exponentiate(
     strip: Strip, dtype: str, element: Any, store: Finish, zeros: bool = True
 ) -> Value:
-    """Store the powers of one strip, at most 1 each; return what makes a softmax of them.
+    """Store the exponentials of one strip, at most 1 each; return the factor that normalizes them.
 
-    They must be multiplied by that. A strip that is all -inf gives zeros, or NaN.
+    A strip that is all -inf gives zeros, or NaN without `zeros`.
     """
     highest = strip.reduce("max", element, dtype)
     if zeros:

@@ -33,11 +33,10 @@ Allocate = Callable[[], Buffer]
 
 @dataclass(frozen=True)
 class Layer:
-    """Hold what a direction of a layer works with.
+    """Hold the buffers of a direction of a layer, and the product with its weights.
 
-    `inputs` is [steps * batch, gates * hidden]: the inputs, multiplied before. `recall` multiplies
-    a state by the weights of some gates, which are a part of all, into `totals`, [batch, gates *
-    hidden].
+    `inputs` is [steps * batch, gates * hidden]: the inputs, already multiplied. `recall` multiplies
+    a state by the weights of one part of the gates, into `totals`, [batch, gates * hidden].
     """
 
     kernel: KernelBuilder
@@ -50,12 +49,12 @@ class Layer:
     dtype: str
 
     def gate(self, which: int, step: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load what the inputs of a step contribute to a gate."""
+        """Load the contribution of the inputs of a step to a gate."""
         row = step * self.batch + at[0]
         return self.inputs.load([row, at[1] + which * self.hidden], lanes)
 
     def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load what the state contributes to a gate."""
+        """Load the contribution of the state to a gate."""
         return self.totals.load([at[0], at[1] + which * self.hidden], lanes)
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
@@ -64,7 +63,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Direction:
-    """Name a direction of a layer, and say at which time its steps are."""
+    """Hold the number of a direction of a layer, and map its steps to times."""
 
     number: IndexExpr
     back: IndexExpr  # 1 where the last time comes first, else 0
@@ -131,7 +130,7 @@ def lstm_cell(functions: Functions, allocate: Allocate) -> Step:
 
 
 Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
-"""Load the bias of a direction that is added to what the state contributes to the hidden part."""
+"""Load the bias of the contribution of the state to the hidden part, of a direction."""
 
 
 def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
