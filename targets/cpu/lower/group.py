@@ -74,11 +74,11 @@ class _Body:
             self._epilogue(None, [first, *rest]).emit_ops()
             return
         if rest and isinstance(border := rest[-1], tri.Pad):
-            self._leave_room(border)
+            self._lower_border(border)
             rest = rest[:-1]
-        self._anchored(first, rest)
+        self._lower_anchor(first, rest)
 
-    def _leave_room(self, border: tri.Pad) -> None:
+    def _lower_border(self, border: tri.Pad) -> None:
         """Fill the border of the result; the ops before write the inside."""
         shape = tensor_of(border.x.type).shape
         made, inner = border.results[0], border.operation.operands[0]
@@ -86,7 +86,7 @@ class _Body:
         fill_border(border, shape, self._epilogue(made, []))
         self.outputs = {inner: out.slice(border.pads[: len(shape)], shape, [1] * len(shape))}
 
-    def _anchored(self, anchor: Op, following: Sequence[Op]) -> None:
+    def _lower_anchor(self, anchor: Op, following: Sequence[Op]) -> None:
         if not any(tensor_of(value.type).size for value in anchor.results):
             return
         epilogues = [self._epilogue(value, following) for value in anchor.results]

@@ -22,7 +22,7 @@ from ..emit.compile import compile_kernels
 from ..layout.pack_weights import PackWeights
 from .candidates import ERRORS
 from .choose_winograd import ChooseWinograd
-from .run_kernel import bind, lay_out
+from .run_kernel import allocate_buffers, bind
 from .schedule import Schedule, fix_schedule
 
 ROUNDS = 12
@@ -76,7 +76,7 @@ def _prepare(
     kernel = code.kernels[group]
     values = [*group.operation.operands, *group.results]
     scratch = [piece.tensor for piece in kernel.scratch]
-    arrays = lay_out([*(tensor_of(v.type) for v in values), *scratch])
+    arrays = allocate_buffers([*(tensor_of(v.type) for v in values), *scratch])
     library = load_objects({name: memoryview(data) for name, data in code.objects.items()})
     # The library must live as long as its code may be called.
     call = partial(_call, library, bind(kernel, library, arrays))

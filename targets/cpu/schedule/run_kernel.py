@@ -34,7 +34,7 @@ def _in_turn(actions: Sequence[Callable[[], None]]) -> None:
         action()
 
 
-def lay_out(tensors: Sequence[Tensor]) -> list[Array]:
+def allocate_buffers(tensors: Sequence[Tensor]) -> list[Array]:
     """Allocate a buffer for each tensor, all in one block of memory as in a session.
 
     Floats are normally distributed; integers are zero, which is a valid index for any kernel.
