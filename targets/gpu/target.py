@@ -17,10 +17,10 @@ from ..code import Code
 from ..core import DEVICE_MEMORY, Progress, Target, Watch
 from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
-from .architecture import TARGET, Architecture, find_architectures
-from .choose_orders import ChooseOrders
+from .layout.choose_orders import ChooseOrders
 from .multiply_bytes import MultiplyBytes
-from .tuning_file import check_file
+from .schedule.architecture import TARGET, Architecture, find_architectures
+from .schedule.tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -53,7 +53,7 @@ class GpuTarget(Target):
         return isinstance(op, tile.Launch)
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        from .code import compile_for_gpu  # lowerings register with this target
+        from .emit.package import compile_for_gpu  # lowerings register with this target
 
         return compile_for_gpu(module, _architectures(options), options, progress)
 
@@ -113,7 +113,7 @@ class TuningWatch(Watch):
     ran = True
 
     def __init__(self, options: Options) -> None:
-        from .tuning_file import check_file
+        from .schedule.tuning_file import check_file
 
         check_file(options.tuning, [each.name for each in _architectures(options)])
 

@@ -161,7 +161,7 @@ def test_models_are_compiled_with_candidates(
     gpu: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("triton")
-    settle = importlib.import_module("trivium.targets.gpu.settle")
+    settle = importlib.import_module("trivium.targets.gpu.emit.compile_kernels")
     more = lambda kernel, _: [kernel.setting, replace(kernel.setting, warps=8)]  # noqa: E731
     monkeypatch.setattr(settle, "settings_of", more)
     model = onnx.parser.parse_model(

@@ -13,8 +13,8 @@ from trivium.dialects.core.tensor import Array, dtype_of, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel
 from trivium.passes.core import Pass
-from trivium.targets.gpu.kernel import Kernel, Table, Temporary
-from trivium.targets.gpu.lower_group import lower_group
+from trivium.targets.gpu.kernels.builder import Kernel, Table, Temporary
+from trivium.targets.gpu.lower.group import lower_group
 
 GUARD = 64
 """Bytes around each buffer that nobody may write."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trivium.targets.gpu.pool import Pool
-from trivium.targets.gpu.source import Source
+from trivium.targets.gpu.emit.process_pool import Pool
+from trivium.targets.gpu.emit.source import Source
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from trivium.dialects import tile
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Tensor
-from trivium.targets.gpu.kernel import KernelBuilder
-from trivium.targets.gpu.loop import loop
-from trivium.targets.gpu.number import Number, dot, made, zeros
-from trivium.targets.gpu.print_kernel import print_kernel
-from trivium.targets.gpu.source import Source
+from trivium.targets.gpu.emit.print_kernel import print_kernel
+from trivium.targets.gpu.emit.source import Source
+from trivium.targets.gpu.kernels.builder import KernelBuilder
+from trivium.targets.gpu.kernels.loop import loop
+from trivium.targets.gpu.kernels.value import Number, dot, made, zeros
 
 SIZE = 512
 BLOCKS = {"BM": 128, "BN": 128, "BK": 64}

@@ -1,0 +1,209 @@
+"""A kernel under construction: its grid, its block sizes, its arguments."""
+
+import hashlib
+import re
+from collections.abc import Hashable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....dialects import tile
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Array, Tensor, numpy_dtype
+from ....dialects.tile.setting import Setting
+from ....dialects.tile.types import Memory, mlir_type, row_major
+from .buffer import Argument, Buffer, Computed
+from .cleanup import tidy
+from .value import Number, arange, block_size, made
+
+
+@dataclass(frozen=True)
+class Temporary:
+    """Stand for a tensor that one kernel of a group leaves to the next."""
+
+    number: int
+    tensor: Tensor
+
+
+@dataclass(frozen=True)
+class Table:
+    """Stand for numbers that are known when a kernel is made, and that it brings along."""
+
+    tensor: Tensor
+    data: bytes
+
+    @property
+    def array(self) -> Array:
+        numbers = np.frombuffer(self.data, numpy_dtype(self.tensor.dtype))
+        return numbers.reshape(self.tensor.shape)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Hold a finished kernel, and what its arguments stand for: inputs, then outputs."""
+
+    op: tile.Kernel
+    inputs: tuple[Hashable, ...]
+    outputs: tuple[Hashable, ...]
+
+
+class KernelBuilder:
+    """Build one kernel at the insertion point of a module, with `with builder:` for its body.
+
+    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    """
+
+    def __init__(
+        self, module: ir.Module, name: str, location: ir.Location, precision: str = "ieee"
+    ) -> None:
+        self.module = module
+        self.name = name
+        self.location = location
+        self.precision = precision
+        self.warps = 4
+        self.stages = 1
+        self.group = 0
+        self.candidates: Sequence[Setting] = ()
+        self.before: list[KernelBuilder] = []
+        self._grid: list[tile.GridAxis] = []
+        self._blocks: dict[str, int] = {}
+        self._buffers: dict[Hashable, tuple[Argument, bool]] = {}
+        attributes = {"sym_name": name, "grid": (), "blocks": (), "group": 0, "candidates": ()}
+        with ir.InsertionPoint(module.body), location:
+            self.op = tile.Kernel.create([], [], {**attributes, "warps": 4, "stages": 1})
+            self.block = ir.Block.create_at_start(self.op.operation.regions[0])
+
+    # -- the grid -----------------------------------------------------------------------------
+
+    def block_of(self, name: str, size: int) -> Number:
+        """Declare a block size and its value unless tuning finds a better one; return it."""
+        assert self._blocks.setdefault(name, size) == size, f"block size {name} is declared twice"
+        return block_size(name)
+
+    def programs(self, extent: int, block: str = "") -> Number:
+        """Add an axis to the grid, a program for each block of an extent; return where one is."""
+        self._grid.append(tile.GridAxis(max(extent, 1), block))
+        return made(tile.ProgramId.build(axis=len(self._grid) - 1))
+
+    def axis(self, extent: int, block: str, size: int, name: str = "") -> Number:
+        """Add an axis to the grid; return the indices of the elements in a program's block."""
+        self.block_of(block, size)
+        program = self.programs(extent, block).named(f"{name or block.lower()}_program")
+        start = (program * block_size(block)).named(f"{name or block.lower()}_start")
+        return self.indices(start, block, name)
+
+    def indices(self, first: Number | int, block: str, name: str = "") -> Number:
+        """Return as many indices as a block size says, from `first` on."""
+        found = arange(block) + first
+        return found.named(name) if name else found
+
+    # -- arguments ----------------------------------------------------------------------------
+
+    def argument(
+        self,
+        source: Hashable,
+        tensor: Tensor,
+        order: Sequence[int] = (),
+        name: str = "x",
+        output: bool = False,
+    ) -> Argument:
+        """Return the argument that stands for a source; dims lie in memory in an order."""
+        if source not in self._buffers:
+            strides = ordered_strides(tensor, order)
+            type_ = mlir_type(Memory(tensor.shape, strides, tensor.dtype))
+            memory = self.block.add_argument(type_, ir.Location.name(name, context=type_.context))
+            self._buffers[source] = Argument(tensor, strides, memory, source), output
+        return self._buffers[source][0]
+
+    def take(self, buffer: Buffer) -> Buffer:
+        """Return another kernel's buffer as one of this kernel, to read."""
+        if isinstance(buffer, Computed):
+            leaves = tuple(self.take(leaf) for leaf in buffer.leaves)
+            return replace(buffer, leaves=leaves, narrow=buffer.narrow and self.take(buffer.narrow))
+        assert isinstance(buffer, Argument), "buffers are arguments or computed"
+        if buffer.source not in self._buffers:
+            memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)
+            self._buffers[buffer.source] = replace(buffer, memory=memory), False
+        return replace(buffer, memory=self._buffers[buffer.source][0].memory)
+
+    def table(self, array: Array, name: str = "table") -> Buffer:
+        """Bring numbers along, as an argument to read."""
+        table = Table(Tensor.of(array), np.ascontiguousarray(array).tobytes())
+        return self.argument(table, table.tensor, name=name)
+
+    def first(self, suffix: str) -> "KernelBuilder":
+        """Begin a kernel that runs before this one."""
+        builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
+        self.before.append(builder)
+        return builder
+
+    def temporary(
+        self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
+    ) -> Argument:
+        """Add an output that a later kernel takes; dims lie in memory in an order."""
+        source = Temporary(id(self) + len(self._buffers), tensor)
+        return self.argument(source, tensor, order, name, output=True)
+
+    # -- building -----------------------------------------------------------------------------
+
+    def __enter__(self) -> "KernelBuilder":
+        self._inside = ExitStack()
+        self._inside.enter_context(ir.InsertionPoint(self.block))
+        self._inside.enter_context(ir.Location.unknown())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._inside.close()
+
+    def finish(self) -> list[Kernel]:
+        """Close the kernels before this one, then this one; return them in order."""
+        earlier = [kernel for builder in self.before for kernel in builder.finish()]
+        with self:
+            tile.Return.build()
+        tidy(self.block)
+        op = self.op.operation
+        used = {s: (b, out) for s, (b, out) in self._buffers.items() if out or _is_used(b)}
+        inputs = [source for source, (_, output) in used.items() if not output]
+        outputs = [source for source, (_, output) in used.items() if output]
+        self._order_arguments([used[source][0] for source in (*inputs, *outputs)])
+        settings = {
+            "grid": tuple(map(str, self._grid)) or ("1",),
+            "blocks": tuple(f"{name}={size}" for name, size in self._blocks.items()),
+            "group": self.group,
+            "warps": self.warps,
+            "stages": self.stages,
+            "candidates": tuple(map(str, self.candidates)),
+        }
+        kernel = tile.Kernel(op)
+        kernel.set_attributes(settings | {"sym_name": self.name})
+        name = f"{self.name}_{content_hash(op)}"
+        kernel.set_attributes({"sym_name": name})
+        return [*earlier, Kernel(kernel, tuple(inputs), tuple(outputs))]
+
+    def _order_arguments(self, buffers: Sequence[Argument]) -> None:
+        """Give the body the arguments of these buffers, in order, and no others."""
+        for buffer in buffers:
+            memory = buffer.memory
+            twin = self.block.add_argument(memory.type, memory.location)
+            memory.replace_all_uses_with(twin)
+        for _ in range(len(self.block.arguments) - len(buffers)):
+            self.block.erase_argument(0)
+
+
+def ordered_strides(tensor: Tensor, order: Sequence[int] = ()) -> tuple[int, ...]:
+    """Return the strides of a tensor whose dims lie in memory in an order, outermost first."""
+    order = tuple(order) or tuple(range(tensor.rank))
+    inner = row_major(tuple(tensor.shape[dim] for dim in order))
+    return tuple(inner[order.index(dim)] for dim in range(tensor.rank))
+
+
+def content_hash(operation: ir.Operation) -> str:
+    """Return a short hash of what a kernel computes, whatever it is called and how it is cut."""
+    attributes = "|".join(("sym_name", "blocks", "warps", "stages", "candidates"))
+    text = re.sub(rf'({attributes}) = ("[^"]*"|\[[^]]*\]|\d+)', "", operation.get_asm())
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _is_used(buffer: Argument) -> bool:
+    return next(iter(buffer.memory.uses), None) is not None

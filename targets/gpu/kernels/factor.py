@@ -1,0 +1,85 @@
+"""Factors of a product: what is multiplied, as a matrix for each element of a batch."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ....dialects.tile.contraction import ACCUMULATORS
+from .buffer import Buffer, Computed
+from .builder import KernelBuilder
+from .coordinates import Axis, Coordinates
+from .value import Number
+
+Read = Callable[[Sequence[Number]], Number]
+"""Load a tile of a factor at indices along its depth; in the type that elements are stored in."""
+
+
+class Factor(Protocol):
+    """A matrix with a depth that is summed over, and an outer side that is not."""
+
+    @property
+    def dtype(self) -> str:
+        """Return the type of the elements."""
+        ...
+
+    @property
+    def along_depth(self) -> bool:
+        """Say whether neighbours along the depth are closer in memory than those outside."""
+        ...
+
+    def at(self, batch: Number, outer: Number) -> Read:
+        """Return how to read at indices of the batch and of the outer side."""
+        ...
+
+    def taken(self, kernel: KernelBuilder) -> "Factor":
+        """Return the same factor as an argument of another kernel."""
+        ...
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """See a tensor as a factor: each of its dims is one of the batch, the outer side or the depth.
+
+    Several dims of one side are walked by one index, the last one fastest.
+    """
+
+    buffer: Buffer
+    batch: tuple[int, ...]
+    outer: tuple[int, ...]
+    depth: tuple[int, ...]
+
+    @property
+    def dtype(self) -> str:
+        return self.buffer.dtype
+
+    @property
+    def along_depth(self) -> bool:
+        return self._nearest(self.depth) < self._nearest(self.outer)
+
+    def _nearest(self, dims: Sequence[int]) -> int:
+        steps = [self.buffer.strides[dim] for dim in dims if self.buffer.shape[dim] > 1]
+        return min(steps, default=self.buffer.tensor.size)
+
+    def at(self, batch: Number, outer: Number) -> Read:
+        sides = [Axis(self.batch, batch)] if self.batch else []
+
+        def read(depth: Sequence[Number]) -> Number:
+            matrix = [Axis(self.outer, outer), Axis(self.depth, *depth)]
+            axes = (*sides, *(matrix if self.along_depth else reversed(matrix)))
+            return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
+
+        return read
+
+    def taken(self, kernel: KernelBuilder) -> "Matrix":
+        return replace(self, buffer=kernel.take(self.buffer))
+
+
+def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
+    """Return factors of i32 that are casts of bytes as bytes: sums of their products are the same.
+
+    Others are returned as they are.
+    """
+    narrow = [f.narrow if isinstance(f, Computed) else None for f in (left, right)]
+    found = [buffer for buffer in narrow if buffer is not None and buffer.dtype == "i8"]
+    wide = left.dtype == right.dtype == ACCUMULATORS["i8"]
+    return (found[0], found[1]) if wide and len(found) == len(narrow) else (left, right)

@@ -1,0 +1,233 @@
+"""Ways to combine the elements of a row into a few numbers, in any order."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....dialects.core.tensor import DTYPES, numpy_dtype
+from .value import Number, full
+
+if TYPE_CHECKING:
+    from .rows import Columns
+
+State = Sequence[Number]
+"""What is known of some elements: some numbers for each lane, or for each row."""
+
+
+class Fold(ABC):
+    """Combine elements. `dtypes` and `identities` are those of the state of no elements."""
+
+    @property
+    @abstractmethod
+    def dtypes(self) -> tuple[str, ...]: ...
+
+    @property
+    @abstractmethod
+    def identities(self) -> tuple[float, ...]: ...
+
+    @abstractmethod
+    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+        """Return what is known of single elements; those behind a row's end must not count."""
+
+    @abstractmethod
+    def combine(self, a: State, b: State) -> list[Number]:
+        """Put together what is known of two sets of elements, lane by lane."""
+
+    @abstractmethod
+    def merge(self, state: State) -> list[Number]:
+        """Put together what the lanes along dimension 1 know."""
+
+    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+        """Return what is known of the elements of rows that are there whole."""
+        return self.merge(self.lift(x, columns))
+
+    def nothing(self, *shape: int | str) -> list[Number]:
+        """Return the state of no elements."""
+        pairs = zip(self.identities, self.dtypes, strict=True)
+        return [full(value, dtype, shape) for value, dtype in pairs]
+
+
+@dataclass(frozen=True)
+class Plain(Fold):
+    """Compute the `sum`, `prod`, `max` or `min`; the latter are NaN if an element is."""
+
+    kind: str
+    dtype: str
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return (self.dtype,)
+
+    @property
+    def identities(self) -> tuple[float, ...]:
+        if self.kind in ("sum", "prod"):
+            return (0 if self.kind == "sum" else 1,)
+        return (extreme(self.dtype, least=self.kind == "max"),)
+
+    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+        return [x]
+
+    def combine(self, a: State, b: State) -> list[Number]:
+        (x,), (y,) = a, b
+        if self.kind in ("sum", "prod"):
+            return [x + y if self.kind == "sum" else x * y]
+        return [x.maximum(y) if self.kind == "max" else x.minimum(y)]
+
+    def merge(self, state: State) -> list[Number]:
+        (x,) = state
+        found = x.reduce(self.kind, 1)
+        if self.kind in ("sum", "prod") or not x.is_float:
+            return [found]
+        return [_any(x.is_nan()).select(found.like(math.nan), found)]
+
+
+@dataclass(frozen=True)
+class LogSum(Fold):
+    """Know the greatest element, and the sum of the powers of e of all, divided by its power.
+
+    Infinities that cannot be divided by count as 0: -inf, or both if `finite`.
+    """
+
+    dtype: str
+    finite: bool = False
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return (self.dtype, self.dtype)
+
+    @property
+    def identities(self) -> tuple[float, ...]:
+        return (-math.inf, 0.0)
+
+    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+        return [x, full(1, self.dtype, x.shape)]
+
+    def combine(self, a: State, b: State) -> list[Number]:
+        top = a[0].maximum(b[0])
+        shift = self.shift(top)
+        scaled = [(part[0] - shift).apply("exp") * part[1] for part in (a, b)]
+        return [top, scaled[0] + scaled[1]]
+
+    def merge(self, state: State) -> list[Number]:
+        top = state[0].reduce("max", 1).named("top")
+        powers = self.powers(state[0], top) * state[1]
+        return [top, powers.reduce("sum", 1).named("total")]
+
+    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+        top = x.reduce("max", 1).named("top")
+        return [top, self.powers(x, top).reduce("sum", 1).named("total")]
+
+    def powers(self, x: Number, top: Number) -> Number:
+        """Return the powers of e of elements, divided by that of the greatest one of each row."""
+        return (x - self.shift(top).expand(1)).apply("exp")
+
+    def shift(self, top: Number) -> Number:
+        """Return what powers are divided by the power of."""
+        if self.finite:
+            return top.abs().less(math.inf).select(top, 0.0)
+        return top.equal(-math.inf).select(top.like(0), top)
+
+
+@dataclass(frozen=True)
+class Moments(Fold):
+    """Know the number of elements, their mean, and the sum of their squared distances from it.
+
+    Source: Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
+    """
+
+    dtype: str
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return (self.dtype,) * 3
+
+    @property
+    def identities(self) -> tuple[float, ...]:
+        return (0.0, 0.0, 0.0)
+
+    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+        one = full(1, self.dtype, x.shape)
+        return [columns.only(one, 0), x, full(0, self.dtype, x.shape)]
+
+    def combine(self, a: State, b: State) -> list[Number]:
+        count = a[0] + b[0]
+        away = b[1] - a[1]
+        share = b[0] / count.maximum(1)
+        return [count, a[1] + away * share, a[2] + b[2] + away * away * a[0] * share]
+
+    def merge(self, state: State) -> list[Number]:
+        count, mean, squares = state
+        total = count.reduce("sum", 1)
+        middle = ((count * mean).reduce("sum", 1) / total.maximum(1)).named("mean")
+        away = mean - middle.expand(1)
+        return [total, middle, (squares + count * away * away).reduce("sum", 1).named("squares")]
+
+    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+        count = columns.count(self.dtype)
+        mean = (x.reduce("sum", 1) / count).named("mean")
+        away = columns.only(x - mean.expand(1), 0)
+        return [count, mean, (away * away).reduce("sum", 1).named("squares")]
+
+
+@dataclass(frozen=True)
+class Extreme(Fold):
+    """Know the greatest or least element and its place, the first or last one of equals.
+
+    NaN is the extreme.
+    """
+
+    kind: str
+    dtype: str
+    last: bool = False
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        return (self.dtype, "i32")
+
+    @property
+    def identities(self) -> tuple[float, ...]:
+        return (extreme(self.dtype, least=self.kind == "max"), -1 if self.last else 2**31 - 1)
+
+    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+        missing = int(self.identities[1])
+        return [x, columns.only(columns.index, missing)]
+
+    def combine(self, a: State, b: State) -> list[Number]:
+        (x, i), (y, j) = a, b
+        further = y.greater(x) if self.kind == "max" else y.less(x)
+        same = y.equal(x)
+        if x.is_float:
+            further = further.logical_or(y.is_nan().logical_and(x.is_nan().invert()))
+            same = same.logical_or(x.is_nan().logical_and(y.is_nan()))
+        nearer = j.greater(i) if self.last else j.less(i)
+        wins = further.logical_or(same.logical_and(nearer))
+        return [wins.select(y, x), wins.select(j, i)]
+
+    def merge(self, state: State) -> list[Number]:
+        x, place = state
+        (top,) = Plain(self.kind, self.dtype).merge([x])
+        hit = x.equal(top.expand(1))
+        if x.is_float:
+            hit = hit.logical_or(x.is_nan())
+        found = hit.select(place, self.identities[1])
+        return [top, found.reduce("max" if self.last else "min", 1)]
+
+
+def extreme(dtype: str, least: bool) -> float:
+    """Return the least or the greatest number of a type; integers are exact."""
+    kind = DTYPES[dtype].kind
+    if kind == "float":
+        return -math.inf if least else math.inf
+    if kind == "bool":
+        return 0 if least else 1
+    info = np.iinfo(numpy_dtype(dtype))
+    return int(info.min if least else info.max)
+
+
+def _any(condition: Number) -> Number:
+    """Say for each row whether a condition holds anywhere along dimension 1."""
+    return condition.cast("i32").reduce("max", 1).not_equal(0)

@@ -1,0 +1,143 @@
+"""Lowerings of ops that search or accumulate along one axis."""
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.tensor import normalize_axis
+from ..kernels.buffer import Buffer
+from ..kernels.builder import KernelBuilder
+from ..kernels.coordinates import Axis, Coordinates
+from ..kernels.epilogue import Sink
+from ..kernels.loop import loop
+from ..kernels.reductions import Extreme, Plain, extreme
+from ..kernels.rows import Layout, Rows
+from ..kernels.value import Number, compute_dtype, full, scalar
+from ..schedule.row_plan import WHOLE_ROW, scan_plan, whole_plan
+from ..target import GPU, template
+from .reduce import SUMS, reduce_dims
+
+MOST_TAKEN = 64
+"""How many elements `tri.topk` may take: a kernel looks for them one after the other."""
+
+NOWHERE = 2**31 - 1
+"""A place behind all others."""
+
+
+@template(tri.ArgMax)
+def lower_arg_max(op: tri.ArgMax, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+    _search("max", op, kernel, x, y)
+
+
+@template(tri.ArgMin)
+def lower_arg_min(op: tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+    _search("min", op, kernel, x, y)
+
+
+def _search(
+    kind: str, op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Sink
+) -> None:
+    axes = (normalize_axis(op.axis, len(x.shape)),)
+    fold = Extreme(kind, compute_dtype(x.dtype), op.select_last_index)
+    reduce_dims(kernel, x, axes, y, fold, lambda number: number, lambda state: state[1].cast("i64"))
+
+
+@template(tri.CumSum)
+def lower_cum_sum(op: tri.CumSum, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+    _accumulate("sum", op, kernel, x, y)
+
+
+@template(tri.CumProd)
+def lower_cum_prod(op: tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+    _accumulate("prod", op, kernel, x, y)
+
+
+def _accumulate(
+    kind: str, op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Sink
+) -> None:
+    """Accumulate along an axis, block after block, from what the blocks before came to."""
+    if 0 in x.shape:
+        return
+    layout = Layout.of(x, (normalize_axis(op.axis, len(x.shape)),))
+    plan = scan_plan(layout.rows, layout.length, layout.along)
+    rows = Rows(kernel, layout, plan)
+    fold = Plain(kind, SUMS.get(x.dtype, x.dtype))
+    (identity,) = fold.identities
+    blocks = -(-layout.length // plan.columns)
+
+    def block(first: Number, before: list[Number]) -> list[Number]:
+        columns = rows.columns(first)
+        number = columns.load(x, identity).cast(fold.dtype)
+        shown = number
+        if op.exclusive:  # an element is what its neighbour would be with itself
+            shown = columns.moved(1 if op.reverse else -1).load(x, identity).cast(fold.dtype)
+        found = shown.scan(kind, 1, op.reverse)
+        (through,) = fold.combine([found], [before[0].expand(1)])
+        y.store(through.cast(compute_dtype(x.dtype)), columns.at)
+        # Not `before` plus a sum: Triton 3.6 crashes on sums that only the next turn needs.
+        last = columns.index.equal(first if op.reverse else first + (plan.columns - 1))
+        return [last.select(through, 0).reduce("sum", 1)]
+
+    start = fold.nothing("ROWS")
+    if blocks == 1:
+        block(scalar(0), start)
+        return
+
+    def turn(first: Number, before: Number) -> list[Number]:
+        first = (blocks - 1) * plan.columns - first if op.reverse else first
+        return block(first, [before])
+
+    loop(0, blocks * plan.columns, plan.columns, start, turn, "first")
+
+
+@GPU.accepts(tri.TopK)
+def takes_at_most_64(op: tri.TopK) -> bool:
+    """Takes at most 64 elements, of rows of at most 16384."""
+    return op.k <= MOST_TAKEN and tensor_of(op.x.type).shape[op.axis] <= WHOLE_ROW
+
+
+@template(tri.TopK)
+def lower_top_k(
+    op: tri.TopK, kernel: KernelBuilder, x: Buffer, values: Sink, indices: Sink
+) -> None:
+    """Look for the greatest key, then for the greatest one behind it, and so on."""
+    if 0 in values.shape:
+        return
+    axis = normalize_axis(op.axis, len(x.shape))
+    layout = Layout.of(x, (axis,))
+    rows = Rows(kernel, layout, whole_plan(layout.rows, layout.length, layout.along))
+    columns = rows.columns(0)
+    keys = _ordered(columns.load(x))
+    keys = (keys if op.largest else keys.invert()).named("keys")
+    least = extreme(keys.dtype, least=True)
+
+    def turn(rank: Number, last: Number, where: Number) -> list[Number]:
+        place = columns.index
+        behind = keys.equal(last.expand(1)).logical_and(place.greater(where.expand(1)))
+        left = keys.less(last.expand(1)).logical_or(behind)
+        left = left.logical_and(place.less(layout.length))
+        best = left.select(keys, least).reduce("max", 1).named("best")
+        hit = left.logical_and(keys.equal(best.expand(1)))
+        found = hit.select(place, NOWHERE).reduce("min", 1).named("place")
+        kept = Axis(layout.kept, rows.index)
+        value = x.load(Coordinates(x.shape, (kept, Axis((axis,), found))))
+        at = Coordinates(values.shape, (kept, Axis((axis,), rank)))
+        values.store(value, at)
+        indices.store(found.cast("i64"), at)
+        return [best.broadcast_to(last.shape), found.broadcast_to(where.shape)]
+
+    greatest = extreme(keys.dtype, least=False)
+    start = [full(greatest, keys.dtype, ("ROWS",)), full(-1, "i32", ("ROWS",))]
+    loop(0, op.k, 1, start, turn, "rank")
+
+
+def _ordered(x: Number) -> Number:
+    """Return signed integers in the order of numbers; NaN is the greatest, zeros are equal."""
+    if x.kind == "uint" and x.dtype == "ui64":
+        return x.bits("i64").logical_xor(extreme("i64", least=True))
+    if not x.is_float:
+        return x.cast("i64" if x.dtype in ("i64", "ui32") else "i32")
+    dtype = "i64" if x.dtype == "f64" else "i32"
+    bits = x.equal(0).select(x.like(0), x).bits(dtype)
+    width = 63 if x.dtype == "f64" else 31
+    greatest = extreme(dtype, least=False)
+    ordered = bits.logical_xor(bits.shift_right(width).logical_and(greatest))
+    return x.is_nan().select(ordered.like(greatest), ordered)
