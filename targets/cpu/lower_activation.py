@@ -6,7 +6,7 @@ from ...dialects import tri
 from . import approximation
 from .conversion import convert, widened
 from .number import Number, math
-from .target import elementwise
+from .registry import elementwise
 
 
 @elementwise(tri.Elu)

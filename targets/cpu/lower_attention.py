@@ -17,9 +17,9 @@ from .lower_softmax import exponentiate
 from .number import Number, compute_dtype
 from .panels import DirectPanel
 from .parallel import Piece, Section, spread
+from .registry import template
 from .sink import Sink
 from .strips import Strip
-from .target import template
 from .tiles import choose_tile
 from .transposition import store_transposed
 from .windows import neighbours, splat_index

@@ -8,7 +8,7 @@ from ..elementwise import constant_exponent
 from .conversion import convert, widened
 from .index import carry
 from .number import Number, math
-from .target import elementwise
+from .registry import elementwise
 
 
 @elementwise(tri.Div)

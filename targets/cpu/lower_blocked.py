@@ -14,8 +14,8 @@ from .number import Number, compute_dtype
 from .panels import StoredPanel
 from .parallel import each
 from .pixels import read_pixels, read_windows
+from .registry import indexed, template
 from .sink import Sink
-from .target import indexed, template
 from .tiles import fit_tile
 from .windows import Axis
 

@@ -12,8 +12,8 @@ from .lower_blocked import ImageReader
 from .number import Number, compute_dtype
 from .panels import StoredPanel
 from .parallel import each
+from .registry import template
 from .sink import Sink
-from .target import template
 from .tiles import fit_tile
 
 

@@ -18,8 +18,8 @@ from .kernel import KernelBuilder
 from .number import Number
 from .panels import StoredPanel
 from .parallel import Piece, Section, spread
+from .registry import template
 from .sink import Sink
-from .target import template
 from .tiles import fit_tile
 from .winograd_layout import tiles_at_a_time
 from .winograd_transforms import both_sides

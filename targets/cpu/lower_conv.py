@@ -16,9 +16,9 @@ from .kernel import KernelBuilder
 from .number import Number, arith, compute_dtype
 from .panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from .parallel import each
+from .registry import template
 from .sink import Sink
 from .sliding import slide_windows
-from .target import template
 from .tiles import Tile, choose_tile
 from .window_rows import DirectWindows, RowWindows
 from .windows import (

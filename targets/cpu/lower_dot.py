@@ -13,8 +13,8 @@ from .lower_conv import emit_convolution
 from .lower_panel_conv import emit_panel_convolution
 from .number import Number
 from .panels import StoredPanel
+from .registry import template
 from .sink import Sink
-from .target import template
 from .tiles import block_tile, fit_tile
 from .windows import Axis, seen_sizes, window_axes
 from .words import word_images, word_rows

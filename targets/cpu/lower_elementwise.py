@@ -5,7 +5,7 @@ from ...dialects.core.attributes import tensor_of
 from ..elementwise import SHARED
 from .conversion import cast, reinterpret
 from .number import Number
-from .target import elementwise
+from .registry import elementwise
 
 
 @elementwise(tri.Cast)

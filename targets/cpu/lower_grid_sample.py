@@ -12,8 +12,8 @@ from .index import Index, for_each, index_of, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .number import math as math_dialect
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 
 _CUBIC = -0.75
 Tap = tuple[Number, Number]  # where on an axis, and how much it counts: both f64

@@ -14,8 +14,8 @@ from .buffer import Buffer
 from .kernel import Kernel, KernelBuilder
 from .lower_pad import fill_border
 from .number import Number, compute_dtype, constant_of, strict_numbers
+from .registry import lowering_of
 from .sink import Sink
-from .target import lowering_of
 
 
 def lower_group(
@@ -70,7 +70,7 @@ class _Body:
     def lower(self, body: Sequence[Op]) -> None:
         self.constants = {op.y: op for op in body if isinstance(op, tri.Constant)}
         first, *rest = [op for op in body if not isinstance(op, tri.Constant)]
-        if lowering_of(first).road == "elementwise":
+        if lowering_of(first).kind == "elementwise":
             self._sink(None, [first, *rest]).compute()
             return
         if rest and isinstance(border := rest[-1], tri.Pad):
@@ -92,7 +92,7 @@ class _Body:
         sinks = [self._sink(value, epilogue) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
         lowering = lowering_of(anchor)
-        if lowering.road == "template":
+        if lowering.kind == "template":
             lowering.function(anchor, self.kernel, *operands, *sinks)
             return
         made = lowering.function(anchor, *operands)

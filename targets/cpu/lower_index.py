@@ -14,8 +14,8 @@ from .index import Index, index_of, nest, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .parallel import each
+from .registry import template
 from .sink import Sink
-from .target import template
 from .windows import neighbours, repeated
 
 

@@ -15,8 +15,8 @@ from .index import Index, carry_nest, for_each, unravel
 from .kernel import KernelBuilder
 from .number import Number
 from .parallel import Piece, Section, spread
+from .registry import template
 from .sink import Sink
-from .target import template
 
 UNROLLED = 9
 """Windows of so many taps are written out; of larger ones, only their lines are."""

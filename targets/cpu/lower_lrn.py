@@ -9,8 +9,8 @@ from .index import Index, carry
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, is_strict
 from .number import math as math_dialect
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 
 
 @template(tri.Lrn)

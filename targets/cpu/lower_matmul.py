@@ -13,8 +13,8 @@ from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .panels import matrix_panel
 from .parallel import each
+from .registry import accepts, template
 from .sink import Sink
-from .target import CPU, template
 from .tiles import choose_tile
 
 
@@ -74,7 +74,7 @@ def emit_matrix_product(
     ).emit(tile)
 
 
-@CPU.accepts(tri.Gemm)
+@accepts(tri.Gemm)
 def whole_scales_for_integers(op: tri.Gemm) -> bool:
     """Scales products of integers only by whole numbers"""
     whole = op.alpha.is_integer() and op.beta.is_integer()

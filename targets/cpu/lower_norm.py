@@ -10,9 +10,9 @@ from .index import Index, nest
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .number import math as math_dialect
+from .registry import template
 from .sink import Sink, each_vector
 from .strips import Strip, each_strip
-from .target import template
 
 
 @template(tri.LayerNorm)

@@ -9,8 +9,8 @@ from .index import Index
 from .kernel import KernelBuilder
 from .lower_conv import emit_convolution
 from .number import compute_dtype
+from .registry import template
 from .sink import Sink
-from .target import template
 from .tiles import block_tile
 from .windows import window_axes
 

@@ -9,8 +9,8 @@ from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .panels import LINE, StoredPanel
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .tiles import fit_tile
 
 

@@ -24,8 +24,8 @@ from .recurrence import (
     plain_cell,
     walk,
 )
+from .registry import template
 from .sink import Sink
-from .target import template
 from .tiles import Tile, fit_tile
 
 

@@ -10,8 +10,8 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.tensor import Shape
 from .buffer import Buffer
 from .kernel import KernelBuilder
+from .registry import accepts, template
 from .sink import Sink
-from .target import CPU, template
 
 MOST_BOXES = 1024
 """The most boxes of one result: each becomes a loop nest of its own."""
@@ -30,7 +30,7 @@ class Run:
     step: int = 1
 
 
-@CPU.accepts(tri.Pad)
+@accepts(tri.Pad)
 def has_few_boxes(op: tri.Pad) -> bool:
     """Repeats the input at most 1024 times in modes 'reflect' and 'wrap'."""
     shape = tensor_of(op.x.type).shape

@@ -13,8 +13,8 @@ from .number import Number, compute_dtype
 from .panels import LINE, StoredPanel
 from .parallel import each_of
 from .pixels import read_pixels, read_windows
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .tiles import fit_tile
 from .windows import Axis, inside_image, seen_sizes, window_axes
 

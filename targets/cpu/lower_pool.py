@@ -19,8 +19,8 @@ from .lower_reduce import Reduction
 from .number import Number, compute_dtype
 from .number import math as math_dialect
 from .parallel import each
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .windows import repeated
 
 UNROLLED = 64

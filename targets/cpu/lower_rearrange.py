@@ -6,8 +6,8 @@ from .buffer import Buffer, Lanes
 from .index import Index, index_of
 from .kernel import KernelBuilder
 from .number import Number
+from .registry import template
 from .sink import Sink
-from .target import template
 
 
 @template(tri.DepthToSpace)

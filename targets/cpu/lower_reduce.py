@@ -20,8 +20,8 @@ from .kernel import KernelBuilder
 from .number import REASSOCIATE, Number, compute_dtype, constant_of, element_type, fast_flags
 from .number import math as math_dialect
 from .parallel import each
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .windows import repeated
 
 Element = Callable[[Number], Number]

@@ -18,8 +18,8 @@ from .index import Index, carry, index_of, place_dtype
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype
 from .parallel import each
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .windows import repeated
 
 

@@ -24,14 +24,27 @@ from .recurrence import (
     plain_cell,
     walk,
 )
-from .recurrent_limits import LIMITS
+from .registry import accepts, template
 from .sink import Sink
-from .target import CPU, template
 from .transposition import store_transposed
 
-for _kind, _limits in LIMITS.items():
-    for _limit in _limits:
-        CPU.accepts(_kind)(_limit)
+
+@accepts(tri.Rnn, tri.Gru, tri.Lstm)
+def common_activations(op: tri.Recurrent) -> bool:
+    """Runs recurrent layers only with the activations Relu, Sigmoid and Tanh"""
+    return set(op.activations) <= ACTIVATIONS.keys()
+
+
+@accepts(tri.Rnn, tri.Gru, tri.Lstm)
+def plain_walk(op: tri.Recurrent) -> bool:
+    """Runs recurrent layers only without clip and sequence_lens, with layout 0"""
+    return not op.clip and op.sequence_lens is None and op.layout == 0
+
+
+@accepts(tri.Lstm)
+def plain_lstm(op: tri.Lstm) -> bool:
+    """Runs LSTM only without peepholes, projection and input_forget"""
+    return op.p is None and op.projection is None and not op.input_forget
 
 
 @template(tri.Rnn)

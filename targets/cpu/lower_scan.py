@@ -11,9 +11,9 @@ from .kernel import KernelBuilder
 from .lower_reduce import Reduction
 from .number import Number, compute_dtype
 from .parallel import each
+from .registry import template
 from .sink import Sink, each_vector
 from .strips import strip_shape
-from .target import template
 from .windows import neighbours, repeated
 
 Better = Callable[[Number, Number], Number]

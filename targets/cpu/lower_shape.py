@@ -7,8 +7,8 @@ from .buffer import Buffer, Lanes
 from .index import Index, place_dtype
 from .kernel import KernelBuilder
 from .number import Number
+from .registry import indexed, template
 from .sink import Sink
-from .target import indexed, template
 from .windows import neighbours, repeated
 
 

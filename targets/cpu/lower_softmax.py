@@ -10,9 +10,9 @@ from .buffer import Buffer, Lanes
 from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, is_strict
+from .registry import template
 from .sink import Sink
 from .strips import Strip, each_strip, strip_shape
-from .target import template
 
 Finish = Callable[[Number, list[Index], Lanes | None], None]
 

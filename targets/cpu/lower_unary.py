@@ -8,7 +8,7 @@ from ...dialects.core.op import Op
 from . import approximation, trigonometry
 from .conversion import widened
 from .number import Number, math
-from .target import elementwise
+from .registry import elementwise
 
 
 @elementwise(tri.Neg)

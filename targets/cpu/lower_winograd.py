@@ -16,8 +16,8 @@ from .kernel import KernelBuilder
 from .number import Number
 from .panels import STREAMED, DirectPanel
 from .parallel import Piece, Section, each, spread
+from .registry import template
 from .sink import Sink, each_vector
-from .target import template
 from .tiles import choose_tile
 from .windows import Axis
 from .winograd_layout import Layout, winograd_layout

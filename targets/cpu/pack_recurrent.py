@@ -15,7 +15,7 @@ from ...passes.rewriting import NoMatch, Rewriter, rewrite
 from .machine_pattern import MachinePattern
 from .number import compute_dtype
 from .packed_constants import constant_before, packed_constant
-from .recurrent_limits import refusal
+from .registry import TABLE
 
 
 class PackRecurrent(Pass):
@@ -39,8 +39,8 @@ class _Pack(MachinePattern):
     root = (tri.Rnn, tri.Gru, tri.Lstm)
 
     def rewrite(self, op: tri.Recurrent, rewriter: Rewriter) -> None:
-        if reason := refusal(op):
-            raise NoMatch(reason)
+        if broken := TABLE.broken_limit(op):
+            raise NoMatch(broken)
         x = tensor_of(op.x.type)
         if x.dtype != compute_dtype(x.dtype) or not x.size:
             raise NoMatch("has inputs of a type that is widened, or none")

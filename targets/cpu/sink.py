@@ -14,7 +14,7 @@ from .index import Index
 from .kernel import KernelBuilder
 from .number import Number, compute_dtype, constant_of, element_type
 from .parallel import Piece, Section, each, spread
-from .target import lowering_of
+from .registry import lowering_of
 from .transposition import contiguous_axis, copy_transposed
 
 DISTANT = 512 << 10

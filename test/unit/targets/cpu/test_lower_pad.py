@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir, new_context
-from trivium.targets.core import limit_text
 from trivium.targets.cpu import TARGET
 from trivium.targets.cpu.lower_pad import has_few_boxes, most_runs, runs
+from trivium.targets.lowering_table import limit_text
 
 
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap", "constant"])
