@@ -8,6 +8,7 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.tile.setting import Setting
+from ....passes.core import Pass
 from ....passes.pipeline import Pipeline
 from ...core import Progress
 from ...options import Options
@@ -17,10 +18,12 @@ from ..schedule.choose_blocks import choose_setting, next_setting, settings_of
 from ..schedule.tuning_file import is_for, read_entries
 from .compile_sources import Failure, Job, compile_sources
 from .compiled import Compiled
-from .pipeline import kernel_passes
+from .drop_bounds import DropBounds
 from .print_kernel import print_kernel
 from .resources import misfit, obstacle, resources
+from .simplify_indices import SimplifyIndices
 from .source import Source
+from .use_descriptors import UseDescriptors
 
 ATTEMPTS = 6
 """How many settings of a kernel are compiled at most until one fits."""
@@ -174,6 +177,12 @@ def _compile(
         else:
             made.append(code)
     return made
+
+
+def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:
+    """Return the passes that fit kernels to an architecture and to their settings."""
+    moves = (UseDescriptors(),) if architecture.descriptors else ()
+    return (SimplifyIndices(), *moves, DropBounds())
 
 
 def fitted_source(

@@ -18,11 +18,11 @@ from ...options import TF32, Options
 from ...orders import channels_last, row_major
 from ...program import Program
 from ...tuning_file import PACKAGED
+from ..lower.to_tile import LowerToTile
 from ..schedule.architecture import Architecture
 from ..schedule.tuning_file import tuning_format
 from .compile_kernels import KernelCode, Settled, settle
 from .compiled import Descriptor
-from .pipeline import lowering_passes
 from .resources import least_driver, resources
 from .source import Parameter
 
@@ -37,7 +37,7 @@ def compile_for_gpu(
     Raises CompileError with all kernels that an architecture does not take.
     """
     precision = TF32 if options.precision == TF32 else "ieee"
-    Pipeline(lowering_passes(precision)).run(module)
+    Pipeline((LowerToTile(precision),)).run(module)
     kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
     codes = {each: settle(kernels, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)

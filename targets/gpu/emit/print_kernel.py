@@ -9,6 +9,7 @@ from ....dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ....dialects.core.location import describe, node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
+from .print_body import print_block
 from .print_grid import launch_grid
 from .printer import Printer
 from .source import Source
@@ -30,7 +31,9 @@ def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
     """
     try:
         printer = Printer(kernel, strict)
-        body = printer.body() or ["    pass"]
+        print_block(printer, kernel.block)
+        if not printer.lines:
+            printer.emit("pass")
         grid = launch_grid(kernel)
     except Unsupported as error:
         message = f"'{kernel.op_name}' op {error}"
@@ -39,7 +42,7 @@ def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
     arguments += [f"{block}: tl.constexpr" for block in kernel.block_sizes]
     head = wrapped(f"def {kernel.sym_name}({', '.join(arguments)}):")
     return Source(
-        text="\n".join([HEAD + printer.helpers + "@triton.jit", *head, *body, ""]),
+        text="\n".join([HEAD + printer.helpers + "@triton.jit", *head, *printer.lines, ""]),
         name=kernel.sym_name,
         parameters=tuple(printer.parameters),
         constexprs=tuple(kernel.block_sizes.items()),

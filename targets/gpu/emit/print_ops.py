@@ -1,9 +1,7 @@
 """How each op of the `tile` dialect is written in Triton's language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....dialects import tile
 from ....dialects.core.errors import Unsupported
@@ -11,14 +9,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES, is_float
 from ....dialects.tile.types import Size
-from .loop_names import starts_variable
+from .printer import PRODUCT, Printer
 from .spelling import element, language_type, literal
-
-if TYPE_CHECKING:
-    from .printer import Printer
-
-INT32_ELEMENTS = 2**31
-"""From here on, 32 bits do not count the elements of a tensor."""
 
 SIGNS: Mapping[str, str] = {
     "add": "+",
@@ -40,12 +32,6 @@ SIGNS: Mapping[str, str] = {
     "ge": ">=",
 }
 """Functions of two numbers that are operators. On tiles, `//` rounds toward zero."""
-
-PRODUCT = "_product"
-HELPERS: Mapping[str, str] = {
-    PRODUCT: f"@triton.jit\ndef {PRODUCT}(a, b):\n    return a * b\n",
-}
-"""Functions that kernels call, by name."""
 
 STRICT: Mapping[str, str] = {"div": "tl.div_rn", "sqrt": "tl.sqrt_rn"}
 """What rounds f32 to the nearest number; the others are off by a unit or two in the last place."""
@@ -176,121 +162,6 @@ def _transpose(printer: Printer, op: tile.Transpose) -> str:
     return f"tl.trans({printer.name(op.x)})"
 
 
-# -- memory ---------------------------------------------------------------------------------------
-
-
-def _load(printer: Printer, op: tile.Load) -> str:
-    dtype = printer.memory(op.memory).dtype
-    arguments = [_place(printer, op)]
-    if inside := _inside(printer, op):
-        pad = literal(op.pad, "i8" if dtype == "i1" else dtype)
-        arguments += [f"mask={inside}", f"other={pad}"]
-    text = f"tl.load({', '.join(arguments)})"
-    return f"{text} != 0" if dtype == "i1" else text
-
-
-def _store(printer: Printer, op: tile.Store) -> None:
-    dtype = printer.tile(op.value).dtype
-    value = printer.name(op.value)
-    if dtype == "i1":
-        value = f"{value}.to(tl.int8)"
-    arguments = [_place(printer, op), value]
-    if inside := _inside(printer, op):
-        arguments.append(f"mask={inside}")
-    if op.accumulate and DTYPES[dtype].bits < 32 and dtype not in ("f16", "bf16"):
-        raise Unsupported(f"adds to {dtype} in memory, which Triton does not")
-    function = "tl.atomic_add" if op.accumulate else "tl.store"
-    arguments += ['sem="relaxed"'] if op.accumulate else []
-    printer.emit(f"{function}({', '.join(arguments)})")
-
-
-def _load_block(printer: Printer, op: tile.LoadBlock) -> str:
-    text = f"{printer.descriptor(op.memory, op.block)}.load([{_listed(printer, op.offsets)}])"
-    return f"{text} != 0" if printer.memory(op.memory).dtype == "i1" else text
-
-
-def _store_block(printer: Printer, op: tile.StoreBlock) -> None:
-    block = [str(size) for size in printer.tile(op.value).shape]
-    value = printer.name(op.value)
-    if printer.tile(op.value).dtype == "i1":
-        value = f"{value}.to(tl.int8)"
-    descriptor = printer.descriptor(op.memory, block)
-    printer.emit(f"{descriptor}.store([{_listed(printer, op.offsets)}], {value})")
-
-
-def _listed(printer: Printer, values: Sequence[ir.Value]) -> str:
-    return ", ".join(printer.word(value) for value in values)
-
-
-def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
-    """Print the pointers to the elements at some indices."""
-    memory = printer.memory(op.memory)
-    if (most := max(memory.shape, default=0)) > INT32_ELEMENTS:
-        raise Unsupported(f"has a dimension of {most} elements, indices go to {INT32_ELEMENTS}")
-    large = memory.extent >= INT32_ELEMENTS
-    terms = [printer.pointer(op.memory)]
-    for index, stride in zip(op.indices, memory.strides, strict=True):
-        word = printer.word(index)
-        if index in printer.numbers and word == "0":
-            continue
-        if large and index not in printer.numbers:
-            word = f"tl.cast({word}, tl.int64)"
-        terms.append(word if stride == 1 else f"{word} * {stride}")
-    return " + ".join(terms)
-
-
-def _inside(printer: Printer, op: tile.Load | tile.Store) -> str:
-    """Print which of some indices are in bounds; "" when nothing is to be checked."""
-    checks: list[str] = []
-    sizes = printer.memory(op.memory).shape
-    for dim, (index, size) in enumerate(zip(op.indices, sizes, strict=True)):
-        word = printer.word(index)
-        if index in printer.numbers and word.isdecimal() and int(word) < size:
-            continue
-        checks += [f"({word} >= 0)"] if dim in op.low else []
-        checks += [f"({word} < {size})"] if dim in op.high else []
-    return checks[0][1:-1] if len(checks) == 1 else " & ".join(checks)
-
-
-# -- loops ----------------------------------------------------------------------------------------
-
-
-def _for(printer: Printer, op: tile.For) -> None:
-    index, *arguments = op.block.arguments
-    names: list[str] = []
-    for argument, value, result in zip(arguments, op.carried, op.results, strict=True):
-        if starts_variable(value, op) and printer.name(value).isidentifier():
-            printer.words[argument] = printer.words[value]
-        else:
-            printer.assign(argument, printer.name(value), "carried")
-        names.append(printer.words[argument])
-        printer.words[result] = names[-1]
-    bounds = _listed(printer, [op.lower, op.upper, op.step])
-    stages = f", num_stages={op.stages}" if op.stages else ""
-    name = printer.variable(index, "i")
-    printer.emit(f"for {name} in {'tl.' if stages else ''}range({bounds}{stages}):")
-    printer.loops.enter(op, names)
-    printer.depth += 1
-    before = len(printer.lines)
-    printer.print_block(op.block)
-    _next_turn(printer, names, [printer.name(value) for value in _yielded(op)])
-    if len(printer.lines) == before:
-        printer.emit("pass")
-    printer.depth -= 1
-
-
-def _next_turn(printer: Printer, names: Sequence[str], values: Sequence[str]) -> None:
-    changes = [(name, value) for name, value in zip(names, values, strict=True) if name != value]
-    if changes:
-        left, right = zip(*changes, strict=True)
-        printer.emit(f"{', '.join(left)} = {', '.join(right)}")
-
-
-def _yielded(op: tile.For) -> list[ir.Value]:
-    last = op.block.operations[len(op.block.operations) - 1]
-    return list(last.operation.operands)
-
-
 EXPRESSIONS: Mapping[type[Op], Callable[[Any, Any], str]] = {
     tile.Arange: _arange,
     tile.Binary: _binary,
@@ -299,8 +170,6 @@ EXPRESSIONS: Mapping[type[Op], Callable[[Any, Any], str]] = {
     tile.Dot: _dot,
     tile.Expand: _expand,
     tile.Full: _full,
-    tile.Load: _load,
-    tile.LoadBlock: _load_block,
     tile.ProgramId: _program_id,
     tile.Reduce: _reduce,
     tile.Scan: _scan,
@@ -308,25 +177,4 @@ EXPRESSIONS: Mapping[type[Op], Callable[[Any, Any], str]] = {
     tile.Unary: _unary,
     tile.Where: _where,
 }
-STATEMENTS: Mapping[type[Op], Callable[[Any, Any], None]] = {
-    tile.For: _for,
-    tile.Store: _store,
-    tile.StoreBlock: _store_block,
-}
-
-
-def default_name(printer: Printer, op: Op) -> str:
-    """Return what a value without a name of its own is called."""
-    if isinstance(op, (tile.Load, tile.LoadBlock)):
-        return printer.hint(op.memory)
-    if isinstance(op, (tile.Unary, tile.Binary)):
-        return op.function
-    if isinstance(op, tile.Reduce):
-        return op.kind
-    if isinstance(op, tile.Scan):
-        return f"cum{op.kind}"
-    if isinstance(op, tile.Cast) and printer.word(op.x).isidentifier():
-        return f"{printer.word(op.x)}_{op.to}"
-    if isinstance(op, tile.Arange):
-        return f"{op.block.lower()}_range"
-    return op.op_name.partition(".")[2]
+"""Ops whose result is one expression; those on memory are in `print_memory.py`."""

@@ -1,20 +1,24 @@
 """Print the body of a kernel: lines of source, and names for its values."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ....dialects import tile
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
-from ....dialects.core.op import Op, view
 from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
 from . import print_grid
 from .loop_names import LoopNames
 from .names import Names
-from .print_ops import EXPRESSIONS, HELPERS, STATEMENTS, default_name
 from .source import Parameter
-from .spelling import SIGNATURE, element, language_type, literal
+from .spelling import SIGNATURE, language_type
 from .wrapping import wrapped
+
+PRODUCT = "_product"
+HELPERS: Mapping[str, str] = {
+    PRODUCT: f"@triton.jit\ndef {PRODUCT}(a, b):\n    return a * b\n",
+}
+"""Functions that kernels call, by name."""
 
 
 class Printer:
@@ -36,7 +40,7 @@ class Printer:
         self.arguments: dict[ir.Value, int] = {}
         self.parameters: list[Parameter] = []
         self._declare()
-        self._programs = self._print_programs()
+        self.programs = self._print_programs()
 
     @property
     def helpers(self) -> str:
@@ -44,19 +48,6 @@ class Printer:
         text = "\n".join(self.lines)
         used = [helper for name, helper in HELPERS.items() if f"{name})" in text]
         return "".join(f"{helper}\n\n" for helper in used)
-
-    def body(self) -> list[str]:
-        """Print all lines of the body."""
-        self.print_block(self.kernel.block)
-        if not self.lines:
-            self.emit("pass")
-        return self.lines
-
-    def print_block(self, block: ir.Block) -> None:
-        for operation in block.operations:
-            op = view(operation)
-            assert op is not None, "kernels are made of ops of the tile dialect"
-            self._print(op)
 
     def emit(self, line: str) -> None:
         self.lines += wrapped(line, self.depth)
@@ -72,6 +63,10 @@ class Printer:
         if value not in self.numbers:
             return self.words[value]
         return f"tl.full((), {self.words[value]}, {language_type(self.tile(value).dtype)})"
+
+    def listed(self, values: Sequence[ir.Value]) -> str:
+        """Return values as arguments of a call."""
+        return ", ".join(map(self.word, values))
 
     def tile(self, value: ir.Value) -> Tile:
         """Return the type of a value that is a tile."""
@@ -95,6 +90,11 @@ class Printer:
         if isinstance(location, ir.NameLoc):
             return location.name_str
         return self.loops.wish(value) or wish
+
+    def number(self, value: ir.Value, word: str) -> None:
+        """Give a value the spelling of a number, which needs no line."""
+        self.words[value] = word
+        self.numbers.add(value)
 
     # -- memory -------------------------------------------------------------------------------
 
@@ -149,28 +149,7 @@ class Printer:
     def _sizes(self, value: ir.Value) -> list[str]:
         return [str(size) for size in self.tile(value).shape]
 
-    # -- ops ----------------------------------------------------------------------------------
-
-    def _print(self, op: Op) -> None:
-        if op.terminator or isinstance(op, tile.View):
-            return
-        if isinstance(op, tile.BlockSize):
-            self._number(op.y, op.block)
-        elif isinstance(op, tile.Full) and not op.shape:
-            dtype = self.tile(op.y).dtype
-            self._number(op.y, literal(element(op.value, dtype), dtype))
-        elif isinstance(op, tile.Expand) and self.tile(op.x).shape:
-            self.words[op.y] = _expanded(self.words[op.x], op.axis, len(self.tile(op.x).shape))
-        elif isinstance(op, tile.ProgramId) and self._programs:
-            self.words[op.y] = self._programs[op.axis]
-        elif type(op) in STATEMENTS:
-            STATEMENTS[type(op)](self, op)
-        else:
-            self.assign(op.results[0], EXPRESSIONS[type(op)](self, op), default_name(self, op))
-
-    def _number(self, value: ir.Value, word: str) -> None:
-        self.words[value] = word
-        self.numbers.add(value)
+    # -- grid ---------------------------------------------------------------------------------
 
     def _print_programs(self) -> list[str]:
         """Print where a program is on each axis, when it only knows its number."""
@@ -186,9 +165,3 @@ class Printer:
         for line in print_grid.program_lines(self.kernel, names):
             self.emit(line)
         return names
-
-
-def _expanded(word: str, axis: int, rank: int) -> str:
-    places = [":"] * rank
-    places.insert(axis, "None")
-    return f"{word}[{', '.join(places)}]"

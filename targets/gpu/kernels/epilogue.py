@@ -8,7 +8,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape, Tensor
-from ..target import lowering_of
+from ..registry import lowering_of
 from .buffer import Argument, Buffer
 from .builder import KernelBuilder
 from .coordinates import Coordinates

@@ -4,18 +4,32 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ....dialects.core.tensor import DTYPES, numpy_dtype
 from .value import Number, full
 
-if TYPE_CHECKING:
-    from .rows import Columns
-
 State = Sequence[Number]
 """What is known of some elements: some numbers for each lane, or for each row."""
+
+
+class Columns(Protocol):
+    """A block of columns of the rows that are reduced."""
+
+    @property
+    def index(self) -> Number:
+        """Return the index of each column."""
+        ...
+
+    def only(self, number: Number, otherwise: float) -> Number:
+        """Replace the elements beyond the end of a row."""
+        ...
+
+    def count(self, dtype: str) -> Number:
+        """Return the number of elements of each row in the block."""
+        ...
 
 
 class Fold(ABC):
@@ -30,7 +44,7 @@ class Fold(ABC):
     def identities(self) -> tuple[float, ...]: ...
 
     @abstractmethod
-    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+    def lift(self, x: Number, columns: Columns) -> list[Number]:
         """Return what is known of single elements; those behind a row's end must not count."""
 
     @abstractmethod
@@ -41,7 +55,7 @@ class Fold(ABC):
     def merge(self, state: State) -> list[Number]:
         """Put together what the lanes along dimension 1 know."""
 
-    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+    def reduce(self, x: Number, columns: Columns) -> list[Number]:
         """Return what is known of the elements of rows that are there whole."""
         return self.merge(self.lift(x, columns))
 
@@ -68,7 +82,7 @@ class Plain(Fold):
             return (0 if self.kind == "sum" else 1,)
         return (extreme(self.dtype, least=self.kind == "max"),)
 
-    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+    def lift(self, x: Number, columns: Columns) -> list[Number]:
         return [x]
 
     def combine(self, a: State, b: State) -> list[Number]:
@@ -103,7 +117,7 @@ class LogSum(Fold):
     def identities(self) -> tuple[float, ...]:
         return (-math.inf, 0.0)
 
-    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+    def lift(self, x: Number, columns: Columns) -> list[Number]:
         return [x, full(1, self.dtype, x.shape)]
 
     def combine(self, a: State, b: State) -> list[Number]:
@@ -117,7 +131,7 @@ class LogSum(Fold):
         powers = self.powers(state[0], top) * state[1]
         return [top, powers.reduce("sum", 1).named("total")]
 
-    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+    def reduce(self, x: Number, columns: Columns) -> list[Number]:
         top = x.reduce("max", 1).named("top")
         return [top, self.powers(x, top).reduce("sum", 1).named("total")]
 
@@ -149,7 +163,7 @@ class Moments(Fold):
     def identities(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0)
 
-    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+    def lift(self, x: Number, columns: Columns) -> list[Number]:
         one = full(1, self.dtype, x.shape)
         return [columns.only(one, 0), x, full(0, self.dtype, x.shape)]
 
@@ -166,7 +180,7 @@ class Moments(Fold):
         away = mean - middle.expand(1)
         return [total, middle, (squares + count * away * away).reduce("sum", 1).named("squares")]
 
-    def reduce(self, x: Number, columns: "Columns") -> list[Number]:
+    def reduce(self, x: Number, columns: Columns) -> list[Number]:
         count = columns.count(self.dtype)
         mean = (x.reduce("sum", 1) / count).named("mean")
         away = columns.only(x - mean.expand(1), 0)
@@ -192,7 +206,7 @@ class Extreme(Fold):
     def identities(self) -> tuple[float, ...]:
         return (extreme(self.dtype, least=self.kind == "max"), -1 if self.last else 2**31 - 1)
 
-    def lift(self, x: Number, columns: "Columns") -> list[Number]:
+    def lift(self, x: Number, columns: Columns) -> list[Number]:
         missing = int(self.identities[1])
         return [x, columns.only(columns.index, missing)]
 

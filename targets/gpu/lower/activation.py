@@ -6,7 +6,7 @@ from ....dialects import tri
 from ..kernels import approximation
 from ..kernels.conversion import convert
 from ..kernels.value import Number
-from ..target import elementwise
+from ..registry import elementwise
 
 
 @elementwise(tri.Elu)

@@ -18,6 +18,7 @@ from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Sink
 from ..kernels.loop import loop
 from ..kernels.value import Number, block_size, compute_dtype, dot, full, scalar, zeros
+from ..registry import accepts, template
 from ..schedule.attention_plan import (
     KEYS_MULTIPLE,
     MOST_DEPTH,
@@ -27,12 +28,11 @@ from ..schedule.attention_plan import (
 )
 from ..schedule.candidates import attention_settings
 from ..schedule.product_blocks import next_power
-from ..target import GPU, template
 
 LOG2_E = math.log2(math.e)
 
 
-@GPU.accepts(tri.Attention)
+@accepts(tri.Attention)
 def heads_of_at_most_256(op: tri.Attention) -> bool:
     """Takes queries and values of at most 256 elements."""
     return max(tensor_of(v.type).shape[-1] for v in (op.q, op.v)) <= MOST_DEPTH

@@ -10,7 +10,7 @@ from ..kernels.conversion import convert
 from ..kernels.power import EASY_POWERS, integer_power, power, snapped
 from ..kernels.remainder import quotient, remainder
 from ..kernels.value import Number
-from ..target import GPU, elementwise
+from ..registry import accepts, elementwise
 
 
 @elementwise(tri.Div)
@@ -29,7 +29,7 @@ def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
     return rest.not_equal(0).logical_and(opposite).select(rest + b, rest)
 
 
-@GPU.accepts(tri.Mod)
+@accepts(tri.Mod)
 def mod_of_at_most_f32(op: tri.Mod) -> bool:
     """Takes remainders of integers and of floats up to f32."""
     return tensor_of(op.a.type).dtype != "f64"

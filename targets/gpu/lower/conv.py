@@ -9,7 +9,7 @@ from ..kernels.convolution import Convolution
 from ..kernels.epilogue import Sink
 from ..kernels.factor import as_bytes
 from ..kernels.windows import ConvolutionReach, Kernels, Reach, TransposedReach, Windows
-from ..target import template
+from ..registry import template
 
 
 @template(tri.Conv)

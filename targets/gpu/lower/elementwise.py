@@ -5,7 +5,7 @@ from ....dialects.core.attributes import tensor_of
 from ...elementwise import SHARED
 from ..kernels.conversion import cast, reinterpret
 from ..kernels.value import Number
-from ..target import elementwise
+from ..registry import elementwise
 
 
 @elementwise(tri.Cast)

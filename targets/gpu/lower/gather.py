@@ -9,7 +9,7 @@ from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.fill import Reader
 from ..kernels.value import Number, scalar
-from ..target import indexed
+from ..registry import indexed
 
 
 def place_in(index: Number, size: int) -> Number:

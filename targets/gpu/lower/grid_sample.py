@@ -14,8 +14,8 @@ from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Sink
 from ..kernels.spread import power_from
 from ..kernels.value import Number, compute_dtype, scalar
+from ..registry import template
 from ..schedule.candidates import rectangle_settings
-from ..target import template
 
 _CUBIC = -0.75
 Tap = tuple[Number, Number]  # where on an axis, an i32, and how much it counts

@@ -17,7 +17,7 @@ from ..kernels.builder import Kernel, KernelBuilder
 from ..kernels.epilogue import Sink
 from ..kernels.fill import Reader, fill
 from ..kernels.value import Number
-from ..target import lowering_of
+from ..registry import is_elementwise, lowering_of
 
 WORDS = 4
 """How many ops of a group its kernel is named after."""
@@ -50,8 +50,8 @@ class _Body:
             op.y: op for op in body if isinstance(op, tri.Constant)
         }
         self.work = [op for op in body if not isinstance(op, tri.Constant)]
-        roads = [lowering_of(op).road for op in self.work]
-        self.anchor = next((i for i, road in enumerate(roads) if road != "elementwise"), None)
+        anchors = (i for i, op in enumerate(self.work) if not is_elementwise(op))
+        self.anchor = next(anchors, None)
         self.inputs: Mapping[ir.Value, Buffer] = {
             v: self._argument(v, self._name(v)) for v in inputs
         }
@@ -81,7 +81,7 @@ class _Body:
         sinks = [self._sink(value, epilogue) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
         lowering = lowering_of(anchor)
-        if lowering.road == "template":
+        if lowering.kind == "template":
             lowering.function(anchor, self.kernel, *operands, *sinks)
             return
         made = lowering.function(anchor, *operands)

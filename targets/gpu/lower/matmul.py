@@ -13,7 +13,7 @@ from ..kernels.depth import FlatDepth
 from ..kernels.epilogue import Sink
 from ..kernels.factor import Matrix, as_bytes
 from ..kernels.value import Number
-from ..target import GPU, template
+from ..registry import accepts, template
 
 
 @template(tri.MatMul)
@@ -26,7 +26,7 @@ def lower_mat_mul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y
     _multiply(kernel, left, right, y.over((*batch, left.shape[-2], right.shape[-1])))
 
 
-@GPU.accepts(tri.Gemm)
+@accepts(tri.Gemm)
 def whole_scales_for_integers(op: tri.Gemm) -> bool:
     """Scales products of integers only by whole numbers"""
     whole = op.alpha.is_integer() and op.beta.is_integer()

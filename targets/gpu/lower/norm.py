@@ -12,9 +12,9 @@ from ..kernels.normalization import change_rows
 from ..kernels.reductions import Moments, Plain
 from ..kernels.rows import Columns, Layout, Rows, fold_parts, merge_parts
 from ..kernels.value import Number, compute_dtype, full
+from ..registry import indexed, template
 from ..schedule.product_blocks import next_power
 from ..schedule.row_plan import RowPlan, change_plan, normalization_plan
-from ..target import indexed, template
 
 
 @template(tri.LayerNorm)

@@ -4,7 +4,7 @@ from ....dialects import tri
 from ..kernels.buffer import Buffer
 from ..kernels.fill import Reader
 from ..kernels.value import Number, scalar
-from ..target import indexed
+from ..registry import indexed
 
 
 @indexed(tri.Pad)

@@ -14,8 +14,8 @@ from ..kernels.epilogue import Sink
 from ..kernels.loop import loop
 from ..kernels.reductions import Plain, extreme
 from ..kernels.value import Number, compute_dtype, full
+from ..registry import template
 from ..schedule.row_plan import flat_block
-from ..target import template
 from .reduce import reduce_dims
 
 MOST_UNROLLED = 16

@@ -5,7 +5,7 @@ from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.fill import Reader
 from ..kernels.value import Number
-from ..target import indexed
+from ..registry import indexed
 
 
 @indexed(tri.DepthToSpace)

@@ -13,8 +13,8 @@ from ..kernels.epilogue import Sink
 from ..kernels.reductions import Fold, LogSum, Plain
 from ..kernels.rows import Columns, Layout, fold_rows
 from ..kernels.value import Number, compute_dtype
+from ..registry import template
 from ..schedule.row_plan import reduction_plan
-from ..target import template
 
 Change = Callable[[Number], Number]
 

@@ -19,7 +19,7 @@ from ..kernels.conversion import convert
 from ..kernels.epilogue import Sink
 from ..kernels.loop import loop
 from ..kernels.value import Number, aligned, compute_dtype, full, scalar
-from ..target import template
+from ..registry import template
 
 UNROLLED = 16
 """Products of taps that are written out; of more, an axis of many is a loop."""

@@ -11,8 +11,8 @@ from ..kernels.loop import loop
 from ..kernels.reductions import Extreme, Plain, extreme
 from ..kernels.rows import Layout, Rows
 from ..kernels.value import Number, compute_dtype, full, scalar
+from ..registry import accepts, template
 from ..schedule.row_plan import WHOLE_ROW, scan_plan, whole_plan
-from ..target import GPU, template
 from .reduce import SUMS, reduce_dims
 
 MOST_TAKEN = 64
@@ -88,7 +88,7 @@ def _accumulate(
     loop(0, blocks * plan.columns, plan.columns, start, turn, "first")
 
 
-@GPU.accepts(tri.TopK)
+@accepts(tri.TopK)
 def takes_at_most_64(op: tri.TopK) -> bool:
     """Takes at most 64 elements, of rows of at most 16384."""
     return op.k <= MOST_TAKEN and tensor_of(op.x.type).shape[op.axis] <= WHOLE_ROW

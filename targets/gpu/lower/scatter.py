@@ -15,7 +15,7 @@ from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.fill import Reader
 from ..kernels.loop import loop
 from ..kernels.value import Number, aligned, scalar
-from ..target import GPU, indexed
+from ..registry import accepts, indexed
 from .gather import place_in
 
 Step = Callable[[Number, Number], Number]
@@ -90,13 +90,13 @@ def _combined(reduction: str, old: Number, new: Number) -> Number:
     return old.maximum(new) if reduction == "max" else old.minimum(new)
 
 
-@GPU.accepts(tri.ScatterElements)
+@accepts(tri.ScatterElements)
 def few_elements(op: tri.ScatterElements) -> bool:
     """Scatters at most 1024 updates along the axis."""
     return tensor_of(op.indices.type).shape[op.axis] <= MOST
 
 
-@GPU.accepts(tri.ScatterNd)
+@accepts(tri.ScatterNd)
 def few_slices(op: tri.ScatterNd) -> bool:
     """Scatters at most 1024 slices."""
     return math.prod(tensor_of(op.indices.type).shape[:-1]) <= MOST

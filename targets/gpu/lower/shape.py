@@ -12,7 +12,7 @@ from ..kernels.epilogue import Sink
 from ..kernels.fill import Reader
 from ..kernels.spread import in_a_row
 from ..kernels.value import Number, scalar
-from ..target import indexed, template
+from ..registry import indexed, template
 
 
 @indexed(tri.Reshape)

@@ -9,7 +9,7 @@ from ..kernels.normalization import change_rows
 from ..kernels.reductions import Extreme, LogSum
 from ..kernels.rows import Columns
 from ..kernels.value import Number, compute_dtype
-from ..target import template
+from ..registry import template
 
 
 @template(tri.Softmax)

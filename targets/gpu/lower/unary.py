@@ -6,7 +6,7 @@ from ....dialects import tri
 from ....dialects.core.op import Op
 from ..kernels import approximation, hyperbolic, trigonometry
 from ..kernels.value import Number
-from ..target import elementwise
+from ..registry import elementwise
 
 SAME: dict[type[Op], str] = {
     tri.Ceil: "ceil",

@@ -12,8 +12,8 @@ from sources import AMPERE, HOPPER, needs_triton
 from trivium.dialects import tile, tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
-from trivium.targets.gpu.emit.pipeline import kernel_passes
 from trivium.targets.gpu.emit.print_kernel import print_kernel
 from trivium.targets.gpu.emit.resources import misfit
 from trivium.targets.gpu.lower.group import lower_group

@@ -8,7 +8,7 @@ from groups import build_group
 from printed import run_printed
 from sources import needs_triton
 from trivium.dialects.core.op import Op
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule.architecture import find_architecture
 
 COUNT = 3

@@ -17,7 +17,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Array
 from trivium.targets.gpu import TARGET
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule.architecture import Architecture
 from trivium.targets.gpu.schedule.attention_plan import AttentionSizes, attention_plan
 

@@ -13,7 +13,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.op import Op
 from trivium.targets.gpu import TARGET
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 
 PLAIN: Order = (0, 1, 2, 3)
 CHANNELS_LAST: Order = (0, 2, 3, 1)

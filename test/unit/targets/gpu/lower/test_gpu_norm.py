@@ -14,7 +14,7 @@ from printed import run_printed
 from sources import AMPERE, HOPPER, needs_triton
 from trivium.dialects import tri
 from trivium.dialects.core.tensor import Array
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule import row_plan
 from trivium.targets.gpu.schedule.architecture import Architecture
 from trivium.targets.gpu.schedule.row_plan import normalization_plan

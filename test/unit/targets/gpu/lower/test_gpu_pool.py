@@ -14,7 +14,7 @@ from printed import run_printed
 from sources import HOPPER, needs_triton
 from trivium.dialects import tri
 from trivium.dialects.core.tensor import Array
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 
 CHANNELS_LAST = (0, 2, 3, 1)
 ORDERS = [(), CHANNELS_LAST, (1, 0, 3, 2)]

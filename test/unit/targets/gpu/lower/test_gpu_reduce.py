@@ -16,7 +16,7 @@ from sources import HOPPER, needs_triton
 from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.tensor import Array
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule.row_plan import reduction_plan
 
 FLOATS = ("float32", "float16", ml_dtypes.bfloat16, "float64")

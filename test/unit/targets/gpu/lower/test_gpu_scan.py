@@ -16,7 +16,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Array
 from trivium.targets.gpu import TARGET
-from trivium.targets.gpu.emit.pipeline import kernel_passes
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.schedule.architecture import Architecture
 
 TYPES = ("float32", "float16", ml_dtypes.bfloat16, "float64", "int8", "uint16", "int32", "uint64")
