@@ -19,7 +19,7 @@ from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
 from .emit.package import compile_for_gpu
 from .fuse_prologues import FusePrologues
-from .layout.choose_orders import ChooseOrders
+from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
 from .registry import TABLE, is_elementwise
 from .schedule.architecture import TARGET, Architecture, find_architectures
@@ -57,7 +57,7 @@ class GpuTarget(Target):
         return compile_for_gpu(module, _architectures(options), options, progress)
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
-        return (InsertCopies(), *([FusePrologues(), ChooseOrders()] if opt_level else []))
+        return (InsertCopies(), *([FusePrologues(), ChooseDimOrders()] if opt_level else []))
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -20,7 +20,7 @@ from .compile_sources import Failure, Job, compile_sources
 from .compiled import Compiled
 from .drop_bounds import DropBounds
 from .print_kernel import print_kernel
-from .resources import misfit, obstacle, resources
+from .resources import exceeded_limit, rejection, resources
 from .simplify_indices import SimplifyIndices
 from .source import Source
 from .use_descriptors import UseDescriptors
@@ -39,7 +39,7 @@ class KernelCode:
 
 
 @dataclass(frozen=True)
-class Misfit:
+class Rejected:
     """Say why a kernel is not taken as it is; with its code, if that would run, only slowly."""
 
     reason: str
@@ -47,7 +47,7 @@ class Misfit:
 
 
 @dataclass(frozen=True)
-class Settled:
+class CompiledKernel:
     """Hold a kernel with its setting, the same with others to try, and what tuning said of it."""
 
     chosen: KernelCode
@@ -55,12 +55,12 @@ class Settled:
     entry: Entry[Setting] | None = None
 
 
-def settle(
+def compile_kernels(
     kernels: Sequence[tile.Kernel],
     architecture: Architecture,
     options: Options,
     progress: Progress,
-) -> dict[str, Settled]:
+) -> dict[str, CompiledKernel]:
     """Choose settings of kernels and compile them; a setting that does not fit makes way.
 
     With `options.candidates`, all other settings that fit are compiled too. Raises CompileError
@@ -69,11 +69,11 @@ def settle(
     file = options.tuning if is_for(options.tuning, architecture.name) else ""
     tuned = read_entries(file, architecture.name)
     by_name = {kernel.sym_name: kernel for kernel in kernels}
-    settled = _choose(by_name, tuned, architecture, options, progress)
-    others = _others(by_name, settled, architecture, options, progress)
+    compiled = _choose(by_name, tuned, architecture, options, progress)
+    others = _others(by_name, compiled, architecture, options, progress)
     return {
-        name: Settled(chosen, tuple(others.get(name, ())), tuned.get(name))
-        for name, chosen in settled.items()
+        name: CompiledKernel(chosen, tuple(others.get(name, ())), tuned.get(name))
+        for name, chosen in compiled.items()
     }
 
 
@@ -92,7 +92,7 @@ def _choose(
         name: [choose_setting(kernel, architecture, tuned.get(name))]
         for name, kernel in kernels.items()
     }
-    misfits: dict[str, list[Misfit]] = {name: [] for name in kernels}
+    rejected: dict[str, list[Rejected]] = {name: [] for name in kernels}
     made: dict[str, KernelCode] = {}
     faults: list[str] = []
     lacking = list(kernels)
@@ -104,23 +104,23 @@ def _choose(
             if isinstance(result, KernelCode):
                 made[name] = result
                 continue
-            misfits[name].append(result)
+            rejected[name].append(result)
             following = next_setting(kernels[name], tried[name], architecture)
             if following is not None and len(tried[name]) < ATTEMPTS:
                 tried[name].append(following)
                 again.append(name)
-            elif slow := _least_spilling(misfits[name], architecture):
+            elif slow := _least_spilling(rejected[name], architecture):
                 made[name] = slow
             else:
-                faults.append(misfits[name][0].reason)
+                faults.append(rejected[name][0].reason)
         lacking = again
     if faults:
         raise CompileError([Diagnostic("", fault) for fault in faults])
     return {name: made[name] for name in kernels}
 
 
-def _least_spilling(misfits: Sequence[Misfit], architecture: Architecture) -> KernelCode | None:
-    codes = [each.code for each in misfits if each.code is not None]
+def _least_spilling(rejected: Sequence[Rejected], architecture: Architecture) -> KernelCode | None:
+    codes = [each.code for each in rejected if each.code is not None]
     return min(
         codes, key=lambda code: resources(code.compiled, architecture).local_bytes, default=None
     )
@@ -128,7 +128,7 @@ def _least_spilling(misfits: Sequence[Misfit], architecture: Architecture) -> Ke
 
 def _others(
     kernels: Mapping[str, tile.Kernel],
-    settled: Mapping[str, KernelCode],
+    compiled: Mapping[str, KernelCode],
     architecture: Architecture,
     options: Options,
     progress: Progress,
@@ -140,7 +140,7 @@ def _others(
         (kernel, setting)
         for name, kernel in kernels.items()
         for setting in settings_of(kernel, architecture)
-        if setting != settled[name].setting
+        if setting != compiled[name].setting
     ]
     made: dict[str, list[KernelCode]] = {}
     results = _compile(pairs, architecture, options, progress)
@@ -155,7 +155,7 @@ def _compile(
     architecture: Architecture,
     options: Options,
     progress: Progress,
-) -> list[KernelCode | Misfit]:
+) -> list[KernelCode | Rejected]:
     """Compile kernels with settings; what fails or does not fit is a misfit."""
     sources = [
         fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
@@ -165,15 +165,15 @@ def _compile(
         for (_, setting), source in zip(pairs, sources, strict=True)
     ]
     results = compile_sources(jobs, architecture, progress)
-    made: list[KernelCode | Misfit] = []
+    made: list[KernelCode | Rejected] = []
     for (_, setting), source, result in zip(pairs, sources, results, strict=True):
         if isinstance(result, Failure):
-            made.append(Misfit(str(result)))
+            made.append(Rejected(str(result)))
             continue
         code = KernelCode(setting, source, result)
-        if reason := misfit(result, architecture):
+        if reason := rejection(result, architecture):
             told = f"kernel '{source.name}' does not fit {architecture.name}: {reason}"
-            made.append(Misfit(told, None if obstacle(result, architecture) else code))
+            made.append(Rejected(told, None if exceeded_limit(result, architecture) else code))
         else:
             made.append(code)
     return made

@@ -9,12 +9,14 @@ from importlib.metadata import version
 from typing import Any
 
 from ....dialects.core.extras import require
+from ...cache import recall, remember
 from ...core import Progress, kernel_progress
 from ..schedule.architecture import Architecture
-from .cache import recall_compiled, remember_compiled
 from .compiled import Compiled, Descriptor
 from .process_pool import TIMEOUT_SECONDS, Reply, Request, compiler_pool
 from .source import Source
+
+CACHE_SUFFIX = ".gpu"
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,8 @@ def compile_sources(
     for job in dict.fromkeys(jobs):
         if (refused := _refusal(job, architecture)) is not None:
             made[job] = refused
-        elif (found := recall_compiled(_identity(job, architecture, triton))) is not None:
-            made[job] = found
+        elif (found := recall(_identity(job, architecture, triton), CACHE_SUFFIX)) is not None:
+            made[job] = Compiled.from_bytes(found)
     lacking = [job for job in dict.fromkeys(jobs) if job not in made]
     done: set[int] = set()
 
@@ -75,7 +77,8 @@ def compile_sources(
         done.add(index)
         result = made[job] = _result(job, reply, triton)
         if isinstance(result, Compiled):
-            remember_compiled(_identity(job, architecture, triton), result)
+            identity = _identity(job, architecture, triton)
+            remember(identity, result.to_bytes(), CACHE_SUFFIX)
         progress(kernel_progress(len(done), len(lacking), job.source.nodes))
 
     compiler_pool().run([_request(job, architecture) for job in lacking], report, seconds)

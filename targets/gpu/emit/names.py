@@ -13,19 +13,19 @@ class Names:
     """Give out names, each one once."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
-        self.taken = {*RESERVED, *taken}
+        self.imported = {*RESERVED, *taken}
 
-    def take(self, names: Iterable[str]) -> None:
+    def reserve(self, names: Iterable[str]) -> None:
         """Give these names to nobody."""
-        self.taken.update(names)
+        self.imported.update(names)
 
     def unique(self, wish: str) -> str:
         """Return a name like the one wished for: `x`, `x_1`, `x_2`, …"""
         plain = re.sub(r"\W+", "_", wish, flags=re.ASCII).strip("_") or "value"
         plain = f"_{plain}" if plain[0].isdigit() else plain
         name, count = plain, 0
-        while name in self.taken:
+        while name in self.imported:
             count += 1
             name = f"{plain}_{count}"
-        self.taken.add(name)
+        self.imported.add(name)
         return name

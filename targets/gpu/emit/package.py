@@ -21,7 +21,7 @@ from ...tuning_file import PACKAGED
 from ..lower.to_tile import LowerToTile
 from ..schedule.architecture import Architecture
 from ..schedule.tuning_file import tuning_format
-from .compile_kernels import KernelCode, Settled, settle
+from .compile_kernels import CompiledKernel, KernelCode, compile_kernels
 from .compiled import Descriptor
 from .resources import least_driver, resources
 from .source import Parameter
@@ -39,14 +39,16 @@ def compile_for_gpu(
     precision = TF32 if options.precision == TF32 else "ieee"
     Pipeline((LowerToTile(precision),)).run(module)
     kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
-    codes = {each: settle(kernels, each, options, progress) for each in architectures}
+    codes = {each: compile_kernels(kernels, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
 
 
 class LaunchCode(Code):
     """Hold the kernels for each architecture; all of them make the same launches."""
 
-    def __init__(self, module: Module, codes: Mapping[Architecture, Mapping[str, Settled]]) -> None:
+    def __init__(
+        self, module: Module, codes: Mapping[Architecture, Mapping[str, CompiledKernel]]
+    ) -> None:
         self.module = module
         self.codes = codes
 
@@ -76,7 +78,7 @@ class LaunchCode(Code):
         return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
 
 
-def _code(architecture: Architecture, kernels: Mapping[str, Settled]) -> m.GpuCode:
+def _code(architecture: Architecture, kernels: Mapping[str, CompiledKernel]) -> m.GpuCode:
     chosen: list[m.GpuKernel] = []
     candidates: list[m.GpuKernel] = []
     for symbol, kernel in kernels.items():

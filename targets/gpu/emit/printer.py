@@ -160,7 +160,7 @@ class Printer:
             self._wish(found[axis], "program") if axis in found else "program"
             for axis in range(len(self.kernel.grid))
         ]
-        self.names.take(print_grid.RESERVED)
+        self.names.reserve(print_grid.RESERVED)
         names = [self.names.unique(wish) for wish in wishes]
         for line in print_grid.program_lines(self.kernel, names):
             self.emit(line)

@@ -57,7 +57,7 @@ class Worker:
     def ended(self) -> bool:
         return self.process.poll() is not None
 
-    def farewell(self) -> str:
+    def exit_reason(self) -> str:
         """Say why the process ended, with the last line that it wrote; "" when nothing is wrong."""
         code = self.process.wait()
         if code == 0:
@@ -78,7 +78,7 @@ class Worker:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Pool:
+class ProcessPool:
     """Send requests to workers that run `script`, at most `size` at a time."""
 
     def __init__(self, script: Path, size: int) -> None:
@@ -116,7 +116,7 @@ class _Run:
     """Hold which requests wait and who works on which, until when."""
 
     def __init__(
-        self, pool: Pool, requests: Sequence[Request], report: Report, seconds: float
+        self, pool: ProcessPool, requests: Sequence[Request], report: Report, seconds: float
     ) -> None:
         self.pool = pool
         self.requests = requests
@@ -159,7 +159,7 @@ class _Run:
         try:
             reply = worker.connection.recv()
         except (EOFError, ConnectionResetError):
-            farewell = worker.farewell()
+            farewell = worker.exit_reason()
             worker.close()
             if farewell:
                 return self.report(index, {"error": farewell})
@@ -168,19 +168,19 @@ class _Run:
         return self.report(index, reply)
 
 
-def compiler_pool() -> Pool:
+def compiler_pool() -> ProcessPool:
     """Return the pool of this process, with a worker for each core that it may use."""
     return _pool_of(os.getpid())
 
 
 @cache
-def _pool_of(process: int) -> Pool:
-    pool = Pool(Path(__file__).with_name("worker.py"), len(os.sched_getaffinity(0)))
+def _pool_of(process: int) -> ProcessPool:
+    pool = ProcessPool(Path(__file__).with_name("worker.py"), len(os.sched_getaffinity(0)))
     atexit.register(_close, pool, process)
     return pool
 
 
-def _close(pool: Pool, process: int) -> None:
+def _close(pool: ProcessPool, process: int) -> None:
     if os.getpid() == process:  # a fork of this process has no workers of its own
         pool.close()
 

@@ -70,9 +70,9 @@ def least_driver(compiled: Compiled, architecture: Architecture) -> int:
     return max((int(match[1]) + 4) * 1000, architecture.driver) if match else 0
 
 
-def misfit(compiled: Compiled, architecture: Architecture) -> str | None:
+def rejection(compiled: Compiled, architecture: Architecture) -> str | None:
     """Say why a kernel would not run, or would crawl, on an architecture; None when it fits."""
-    if reason := obstacle(compiled, architecture):
+    if reason := exceeded_limit(compiled, architecture):
         return reason
     spilled = resources(compiled, architecture).local_bytes
     if spilled > SPILL_BYTES:
@@ -80,7 +80,7 @@ def misfit(compiled: Compiled, architecture: Architecture) -> str | None:
     return None
 
 
-def obstacle(compiled: Compiled, architecture: Architecture) -> str | None:
+def exceeded_limit(compiled: Compiled, architecture: Architecture) -> str | None:
     """Say why a kernel would not run on an architecture; None when it would, be it slowly."""
     if compiled.shared_bytes > architecture.shared_bytes:
         return (

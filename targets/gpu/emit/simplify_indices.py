@@ -4,7 +4,7 @@ from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....passes.core import Pass
-from ..kernels.cleanup import tidy
+from ..kernels.cleanup import clean_up
 from ..kernels.value import full
 from ..schedule.intervals import Intervals
 
@@ -21,7 +21,7 @@ class SimplifyIndices(Pass):
             for kernel in ops(module.operation):
                 if isinstance(kernel, tile.Kernel):
                     _simplify(kernel)
-                    tidy(kernel.block)
+                    clean_up(kernel.block)
 
 
 def _simplify(kernel: tile.Kernel) -> None:

@@ -11,8 +11,8 @@ from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.types import Memory, Tile, need_memory, plain_type
 from ....passes.core import Pass
 from ....passes.rewriting import users
-from ..kernels.cleanup import tidy
-from ..kernels.value import Number, scalar
+from ..kernels.cleanup import clean_up
+from ..kernels.value import Value, scalar
 from ..schedule.intervals import Intervals
 
 ALIGNMENT_BYTES = 16
@@ -54,12 +54,12 @@ def use_descriptors(kernel: tile.Kernel) -> None:
             _replace_load(op, blocks)
         elif isinstance(op, tile.Store) and not op.accumulate:
             _replace_store(op, blocks)
-    tidy(kernel.block)
+    clean_up(kernel.block)
 
 
 def _suits(dot: tile.Dot) -> bool:
     """Say whether matrix units multiply: they read memory as descriptors leave it."""
-    dtype = Number(dot.a).dtype
+    dtype = Value(dot.a).dtype
     return dtype in ("f16", "bf16", "i8") or (dtype == "f32" and dot.precision == "tf32")
 
 
@@ -83,7 +83,7 @@ class _Block:
     """Hold a block of a matrix, and whether the tile has its columns for rows."""
 
     memory: Memory
-    offsets: tuple[Number, Number]
+    offsets: tuple[Value, Value]
     sizes: tuple[str, str]
     transposed: bool
 
@@ -95,7 +95,7 @@ def _replace_load(op: tile.Load, blocks: "_Blocks") -> None:
         values = [offset.value for offset in block.offsets]
         loaded = tile.LoadBlock.build(_seen(op.memory, block.memory), values, block=block.sizes).y
         loaded.owner.location = op.operation.location
-        number = Number(loaded)
+        number = Value(loaded)
         op.y.replace_all_uses_with((number.transpose() if block.transposed else number).value)
     op.operation.erase()
 
@@ -104,7 +104,7 @@ def _replace_store(op: tile.Store, blocks: "_Blocks") -> None:
     with ir.InsertionPoint(op.operation):
         if (block := blocks.find(op)) is None:
             return
-        number = Number(op.value)
+        number = Value(op.value)
         number = number.transpose() if block.transposed else number
         values = [offset.value for offset in block.offsets]
         tile.StoreBlock.build(number.value, _seen(op.memory, block.memory), values)
@@ -144,7 +144,7 @@ class _Blocks:
 
     def _stack(
         self, memory: Memory, indices: Sequence[ir.Value], rows: _Side, columns: _Side
-    ) -> tuple[Memory, Number] | None:
+    ) -> tuple[Memory, Value] | None:
         """See memory as one matrix with the rows of all other dims; return where a block begins."""
         pitch, count = memory.strides[rows.dim], memory.shape[rows.dim]
         row = _first(rows)
@@ -157,7 +157,7 @@ class _Blocks:
             steps, rest = divmod(memory.strides[dim], pitch)
             if rest:
                 return None
-            row = row + Number(index) * steps
+            row = row + Value(index) * steps
             count += (memory.shape[dim] - 1) * steps
         return Memory((count, memory.shape[columns.dim]), (pitch, 1), memory.dtype), row
 
@@ -185,7 +185,7 @@ def _is_full(op: tile.Load | tile.Store, rows: _Side, columns: _Side) -> bool:
     if isinstance(op, tile.Load):
         return True
     shape = (rows.block, columns.block)
-    return Number(op.value).shape == (shape if rows.axis == 0 else shape[::-1])
+    return Value(op.value).shape == (shape if rows.axis == 0 else shape[::-1])
 
 
 def _side(dim: int, index: ir.Value) -> _Side | None:
@@ -205,8 +205,8 @@ def _side(dim: int, index: ir.Value) -> _Side | None:
     return None
 
 
-def _first(side: _Side) -> Number:
-    return scalar(0) if side.first is None else Number(side.first)
+def _first(side: _Side) -> Value:
+    return scalar(0) if side.first is None else Value(side.first)
 
 
 def _maker(value: ir.Value) -> Op | None:

@@ -8,12 +8,12 @@ import math as constants
 from collections.abc import Sequence
 
 from ... import coefficients
-from .value import Number
+from .value import Value
 
 FRACTION_BITS = {"f32": 23, "f64": 52}
 
 
-def polynomial(x: Number, factors: Sequence[float]) -> Number:
+def polynomial(x: Value, factors: Sequence[float]) -> Value:
     """Evaluate a polynomial whose constant term comes first, by Horner's rule."""
     *lower, top = factors
     result = x.like(top)
@@ -22,19 +22,19 @@ def polynomial(x: Number, factors: Sequence[float]) -> Number:
     return result
 
 
-def sign_bit(x: Number) -> Number:
+def sign_bit(x: Value) -> Value:
     """Return the bits of a float but for the sign as zeros."""
     bits = x.bits("i32" if x.dtype == "f32" else "i64")
     return bits.logical_and(-(2**31) if x.dtype == "f32" else -(2**63))
 
 
-def with_sign_of(size: Number, x: Number) -> Number:
+def with_sign_of(size: Value, x: Value) -> Value:
     """Give a number that is not negative the sign of another one."""
     sign = sign_bit(x)
     return size.bits(sign.dtype).logical_or(sign).bits(x.dtype)
 
 
-def round_to_even(x: Number) -> Number:
+def round_to_even(x: Value) -> Value:
     """Round to the nearest whole number, halves to the even one.
 
     From 2^23 on, or 2^52, all floats are whole: adding that much rounds away the fraction.
@@ -44,12 +44,12 @@ def round_to_even(x: Number) -> Number:
     return size.less(large).select(with_sign_of(whole, x), x)
 
 
-def truncate(x: Number) -> Number:
+def truncate(x: Value) -> Value:
     """Round toward zero to a whole number."""
     return with_sign_of(x.abs().apply("floor"), x)
 
 
-def expm1(x: Number) -> Number:
+def expm1(x: Value) -> Value:
     """Compute exp(x) - 1, without cancellation near zero.
 
     Source for f64: Kahan, see Higham, Accuracy and stability of numerical algorithms, 1.14.1.
@@ -62,7 +62,7 @@ def expm1(x: Number) -> Number:
     return x.abs().less(1).select(near, power - 1)
 
 
-def log1p(x: Number) -> Number:
+def log1p(x: Value) -> Value:
     """Compute log(1 + x), without cancellation near zero."""
     rounded = x + 1
     lost = x - (rounded - 1)
@@ -70,7 +70,7 @@ def log1p(x: Number) -> Number:
     return x.equal(constants.inf).select(x, x.equal(0).select(x, result))
 
 
-def tanh(x: Number) -> Number:
+def tanh(x: Value) -> Value:
     """Compute the hyperbolic tangent, never beyond 1.
 
     f32: x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
@@ -84,12 +84,12 @@ def tanh(x: Number) -> Number:
     return (x * above / polynomial(square, coefficients.TANH_BELOW)).maximum(-1).minimum(1)
 
 
-def sigmoid(x: Number) -> Number:
+def sigmoid(x: Value) -> Value:
     """Compute 1 / (1 + exp(-x))."""
     return 1 / ((-x).apply("exp") + 1)
 
 
-def softplus(x: Number) -> Number:
+def softplus(x: Value) -> Value:
     """Compute log(1 + exp(x)) without overflow."""
     e = (-x.abs()).apply("exp")
     rounded = e + 1  # in [1, 2]: none of the special cases of log1p

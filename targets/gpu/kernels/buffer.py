@@ -9,7 +9,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape, Tensor
 from ...strides import reshaped_strides
 from .coordinates import Coordinates, Window
-from .value import Number, compute_dtype, full, made
+from .value import Value, compute_dtype, full, made
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Buffer:
     def dtype(self) -> str:
         return self.tensor.dtype
 
-    def seen(self, shape: Shape, strides: Shape) -> Self:
+    def with_strides(self, shape: Shape, strides: Shape) -> Self:
         """View the same elements with other strides."""
         return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
 
@@ -40,26 +40,28 @@ class Buffer:
         assert not self.windows, "a part of a tensor does not repeat"
         lead = (0,) * (len(shape) - len(self.shape))
         pairs = zip(self.shape, self.strides, strict=True)
-        return self.seen(shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs))
+        return self.with_strides(
+            shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs)
+        )
 
     def transpose(self, permutation: Sequence[int]) -> Self:
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
         shape = tuple(self.shape[axis] for axis in permutation)
         windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
-        seen = self.seen(shape, tuple(self.strides[axis] for axis in permutation))
+        seen = self.with_strides(shape, tuple(self.strides[axis] for axis in permutation))
         return replace(seen, windows=windows)
 
     def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
         """View some elements along each dimension; a negative step goes backwards."""
         assert not self.windows, "a part of a tensor has no parts"
         windows = tuple(map(Window, starts, steps, self.shape))
-        return replace(self.seen(sizes, self.strides), windows=windows)
+        return replace(self.with_strides(sizes, self.strides), windows=windows)
 
     def restride(self, shape: Shape) -> Self | None:
         """View the same elements under another shape, or None when that needs a copy."""
         assert not self.windows, "a part of a tensor has one shape"
         strides = reshaped_strides(self.shape, self.strides, shape)
-        return None if strides is None else self.seen(shape, strides)
+        return None if strides is None else self.with_strides(shape, strides)
 
     def split(self, shape: Shape) -> Self:
         """View the same elements under a shape that splits dimensions, or adds some of size 1."""
@@ -67,13 +69,13 @@ class Buffer:
         assert view is not None, f"{self.shape} does not split to {shape}"
         return view
 
-    def load(self, at: Coordinates | Sequence[Number], pad: float = 0.0) -> Number:
+    def load(self, at: Coordinates | Sequence[Value], pad: float = 0.0) -> Value:
         """Give elements to compute with; `pad` stands for those out of bounds."""
         return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
 
     def load_raw(
-        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
-    ) -> Number:
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
         """Give elements in their own type.
 
         With `whole`, indices along dimensions of size 1 are checked too, not taken for 0.
@@ -84,7 +86,7 @@ class Buffer:
         """Say whether elements may differ along a dimension."""
         return self.strides[dim] != 0
 
-    def _coordinates(self, at: Coordinates | Sequence[Number]) -> Coordinates:
+    def _coordinates(self, at: Coordinates | Sequence[Value]) -> Coordinates:
         if not isinstance(at, Coordinates):
             at = Coordinates.of(self.shape, at)
         assert at.shape == self.shape, f"coordinates are of {at.shape}, the tensor of {self.shape}"
@@ -99,8 +101,8 @@ class Argument(Buffer):
     source: Hashable
 
     def load_raw(
-        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
-    ) -> Number:
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
         """Load elements in the type that they are stored in."""
         memory, indices = self._located(at, whole)
         checked = tuple(range(len(indices)))
@@ -108,7 +110,7 @@ class Argument(Buffer):
         return made(tile.Load.build(memory, values, low=checked, high=checked, pad=pad))
 
     def store(
-        self, number: Number, at: Coordinates | Sequence[Number], accumulate: bool = False
+        self, number: Value, at: Coordinates | Sequence[Value], accumulate: bool = False
     ) -> None:
         """Store elements, those out of bounds left out."""
         memory, indices = self._located(at, whole=True)
@@ -118,8 +120,8 @@ class Argument(Buffer):
         tile.Store.build(value, memory, values, low=checked, high=checked, accumulate=accumulate)
 
     def _located(
-        self, at: Coordinates | Sequence[Number], whole: bool = False
-    ) -> tuple[ir.Value, list[Number]]:
+        self, at: Coordinates | Sequence[Value], whole: bool = False
+    ) -> tuple[ir.Value, list[Value]]:
         # Indices of one dimension each may be beyond it, also where its size is 1.
         whole = whole or not isinstance(at, Coordinates)
         shape, strides, indices = self._coordinates(at).locate(self.strides, self.windows, whole)
@@ -139,14 +141,14 @@ class Computed(Buffer):
     """
 
     leaves: tuple[Buffer, ...]
-    compute: Callable[[Sequence[Number]], Number]
+    compute: Callable[[Sequence[Value]], Value]
     narrow: Buffer | None = None
 
     @staticmethod
     def of(
         tensor: Tensor,
         leaves: Sequence[Buffer],
-        compute: Callable[[Sequence[Number]], Number],
+        compute: Callable[[Sequence[Value]], Value],
         narrow: Buffer | None = None,
     ) -> "Computed":
         """Compute a tensor from others that broadcast to its shape."""
@@ -189,14 +191,14 @@ class Computed(Buffer):
         return any(leaf.varies(dim) for leaf in self.leaves)
 
     def load_raw(
-        self, at: Coordinates | Sequence[Number], pad: float = 0.0, whole: bool = False
-    ) -> Number:
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
         """Compute elements, and round them to the type of the tensor."""
         at = self._coordinates(at)
         number, inside = self._anywhere(at), at.inside()
         return number if inside is None else inside.select(number, pad)
 
-    def _anywhere(self, at: Coordinates) -> Number:
+    def _anywhere(self, at: Coordinates) -> Value:
         """Compute elements; those out of bounds are anything."""
         leaves = [
             leaf._anywhere(at).cast(compute_dtype(leaf.dtype))

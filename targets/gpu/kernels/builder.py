@@ -14,12 +14,12 @@ from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, mlir_type, row_major
 from .buffer import Argument, Buffer, Computed
-from .cleanup import tidy
-from .value import Number, arange, block_size, made
+from .cleanup import clean_up
+from .value import Value, arange, block_size, made
 
 
 @dataclass(frozen=True)
-class Temporary:
+class Intermediate:
     """Stand for a tensor that one kernel of a group leaves to the next."""
 
     number: int
@@ -27,7 +27,7 @@ class Temporary:
 
 
 @dataclass(frozen=True)
-class Table:
+class ConstantTable:
     """Stand for numbers that are known when a kernel is made, and that it brings along."""
 
     tensor: Tensor
@@ -76,24 +76,24 @@ class KernelBuilder:
 
     # -- the grid -----------------------------------------------------------------------------
 
-    def block_of(self, name: str, size: int) -> Number:
+    def block_of(self, name: str, size: int) -> Value:
         """Declare a block size and its value unless tuning finds a better one; return it."""
         assert self._blocks.setdefault(name, size) == size, f"block size {name} is declared twice"
         return block_size(name)
 
-    def programs(self, extent: int, block: str = "") -> Number:
+    def programs(self, extent: int, block: str = "") -> Value:
         """Add an axis to the grid, a program for each block of an extent; return where one is."""
         self._grid.append(tile.GridAxis(max(extent, 1), block))
         return made(tile.ProgramId.build(axis=len(self._grid) - 1))
 
-    def axis(self, extent: int, block: str, size: int, name: str = "") -> Number:
+    def axis(self, extent: int, block: str, size: int, name: str = "") -> Value:
         """Add an axis to the grid; return the indices of the elements in a program's block."""
         self.block_of(block, size)
         program = self.programs(extent, block).named(f"{name or block.lower()}_program")
         start = (program * block_size(block)).named(f"{name or block.lower()}_start")
         return self.indices(start, block, name)
 
-    def indices(self, first: Number | int, block: str, name: str = "") -> Number:
+    def indices(self, first: Value | int, block: str, name: str = "") -> Value:
         """Return as many indices as a block size says, from `first` on."""
         found = arange(block) + first
         return found.named(name) if name else found
@@ -116,11 +116,13 @@ class KernelBuilder:
             self._buffers[source] = Argument(tensor, strides, memory, source), output
         return self._buffers[source][0]
 
-    def take(self, buffer: Buffer) -> Buffer:
+    def import_buffer(self, buffer: Buffer) -> Buffer:
         """Return another kernel's buffer as one of this kernel, to read."""
         if isinstance(buffer, Computed):
-            leaves = tuple(self.take(leaf) for leaf in buffer.leaves)
-            return replace(buffer, leaves=leaves, narrow=buffer.narrow and self.take(buffer.narrow))
+            leaves = tuple(self.import_buffer(leaf) for leaf in buffer.leaves)
+            return replace(
+                buffer, leaves=leaves, narrow=buffer.narrow and self.import_buffer(buffer.narrow)
+            )
         assert isinstance(buffer, Argument), "buffers are arguments or computed"
         if buffer.source not in self._buffers:
             memory = self.block.add_argument(buffer.memory.type, buffer.memory.location)
@@ -129,20 +131,20 @@ class KernelBuilder:
 
     def table(self, array: Array, name: str = "table") -> Buffer:
         """Bring numbers along, as an argument to read."""
-        table = Table(Tensor.of(array), np.ascontiguousarray(array).tobytes())
+        table = ConstantTable(Tensor.of(array), np.ascontiguousarray(array).tobytes())
         return self.argument(table, table.tensor, name=name)
 
-    def first(self, suffix: str) -> "KernelBuilder":
+    def prior_kernel(self, suffix: str) -> "KernelBuilder":
         """Begin a kernel that runs before this one."""
         builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
 
-    def temporary(
+    def intermediate(
         self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
     ) -> Argument:
         """Add an output that a later kernel takes; dims lie in memory in an order."""
-        source = Temporary(id(self) + len(self._buffers), tensor)
+        source = Intermediate(id(self) + len(self._buffers), tensor)
         return self.argument(source, tensor, order, name, output=True)
 
     # -- building -----------------------------------------------------------------------------
@@ -161,7 +163,7 @@ class KernelBuilder:
         earlier = [kernel for builder in self.before for kernel in builder.finish()]
         with self:
             tile.Return.build()
-        tidy(self.block)
+        clean_up(self.block)
         op = self.op.operation
         used = {s: (b, out) for s, (b, out) in self._buffers.items() if out or _is_used(b)}
         inputs = [source for source, (_, output) in used.items() if not output]

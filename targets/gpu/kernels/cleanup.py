@@ -11,7 +11,7 @@ READS = (Load, LoadBlock)
 """Ops whose results depend on when they run."""
 
 
-def tidy(block: ir.Block) -> None:
+def clean_up(block: ir.Block) -> None:
     """Merge equal ops of a block and of those in it, then drop the unused ones."""
     _merge(block, {})
     _sweep(block)

@@ -11,9 +11,9 @@ from ..schedule.product_blocks import Blocks, block_choices, split_count, vector
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
 from .depth import SINGLE, Depth, Part
-from .epilogue import Sink
+from .epilogue import Epilogue
 from .factor import Factor, Read
-from .value import Number, compute_dtype, dot, full, scalar, zeros
+from .value import Value, compute_dtype, dot, full, scalar, zeros
 
 FEW = 4
 """Up to so many rows are multiplied as vectors: blocks of `tile.dot` would be empty for most."""
@@ -21,7 +21,7 @@ FEW = 4
 DOT = frozenset(ACCUMULATORS) - {"ui8"}
 """Types that tensor cores multiply, or `tile.dot` does well without; Triton has none for ui8."""
 
-Finish = Callable[[Number, Coordinates], Number]
+Finish = Callable[[Value, Coordinates], Value]
 """Turn sums into elements of a result, at their coordinates there."""
 
 
@@ -33,7 +33,7 @@ class Contraction:
     walks; `finish` takes the sums, in the type that the result is computed in.
     """
 
-    sink: Sink
+    epilogue: Epilogue
     batch_dims: tuple[int, ...]
     row_dims: tuple[int, ...]
     column_dims: tuple[int, ...]
@@ -55,7 +55,7 @@ class Contraction:
         return self._extent(self.column_dims)
 
     def _extent(self, dims: Sequence[int]) -> int:
-        return math.prod(self.sink.shape[dim] for dim in dims)
+        return math.prod(self.epilogue.shape[dim] for dim in dims)
 
     @property
     def sums(self) -> str:
@@ -66,7 +66,7 @@ class Contraction:
     @property
     def computed(self) -> str:
         """Return the type that the result is computed in."""
-        return compute_dtype(self.sink.tensor.dtype)
+        return compute_dtype(self.epilogue.tensor.dtype)
 
     @property
     def swapped(self) -> "Contraction":
@@ -79,25 +79,25 @@ class Contraction:
             right=self.left,
         )
 
-    def taken(self, kernel: KernelBuilder) -> "Contraction":
+    def imported(self, kernel: KernelBuilder) -> "Contraction":
         """Return the same sums with the factors as arguments of another kernel."""
-        return replace(self, left=self.left.taken(kernel), right=self.right.taken(kernel))
+        return replace(self, left=self.left.imported(kernel), right=self.right.imported(kernel))
 
-    def at(self, batch: Number, row: Number, column: Number) -> Coordinates:
+    def at(self, batch: Value, row: Value, column: Value) -> Coordinates:
         """Return where sums are in the result."""
         sides = [Axis(self.batch_dims, batch)] if self.batch > 1 else []
         axes = (*sides, Axis(self.row_dims, row), Axis(self.column_dims, column))
-        return Coordinates(self.sink.shape, axes)
+        return Coordinates(self.epilogue.shape, axes)
 
 
-Store = Callable[[Number, Coordinates, Number], None]
+Store = Callable[[Value, Coordinates, Value], None]
 """Take sums over a part of the depth, their coordinates, and which part it is."""
 
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     """Emit a product; with few rows or columns as one with vectors, else block by block."""
     if not sums.depth.size:
-        sums.sink.fill(lambda at: sums.finish(full(0, sums.computed), at))
+        sums.epilogue.emit_elementwise(lambda at: sums.finish(full(0, sums.computed), at))
         return
     if sums.rows > FEW >= sums.columns:
         sums = sums.swapped
@@ -111,20 +111,20 @@ def contract(kernel: KernelBuilder, sums: Contraction) -> None:
     if parts == 1:
         emit(kernel, sums, choices, 1, lambda y, at, _: _finish(sums, y, at))
         return
-    first = kernel.first("partial")
+    first = kernel.prior_kernel("partial")
     with first:
-        shape = (parts, *sums.sink.shape)
-        order = (0, *(dim + 1 for dim in sums.sink.order))
-        partial = first.temporary(Tensor(shape, sums.sums), "partial", order)
+        shape = (parts, *sums.epilogue.shape)
+        order = (0, *(dim + 1 for dim in sums.epilogue.order))
+        partial = first.intermediate(Tensor(shape, sums.sums), "partial", order)
         store: Store = lambda y, at, part: partial.store(y, _in_part(part, at, parts))  # noqa: E731
-        emit(first, sums.taken(first), choices, parts, store)
-    stored = kernel.take(partial)
+        emit(first, sums.imported(first), choices, parts, store)
+    stored = kernel.import_buffer(partial)
 
-    def read(at: Coordinates) -> Number:
+    def read(at: Coordinates) -> Value:
         numbers = [stored.load(_in_part(scalar(part), at, parts)) for part in range(parts)]
         return sums.finish(_sum(numbers).cast(sums.computed), at)
 
-    sums.sink.fill(read)
+    sums.epilogue.emit_elementwise(read)
 
 
 def _choices(kernel: KernelBuilder, sums: Contraction) -> list[Blocks]:
@@ -139,12 +139,12 @@ def _programs(sums: Contraction, blocks: Blocks) -> int:
     return max(1, sums.batch * rows * -(-sums.columns // blocks.columns))
 
 
-def _finish(sums: Contraction, number: Number, at: Coordinates) -> None:
+def _finish(sums: Contraction, number: Value, at: Coordinates) -> None:
     number = number.cast(sums.computed)
-    sums.sink.store(sums.finish(number, at), at)
+    sums.epilogue.store(sums.finish(number, at), at)
 
 
-def _in_part(part: Number, at: Coordinates, parts: int) -> Coordinates:
+def _in_part(part: Value, at: Coordinates, parts: int) -> Coordinates:
     """Return where an element is among the sums of all parts of the depth."""
     axes = tuple(Axis(tuple(dim + 1 for dim in axis.dims), axis.index) for axis in at.axes)
     return Coordinates((parts, *at.shape), (Axis((0,), part), *axes))
@@ -166,7 +166,7 @@ def _emit_blocks(
     left = sums.left.at(batch, rows.expand(1))
     right = sums.right.at(batch, columns.expand(0))
 
-    def step(depth: Sequence[Number], carried: list[Number]) -> list[Number]:
+    def step(depth: Sequence[Value], carried: list[Value]) -> list[Value]:
         a, b = left(_expanded(depth, 0)), right(_expanded(depth, 1))
         (total,) = carried
         if exact:
@@ -197,7 +197,7 @@ def _emit_vectors(
     rows = [scalar(row) for row in range(sums.rows)]
     left: list[Read] = [sums.left.at(batch, row) for row in rows]
 
-    def step(depth: Sequence[Number], carried: list[Number]) -> list[Number]:
+    def step(depth: Sequence[Value], carried: list[Value]) -> list[Value]:
         depth = _expanded(depth, 0)
         matrix = right(depth).cast(sums.sums).named("b")
         vectors = [read(depth).cast(sums.sums).named("a") for read in left]
@@ -209,7 +209,7 @@ def _emit_vectors(
         store(total.reduce("sum", 1), sums.at(batch, row, columns), part.index)
 
 
-def _batch(kernel: KernelBuilder, sums: Contraction) -> Number:
+def _batch(kernel: KernelBuilder, sums: Contraction) -> Value:
     return kernel.programs(sums.batch).named("batch") if sums.batch > 1 else scalar(0)
 
 
@@ -217,12 +217,12 @@ def _part(kernel: KernelBuilder, parts: int) -> Part:
     return Part(kernel.programs(parts).named("part") if parts > 1 else scalar(0), parts)
 
 
-def _expanded(depth: Sequence[Number], axis: int) -> list[Number]:
+def _expanded(depth: Sequence[Value], axis: int) -> list[Value]:
     """Lay tiles of indices along the depth beside those of the other side; scalars fit anyway."""
     return [index.expand(axis) if index.shape else index for index in depth]
 
 
-def _sum(numbers: Sequence[Number]) -> Number:
+def _sum(numbers: Sequence[Value]) -> Value:
     total, *rest = numbers
     for number in rest:
         total = total + number

@@ -4,10 +4,10 @@ import numpy as np
 
 from ....dialects.core.tensor import DTYPES, numpy_dtype
 from ...number import float_below
-from .value import Number, compute_dtype
+from .value import Value, compute_dtype
 
 
-def convert(x: Number, dtype: str) -> Number:
+def convert(x: Value, dtype: str) -> Value:
     """Convert to what numbers of an element type are computed in.
 
     Floats lose their fraction on the way to an integer, stop at its bounds, and NaN becomes 0;
@@ -22,7 +22,7 @@ def convert(x: Number, dtype: str) -> Number:
     return _float_to_int(x, dtype) if x.is_float and kind != "float" else x.cast(dtype)
 
 
-def _float_to_int(x: Number, dtype: str) -> Number:
+def _float_to_int(x: Value, dtype: str) -> Value:
     """Convert a float to an integer type that is at least 32 bits wide, then to the one wanted."""
     info = np.iinfo(numpy_dtype(dtype))
     low, high = int(info.min), int(info.max)
@@ -32,7 +32,7 @@ def _float_to_int(x: Number, dtype: str) -> Number:
     return whole if limit == high else x.greater(limit).select(whole.like(high), whole)
 
 
-def cast(x: Number, dtype: str) -> Number:
+def cast(x: Value, dtype: str) -> Value:
     """Convert and round to an element type: f64 to f16 at once, since rounding twice may differ."""
     if compute_dtype(dtype) == dtype:
         return convert(x, dtype)
@@ -40,7 +40,7 @@ def cast(x: Number, dtype: str) -> Number:
     return wide.cast(dtype).cast(compute_dtype(dtype))
 
 
-def reinterpret(x: Number, source: str, dtype: str) -> Number:
+def reinterpret(x: Value, source: str, dtype: str) -> Value:
     """Read the bits of elements of type `source` as elements of another type of the same width."""
     if source == "i1" or dtype == "i1":
         return convert(x, dtype)

@@ -10,9 +10,9 @@ from .contraction import Contraction, contract
 from .coordinates import Coordinates
 from .depth import Depth, FlatDepth, WindowDepth
 from .direct_convolution import emit_direct
-from .epilogue import Sink
+from .epilogue import Epilogue
 from .factor import Factor, Matrix
-from .value import Number
+from .value import Value
 from .windows import Kernels, Windows
 
 MOST_DIRECT = 8
@@ -29,14 +29,14 @@ class Convolution:
     windows: Windows
     kernels: Kernels
     bias: Buffer | None
-    sink: Sink
+    epilogue: Epilogue
 
     @property
-    def grouped(self) -> Sink:
+    def grouped(self) -> Epilogue:
         """Return the sink as [N, groups, outputs, spatial…]."""
-        batch, _, *spatial = self.sink.shape
+        batch, _, *spatial = self.epilogue.shape
         groups, outputs, *_ = self.kernels.weights.shape
-        return self.sink.over((batch, groups, outputs, *spatial))
+        return self.epilogue.reshape((batch, groups, outputs, *spatial))
 
     def emit(self, kernel: KernelBuilder) -> None:
         """Emit the kernel that suits the sizes."""
@@ -55,7 +55,7 @@ class Convolution:
         )
         contract(kernel, sums)
 
-    def _finish(self, number: Number, at: Coordinates) -> Number:
+    def _finish(self, number: Value, at: Coordinates) -> Value:
         """Add the bias."""
         if self.bias is None:
             return number

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....dialects.core.tensor import Shape
-from .value import Number, scalar
+from .value import Value, scalar
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Axis:
     """Walk some dimensions of a tensor, the last one fastest, by one index from 0 on."""
 
     dims: tuple[int, ...]
-    index: Number
+    index: Value
 
 
 class Window(NamedTuple):
@@ -40,7 +40,7 @@ class Run(NamedTuple):
     def is_whole(self) -> bool:
         return self.window == (0, 1, self.length)
 
-    def place(self, index: Number, outermost: bool) -> Number:
+    def place(self, index: Value, outermost: bool) -> Value:
         """Return where an index of the axis is in memory."""
         if self.length == 1 and not outermost:
             return scalar(self.window.start)
@@ -61,14 +61,14 @@ class Coordinates:
     axes: tuple[Axis, ...]
 
     @staticmethod
-    def of(shape: Shape, indices: Sequence[Number]) -> "Coordinates":
+    def of(shape: Shape, indices: Sequence[Value]) -> "Coordinates":
         """Take one index for each dimension."""
         axes = tuple(Axis((dim,), index) for dim, index in enumerate(indices))
         return Coordinates(shape, axes)
 
-    def indices(self) -> list[Number]:
+    def indices(self) -> list[Value]:
         """Return the index along each dimension."""
-        found: dict[int, Number] = {}
+        found: dict[int, Value] = {}
         for axis in self.axes:
             inner = math.prod(self.shape[dim] for dim in axis.dims)
             for position, dim in enumerate(axis.dims):
@@ -78,7 +78,7 @@ class Coordinates:
 
     def locate(
         self, strides: Shape, windows: Sequence[Window] = (), whole: bool = False
-    ) -> tuple[Shape, Shape, list[Number]]:
+    ) -> tuple[Shape, Shape, list[Value]]:
         """Return the fewest dimensions in which a tensor of these strides can be indexed.
 
         That is a shape, its strides and an index for each; a stride of 0 repeats an element. The
@@ -87,7 +87,7 @@ class Coordinates:
         """
         windows = windows or [Window(0, 1, size) for size in self.shape]
         runs: list[Run] = []
-        indices: list[Number] = []
+        indices: list[Value] = []
         for axis in self.axes:
             found = self._runs(axis, strides, windows)
             if whole and not found:
@@ -99,9 +99,9 @@ class Coordinates:
                 indices.append(run.place(axis.index, outermost=position == 0))
         return tuple(r.window.size for r in runs), tuple(r.stride for r in runs), indices
 
-    def inside(self) -> Number | None:
+    def inside(self) -> Value | None:
         """Say which elements are inside of the tensor; None for a tensor without dimensions."""
-        found: Number | None = None
+        found: Value | None = None
         for axis in self.axes:
             size = math.prod(self.shape[dim] for dim in axis.dims)
             within = axis.index.greater_equal(0).logical_and(axis.index.less(size))
@@ -127,7 +127,7 @@ class Coordinates:
         return runs[::-1]
 
 
-def _part(index: Number, size: int, inner: int, outermost: bool) -> Number:
+def _part(index: Value, size: int, inner: int, outermost: bool) -> Value:
     """Return which of `size` steps an index is in; the outermost part may be beyond the last."""
     part = index / inner
     return part if outermost else part.remainder(size)

@@ -7,12 +7,12 @@ from typing import Protocol
 
 from ....dialects.core.tensor import Shape
 from .loop import loop
-from .value import Number, arange, block_size, full, scalar
+from .value import Value, arange, block_size, full, scalar
 
 SINGLE = ""
 """The block of those who take one element of the depth at a time."""
 
-Step = Callable[[Sequence[Number], list[Number]], list[Number]]
+Step = Callable[[Sequence[Value], list[Value]], list[Value]]
 """Take the indices along the depth of one step, and sums; return the sums behind it."""
 
 
@@ -20,7 +20,7 @@ Step = Callable[[Sequence[Number], list[Number]], list[Number]]
 class Part:
     """Name a part of a depth: each `count`-th step, from step number `index` on."""
 
-    index: Number
+    index: Value
     count: int
 
 
@@ -37,7 +37,7 @@ class Depth(Protocol):
         """Count the products that a block takes at most, however large it is."""
         ...
 
-    def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
+    def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:
         """Emit a loop over a part, in steps of a block size, or of one element."""
         ...
 
@@ -52,10 +52,10 @@ class FlatDepth:
     def width(self) -> int:
         return self.size
 
-    def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
+    def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:
         size, places = _block(block)
 
-        def body(k: Number, *carried: Number) -> list[Number]:
+        def body(k: Value, *carried: Value) -> list[Value]:
             return step([(places + k).named("depth")], list(carried))
 
         first = part.index if part.count == 1 else part.index * size
@@ -85,7 +85,7 @@ class WindowDepth:
         """Say whether one index walks channels and taps."""
         return self.channels < FEW_CHANNELS and math.prod(self.taps) > 1
 
-    def walk(self, block: str, part: Part, sums: Sequence[Number], step: Step) -> list[Number]:
+    def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:
         if self.is_flat:
             flat = FlatDepth(self.size)
             return flat.walk(block, part, sums, lambda k, carried: step(self._split(*k), carried))
@@ -93,7 +93,7 @@ class WindowDepth:
         steps = ((size + (self.channels - 1)) / size).named("channel_steps")
         count = (steps * math.prod(self.taps)).named("steps")
 
-        def body(i: Number, *carried: Number) -> list[Number]:
+        def body(i: Value, *carried: Value) -> list[Value]:
             tap = i / steps
             first = (i.remainder(steps) * size).named("channel_start")
             channel = (places + first).named("channel")
@@ -101,12 +101,12 @@ class WindowDepth:
 
         return loop(part.index, count, part.count, sums, body)
 
-    def _split(self, depth: Number) -> list[Number]:
+    def _split(self, depth: Value) -> list[Value]:
         """Return the channel and the tap: beyond the depth, the channel is beyond the last."""
         taps = math.prod(self.taps)
         return [(depth / taps).named("channel"), *self._places(depth.remainder(taps))]
 
-    def _places(self, tap: Number) -> list[Number]:
+    def _places(self, tap: Value) -> list[Value]:
         """Return where a tap is in the window."""
         places = unravel(tap.named("tap"), self.taps)
         return [place.named(f"tap_{i}") for i, place in enumerate(places)]
@@ -116,16 +116,16 @@ FEW_CHANNELS = 16
 """Below so many channels, which is the least depth of `tile.dot`, taps are walked with them."""
 
 
-def _block(block: str) -> tuple[Number, Number]:
+def _block(block: str) -> tuple[Value, Value]:
     """Return a block size and the indices in a block."""
     if block == SINGLE:
         return scalar(1), full(0, "i32", (1,))
     return block_size(block), arange(block)
 
 
-def unravel(index: Number, shape: Shape) -> list[Number]:
+def unravel(index: Value, shape: Shape) -> list[Value]:
     """Return the index along each dimension of an index that walks all, the last one fastest."""
-    indices: list[Number] = []
+    indices: list[Value] = []
     for axis in range(len(shape)):
         inner = math.prod(shape[axis + 1 :])
         part = index / inner

@@ -10,26 +10,26 @@ from .builder import KernelBuilder
 from .contraction import Finish
 from .coordinates import Axis, Coordinates
 from .depth import unravel
-from .epilogue import Sink
+from .epilogue import Epilogue
 from .loop import loop
-from .value import Number, compute_dtype, scalar, zeros
+from .value import Value, compute_dtype, scalar, zeros
 from .windows import Kernels, Windows
 
 UNROLLED = 9
 """Up to so many taps are written out one by one."""
 
-Add = Callable[[Number, Sequence[Number]], Number]
+Add = Callable[[Value, Sequence[Value]], Value]
 """Add the product at a channel and a tap."""
 
 
 def emit_direct(
-    kernel: KernelBuilder, windows: Windows, kernels: Kernels, sink: Sink, finish: Finish
+    kernel: KernelBuilder, windows: Windows, kernels: Kernels, epilogue: Epilogue, finish: Finish
 ) -> None:
     """Compute blocks of pixels and outputs, those of all groups; `sink` is [N, G, O, spatial…]."""
-    _, groups, outputs, *_ = sink.shape
+    _, groups, outputs, *_ = epilogue.shape
     pixel_dims = tuple(dim if dim == 0 else dim + 2 for dim in windows.order)
     pixels = math.prod(windows.outputs)
-    nearest = sink.order[-1] in (1, 2)
+    nearest = epilogue.order[-1] in (1, 2)
     blocks = direct_blocks(pixels, groups * outputs, nearest)
     rows = kernel.axis(pixels, "BM", blocks.rows, name="pixels").expand(1)
     columns = kernel.axis(groups * outputs, "BN", blocks.columns, name="outputs").expand(0)
@@ -37,11 +37,11 @@ def emit_direct(
     kernel.candidates = direct_settings(blocks)
     group, output = unravel(columns, (groups, outputs))
     image, *places = windows.places(rows)
-    dtype = compute_dtype(sink.tensor.dtype)
+    dtype = compute_dtype(epilogue.tensor.dtype)
 
-    def add(total: Number, at: Sequence[Number]) -> Number:
+    def add(total: Value, at: Sequence[Value]) -> Value:
         channel, *taps = at
-        seen = zip(windows.reaches, places, taps, strict=True)
+        seen = zip(windows.input_indices, places, taps, strict=True)
         inputs = [reach(place, tap) for reach, place, tap in seen]
         x = windows.images.load_raw([image, group, channel, *inputs], whole=True)
         w = kernels.weights.load_raw([group, output, *at], whole=True)
@@ -49,18 +49,18 @@ def emit_direct(
 
     total = zeros(dtype, "BM", "BN").named("acc")
     total = _walk(kernels.weights.shape[2:], total, add)
-    at = Coordinates(sink.shape, (Axis(pixel_dims, rows), Axis((1, 2), columns)))
-    sink.store(finish(total, at), at)
+    at = Coordinates(epilogue.shape, (Axis(pixel_dims, rows), Axis((1, 2), columns)))
+    epilogue.store(finish(total, at), at)
 
 
-def _walk(depth: Sequence[int], total: Number, add: Add) -> Number:
+def _walk(depth: Sequence[int], total: Value, add: Add) -> Value:
     """Add up channels and taps: the inner ones written out, a loop over the outer ones."""
     inner = len(depth)
     while inner and math.prod(depth[inner - 1 :]) <= UNROLLED:
         inner -= 1
     outer, unrolled = tuple(depth[:inner]), tuple(depth[inner:])
 
-    def body(index: Number, carried: Number) -> Number:
+    def body(index: Value, carried: Value) -> Value:
         first = unravel(index, outer)
         for rest in product(*map(range, unrolled)):
             carried = add(carried, [*first, *map(scalar, rest)])

@@ -8,9 +8,9 @@ from ....dialects.tile.contraction import ACCUMULATORS
 from .buffer import Buffer, Computed
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
-from .value import Number
+from .value import Value
 
-Read = Callable[[Sequence[Number]], Number]
+Read = Callable[[Sequence[Value]], Value]
 """Load a tile of a factor at indices along its depth; in the type that elements are stored in."""
 
 
@@ -27,11 +27,11 @@ class Factor(Protocol):
         """Say whether neighbours along the depth are closer in memory than those outside."""
         ...
 
-    def at(self, batch: Number, outer: Number) -> Read:
+    def at(self, batch: Value, outer: Value) -> Read:
         """Return how to read at indices of the batch and of the outer side."""
         ...
 
-    def taken(self, kernel: KernelBuilder) -> "Factor":
+    def imported(self, kernel: KernelBuilder) -> "Factor":
         """Return the same factor as an argument of another kernel."""
         ...
 
@@ -60,18 +60,18 @@ class Matrix:
         steps = [self.buffer.strides[dim] for dim in dims if self.buffer.shape[dim] > 1]
         return min(steps, default=self.buffer.tensor.size)
 
-    def at(self, batch: Number, outer: Number) -> Read:
+    def at(self, batch: Value, outer: Value) -> Read:
         sides = [Axis(self.batch, batch)] if self.batch else []
 
-        def read(depth: Sequence[Number]) -> Number:
+        def read(depth: Sequence[Value]) -> Value:
             matrix = [Axis(self.outer, outer), Axis(self.depth, *depth)]
             axes = (*sides, *(matrix if self.along_depth else reversed(matrix)))
             return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
 
         return read
 
-    def taken(self, kernel: KernelBuilder) -> "Matrix":
-        return replace(self, buffer=kernel.take(self.buffer))
+    def imported(self, kernel: KernelBuilder) -> "Matrix":
+        return replace(self, buffer=kernel.import_buffer(self.buffer))
 
 
 def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:

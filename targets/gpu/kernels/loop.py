@@ -4,19 +4,19 @@ from collections.abc import Callable, Sequence
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
-from .value import Number, scalar
+from .value import Value, scalar
 
-Body = Callable[..., "Number | Sequence[Number]"]
+Body = Callable[..., "Value | Sequence[Value]"]
 
 
 def loop(
-    lower: Number | int,
-    upper: Number | int,
-    step: Number | int,
-    carried: Sequence[Number],
+    lower: Value | int,
+    upper: Value | int,
+    step: Value | int,
+    carried: Sequence[Value],
     body: Body,
     name: str = "i",
-) -> list[Number]:
+) -> list[Value]:
     """Emit a loop; `body` gets the index and the carried numbers, and returns them for next time.
 
     Returns what the last turn left.
@@ -30,10 +30,10 @@ def loop(
     locations = [ir.Location.name(name), *(_location(value) for value in values)]
     block = ir.Block.create_at_start(op.operation.regions[0], types, locations)
     with ir.InsertionPoint(block), unknown:
-        left = body(*map(Number, block.arguments))
-        numbers = [left] if isinstance(left, Number) else list(left)
+        left = body(*map(Value, block.arguments))
+        numbers = [left] if isinstance(left, Value) else list(left)
         tile.Yield.build([number.value for number in numbers])
-    return [Number(value) for value in op.results]
+    return [Value(value) for value in op.results]
 
 
 def _location(value: ir.Value) -> ir.Location:

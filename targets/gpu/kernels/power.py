@@ -6,15 +6,15 @@ from collections.abc import Callable
 from ....dialects.core.tensor import DTYPES
 from .approximation import round_to_even, sign_bit
 from .loop import loop
-from .value import Number, aligned
+from .value import Value, aligned
 
 
-def _root(a: Number) -> Number:
+def _root(a: Value) -> Value:
     """Compute a to the power 1/2, which differs from the square root of -0 and -inf."""
     return a.equal(-constants.inf).select(a.like(constants.inf), (a + 0.0).apply("sqrt"))
 
 
-EASY_POWERS: dict[float, Callable[[Number], Number]] = {
+EASY_POWERS: dict[float, Callable[[Value], Value]] = {
     -1.0: lambda a: 1 / a,
     0.5: _root,
     1.0: lambda a: a,
@@ -24,7 +24,7 @@ EASY_POWERS: dict[float, Callable[[Number], Number]] = {
 """Powers of floats that need no logarithm."""
 
 
-def power(a: Number, b: Number) -> Number:
+def power(a: Value, b: Value) -> Value:
     """Compute a to the power b, two numbers of f64, as C's library has it.
 
     The size is 2^(b log2 |a|), but where the product has no value; the sign is that of a when b is
@@ -43,17 +43,17 @@ def power(a: Number, b: Number) -> Number:
     return undefined.select(a.like(constants.nan), result)
 
 
-def snapped(x: Number) -> Number:
+def snapped(x: Value) -> Value:
     """Move an f64 that is off a whole number by its error only to that number."""
     whole = round_to_even(x)
     return (x - whole).abs().less(whole.abs() * 2.0**-44).select(whole, x)
 
 
-def integer_power(a: Number, b: Number) -> Number:
+def integer_power(a: Value, b: Value) -> Value:
     """Square and multiply in the type of `a`; negative powers are 0 but for 1 and -1."""
     bits = DTYPES[b.dtype].bits
 
-    def step(_: Number, result: Number, factor: Number, rest: Number) -> list[Number]:
+    def step(_: Value, result: Value, factor: Value, rest: Value) -> list[Value]:
         odd = rest.logical_and(1).not_equal(0)
         return [odd.select(result * factor, result), factor * factor, rest.shift_right(1)]
 

@@ -9,9 +9,9 @@ from typing import Protocol
 import numpy as np
 
 from ....dialects.core.tensor import DTYPES, numpy_dtype
-from .value import Number, full
+from .value import Value, full
 
-State = Sequence[Number]
+State = Sequence[Value]
 """What is known of some elements: some numbers for each lane, or for each row."""
 
 
@@ -19,20 +19,20 @@ class Columns(Protocol):
     """A block of columns of the rows that are reduced."""
 
     @property
-    def index(self) -> Number:
+    def index(self) -> Value:
         """Return the index of each column."""
         ...
 
-    def only(self, number: Number, otherwise: float) -> Number:
+    def only(self, number: Value, otherwise: float) -> Value:
         """Replace the elements beyond the end of a row."""
         ...
 
-    def count(self, dtype: str) -> Number:
+    def count(self, dtype: str) -> Value:
         """Return the number of elements of each row in the block."""
         ...
 
 
-class Fold(ABC):
+class Reduction(ABC):
     """Combine elements. `dtypes` and `identities` are those of the state of no elements."""
 
     @property
@@ -44,29 +44,29 @@ class Fold(ABC):
     def identities(self) -> tuple[float, ...]: ...
 
     @abstractmethod
-    def lift(self, x: Number, columns: Columns) -> list[Number]:
+    def initial(self, x: Value, columns: Columns) -> list[Value]:
         """Return what is known of single elements; those behind a row's end must not count."""
 
     @abstractmethod
-    def combine(self, a: State, b: State) -> list[Number]:
+    def combine(self, a: State, b: State) -> list[Value]:
         """Put together what is known of two sets of elements, lane by lane."""
 
     @abstractmethod
-    def merge(self, state: State) -> list[Number]:
+    def combine_lanes(self, state: State) -> list[Value]:
         """Put together what the lanes along dimension 1 know."""
 
-    def reduce(self, x: Number, columns: Columns) -> list[Number]:
+    def reduce(self, x: Value, columns: Columns) -> list[Value]:
         """Return what is known of the elements of rows that are there whole."""
-        return self.merge(self.lift(x, columns))
+        return self.combine_lanes(self.initial(x, columns))
 
-    def nothing(self, *shape: int | str) -> list[Number]:
+    def identity(self, *shape: int | str) -> list[Value]:
         """Return the state of no elements."""
         pairs = zip(self.identities, self.dtypes, strict=True)
         return [full(value, dtype, shape) for value, dtype in pairs]
 
 
 @dataclass(frozen=True)
-class Plain(Fold):
+class SimpleReduction(Reduction):
     """Compute the `sum`, `prod`, `max` or `min`; the latter are NaN if an element is."""
 
     kind: str
@@ -80,18 +80,18 @@ class Plain(Fold):
     def identities(self) -> tuple[float, ...]:
         if self.kind in ("sum", "prod"):
             return (0 if self.kind == "sum" else 1,)
-        return (extreme(self.dtype, least=self.kind == "max"),)
+        return (extreme_value(self.dtype, least=self.kind == "max"),)
 
-    def lift(self, x: Number, columns: Columns) -> list[Number]:
+    def initial(self, x: Value, columns: Columns) -> list[Value]:
         return [x]
 
-    def combine(self, a: State, b: State) -> list[Number]:
+    def combine(self, a: State, b: State) -> list[Value]:
         (x,), (y,) = a, b
         if self.kind in ("sum", "prod"):
             return [x + y if self.kind == "sum" else x * y]
         return [x.maximum(y) if self.kind == "max" else x.minimum(y)]
 
-    def merge(self, state: State) -> list[Number]:
+    def combine_lanes(self, state: State) -> list[Value]:
         (x,) = state
         found = x.reduce(self.kind, 1)
         if self.kind in ("sum", "prod") or not x.is_float:
@@ -100,7 +100,7 @@ class Plain(Fold):
 
 
 @dataclass(frozen=True)
-class LogSum(Fold):
+class LogSumExp(Reduction):
     """Know the greatest element, and the sum of the powers of e of all, divided by its power.
 
     Infinities that cannot be divided by count as 0: -inf, or both if `finite`.
@@ -117,29 +117,29 @@ class LogSum(Fold):
     def identities(self) -> tuple[float, ...]:
         return (-math.inf, 0.0)
 
-    def lift(self, x: Number, columns: Columns) -> list[Number]:
+    def initial(self, x: Value, columns: Columns) -> list[Value]:
         return [x, full(1, self.dtype, x.shape)]
 
-    def combine(self, a: State, b: State) -> list[Number]:
+    def combine(self, a: State, b: State) -> list[Value]:
         top = a[0].maximum(b[0])
         shift = self.shift(top)
         scaled = [(part[0] - shift).apply("exp") * part[1] for part in (a, b)]
         return [top, scaled[0] + scaled[1]]
 
-    def merge(self, state: State) -> list[Number]:
+    def combine_lanes(self, state: State) -> list[Value]:
         top = state[0].reduce("max", 1).named("top")
         powers = self.powers(state[0], top) * state[1]
         return [top, powers.reduce("sum", 1).named("total")]
 
-    def reduce(self, x: Number, columns: Columns) -> list[Number]:
+    def reduce(self, x: Value, columns: Columns) -> list[Value]:
         top = x.reduce("max", 1).named("top")
         return [top, self.powers(x, top).reduce("sum", 1).named("total")]
 
-    def powers(self, x: Number, top: Number) -> Number:
+    def powers(self, x: Value, top: Value) -> Value:
         """Return the powers of e of elements, divided by that of the greatest one of each row."""
         return (x - self.shift(top).expand(1)).apply("exp")
 
-    def shift(self, top: Number) -> Number:
+    def shift(self, top: Value) -> Value:
         """Return what powers are divided by the power of."""
         if self.finite:
             return top.abs().less(math.inf).select(top, 0.0)
@@ -147,7 +147,7 @@ class LogSum(Fold):
 
 
 @dataclass(frozen=True)
-class Moments(Fold):
+class Moments(Reduction):
     """Know the number of elements, their mean, and the sum of their squared distances from it.
 
     Source: Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
@@ -163,24 +163,24 @@ class Moments(Fold):
     def identities(self) -> tuple[float, ...]:
         return (0.0, 0.0, 0.0)
 
-    def lift(self, x: Number, columns: Columns) -> list[Number]:
+    def initial(self, x: Value, columns: Columns) -> list[Value]:
         one = full(1, self.dtype, x.shape)
         return [columns.only(one, 0), x, full(0, self.dtype, x.shape)]
 
-    def combine(self, a: State, b: State) -> list[Number]:
+    def combine(self, a: State, b: State) -> list[Value]:
         count = a[0] + b[0]
         away = b[1] - a[1]
         share = b[0] / count.maximum(1)
         return [count, a[1] + away * share, a[2] + b[2] + away * away * a[0] * share]
 
-    def merge(self, state: State) -> list[Number]:
+    def combine_lanes(self, state: State) -> list[Value]:
         count, mean, squares = state
         total = count.reduce("sum", 1)
         middle = ((count * mean).reduce("sum", 1) / total.maximum(1)).named("mean")
         away = mean - middle.expand(1)
         return [total, middle, (squares + count * away * away).reduce("sum", 1).named("squares")]
 
-    def reduce(self, x: Number, columns: Columns) -> list[Number]:
+    def reduce(self, x: Value, columns: Columns) -> list[Value]:
         count = columns.count(self.dtype)
         mean = (x.reduce("sum", 1) / count).named("mean")
         away = columns.only(x - mean.expand(1), 0)
@@ -188,7 +188,7 @@ class Moments(Fold):
 
 
 @dataclass(frozen=True)
-class Extreme(Fold):
+class ArgReduction(Reduction):
     """Know the greatest or least element and its place, the first or last one of equals.
 
     NaN is the extreme.
@@ -204,13 +204,13 @@ class Extreme(Fold):
 
     @property
     def identities(self) -> tuple[float, ...]:
-        return (extreme(self.dtype, least=self.kind == "max"), -1 if self.last else 2**31 - 1)
+        return (extreme_value(self.dtype, least=self.kind == "max"), -1 if self.last else 2**31 - 1)
 
-    def lift(self, x: Number, columns: Columns) -> list[Number]:
+    def initial(self, x: Value, columns: Columns) -> list[Value]:
         missing = int(self.identities[1])
         return [x, columns.only(columns.index, missing)]
 
-    def combine(self, a: State, b: State) -> list[Number]:
+    def combine(self, a: State, b: State) -> list[Value]:
         (x, i), (y, j) = a, b
         further = y.greater(x) if self.kind == "max" else y.less(x)
         same = y.equal(x)
@@ -221,9 +221,9 @@ class Extreme(Fold):
         wins = further.logical_or(same.logical_and(nearer))
         return [wins.select(y, x), wins.select(j, i)]
 
-    def merge(self, state: State) -> list[Number]:
+    def combine_lanes(self, state: State) -> list[Value]:
         x, place = state
-        (top,) = Plain(self.kind, self.dtype).merge([x])
+        (top,) = SimpleReduction(self.kind, self.dtype).combine_lanes([x])
         hit = x.equal(top.expand(1))
         if x.is_float:
             hit = hit.logical_or(x.is_nan())
@@ -231,7 +231,7 @@ class Extreme(Fold):
         return [top, found.reduce("max" if self.last else "min", 1)]
 
 
-def extreme(dtype: str, least: bool) -> float:
+def extreme_value(dtype: str, least: bool) -> float:
     """Return the least or the greatest number of a type; integers are exact."""
     kind = DTYPES[dtype].kind
     if kind == "float":
@@ -242,6 +242,6 @@ def extreme(dtype: str, least: bool) -> float:
     return int(info.min if least else info.max)
 
 
-def _any(condition: Number) -> Number:
+def _any(condition: Value) -> Value:
     """Say for each row whether a condition holds anywhere along dimension 1."""
     return condition.cast("i32").reduce("max", 1).not_equal(0)

@@ -4,7 +4,7 @@ import math as constants
 
 from .approximation import with_sign_of
 from .loop import loop
-from .value import Number, aligned
+from .value import Value, aligned
 
 _STEP = 28
 """So many bits of a quotient are found at a time: its product with an f32 is exact in f64."""
@@ -13,7 +13,7 @@ _STEPS = 10
 """As many as the quotient of the greatest and the least f32 takes."""
 
 
-def quotient(a: Number, b: Number) -> Number:
+def quotient(a: Value, b: Value) -> Value:
     """Divide integers, rounding toward zero; x/0 is 0 and MIN/-1 wraps around."""
     safe = _safe(b)
     result = a / safe
@@ -22,7 +22,7 @@ def quotient(a: Number, b: Number) -> Number:
     return b.equal(0).select(a.like(0), result)
 
 
-def remainder(a: Number, b: Number) -> Number:
+def remainder(a: Value, b: Value) -> Value:
     """Return what truncating division leaves, with the sign of the dividend; x % 0 is 0."""
     if not a.is_float:
         return a.remainder(_safe(b))
@@ -32,7 +32,7 @@ def remainder(a: Number, b: Number) -> Number:
     return small.select(a, with_sign_of(rest, a))
 
 
-def _safe(b: Number) -> Number:
+def _safe(b: Value) -> Value:
     """Replace the divisors of which a division is not defined for all dividends by 1."""
     unsafe = b.equal(0)
     if b.kind != "uint":
@@ -40,10 +40,10 @@ def _safe(b: Number) -> Number:
     return unsafe.select(b.like(1), b)
 
 
-def _float_remainder(size: Number, divisor: Number) -> Number:
+def _float_remainder(size: Value, divisor: Value) -> Value:
     """Take multiples of the divisor off, the largest first, without any rounding."""
 
-    def step(_: Number, rest: Number, factor: Number) -> list[Number]:
+    def step(_: Value, rest: Value, factor: Value) -> list[Value]:
         part = divisor * factor
         return [rest - (rest / part).apply("floor") * part, factor * 2.0**-_STEP]
 

@@ -12,12 +12,12 @@ from .buffer import Buffer
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
 from .loop import loop
-from .reductions import Fold
-from .value import Number, compute_dtype, full, scalar
+from .reductions import Reduction
+from .value import Value, compute_dtype, full, scalar
 
 ROWS, COLUMNS, PARTS = "ROWS", "COLUMNS", "PARTS"
 
-Element = Callable[["Columns", Buffer], Number]
+Element = Callable[["Columns", Buffer], Value]
 """Return the elements of a block of columns, from the buffer that holds the rows."""
 
 
@@ -57,7 +57,7 @@ class Rows:
     """
 
     def __init__(
-        self, kernel: KernelBuilder, layout: Layout, plan: RowPlan, first: Number | int = 0
+        self, kernel: KernelBuilder, layout: Layout, plan: RowPlan, first: Value | int = 0
     ) -> None:
         self.layout, self.plan, self.first = layout, plan, first
         kernel.warps = plan.warps
@@ -67,20 +67,22 @@ class Rows:
         self._kernel = kernel
         self._known: Columns | None = None
 
-    def fold(self, fold: Fold, element: "Callable[[Columns], Number]") -> list[Number]:
+    def reduce(self, reduction: Reduction, element: "Callable[[Columns], Value]") -> list[Value]:
         """Combine the elements of each row; returns numbers for each row."""
         if not self.layout.length:
-            return fold.nothing(ROWS)
+            return reduction.identity(ROWS)
         if self.plan.whole:
             columns = self._whole()
-            return fold.reduce(element(columns), columns)
+            return reduction.reduce(element(columns), columns)
 
-        def step(offset: Number, *state: Number) -> list[Number]:
+        def step(offset: Value, *state: Value) -> list[Value]:
             columns = self.columns(offset + self.first)
-            return fold.combine(state, fold.lift(element(columns), columns))
+            return reduction.combine(state, reduction.initial(element(columns), columns))
 
-        start = fold.nothing(ROWS, COLUMNS)
-        return fold.merge(loop(0, self.plan.span, self.plan.columns, start, step, "offset"))
+        start = reduction.identity(ROWS, COLUMNS)
+        return reduction.combine_lanes(
+            loop(0, self.plan.span, self.plan.columns, start, step, "offset")
+        )
 
     def each(self, body: "Callable[[Columns], None]") -> None:
         """Visit all columns, in blocks."""
@@ -88,7 +90,7 @@ class Rows:
             body(self._whole())
             return
 
-        def step(offset: Number) -> list[Number]:
+        def step(offset: Value) -> list[Value]:
             body(self.columns(offset + self.first))
             return []
 
@@ -99,7 +101,7 @@ class Rows:
             self._known = self.columns(self.first)
         return self._known
 
-    def columns(self, first: Number | int) -> "Columns":
+    def columns(self, first: Value | int) -> "Columns":
         """Return a block of columns, from some column on."""
         index = self._kernel.indices(first, COLUMNS, "columns")
         return Columns(self, index.expand(0))
@@ -110,9 +112,9 @@ class Columns:
     """Stand for a block of columns, of the rows of a program."""
 
     rows: Rows
-    index: Number
-    _loaded: dict[tuple[Buffer, float], Number] = field(
-        default_factory=dict[tuple[Buffer, float], Number]
+    index: Value
+    _loaded: dict[tuple[Buffer, float], Value] = field(
+        default_factory=dict[tuple[Buffer, float], Value]
     )
 
     @property
@@ -122,7 +124,7 @@ class Columns:
         axes = (Axis(layout.kept, self.rows.index.expand(1)), Axis(layout.combined, self.index))
         return Coordinates(layout.shape, axes)
 
-    def load(self, buffer: Buffer, pad: float = 0.0) -> Number:
+    def load(self, buffer: Buffer, pad: float = 0.0) -> Value:
         """Load the elements of a buffer, once; `pad` stands for those out of bounds."""
         if (buffer, pad) not in self._loaded:
             # The index of the one row would keep loads from being wide.
@@ -134,7 +136,7 @@ class Columns:
             self._loaded[buffer, pad] = number if _is_exact(pad) else self.only(number, pad)
         return self._loaded[buffer, pad]
 
-    def only(self, number: Number, otherwise: float) -> Number:
+    def only(self, number: Value, otherwise: float) -> Value:
         """Replace what is behind the end of a row."""
         end = self._end
         return number if end is None else self.index.less(end).select(number, otherwise)
@@ -143,10 +145,10 @@ class Columns:
         """Return the columns at some distance."""
         return Columns(self.rows, self.index + offset)
 
-    def count(self, dtype: str) -> Number:
+    def count(self, dtype: str) -> Value:
         """Return how many elements of a row are there, when the plan has all that is read."""
         rows, length = self.rows, self.rows.layout.length
-        if not isinstance(rows.first, Number):
+        if not isinstance(rows.first, Value):
             return full(min(rows.plan.span, length), dtype)
         return (scalar(length) - rows.first).minimum(rows.plan.span).cast(dtype)
 
@@ -154,45 +156,55 @@ class Columns:
     def _end(self) -> int | None:
         """Return the length of a row, or None when all columns are within it."""
         plan, length = self.rows.plan, self.rows.layout.length
-        fixed = plan.whole and not isinstance(self.rows.first, Number)
+        fixed = plan.whole and not isinstance(self.rows.first, Value)
         return None if fixed and plan.columns == length else length
 
 
-def fold_rows(
-    kernel: KernelBuilder, x: Buffer, layout: Layout, plan: RowPlan, fold: Fold, element: Element
-) -> "tuple[Number, list[Number]]":
-    """Fold rows, and parts of them first when the plan says so.
+def reduce_rows(
+    kernel: KernelBuilder,
+    x: Buffer,
+    layout: Layout,
+    plan: RowPlan,
+    reduction: Reduction,
+    element: Element,
+) -> "tuple[Value, list[Value]]":
+    """Reduction rows, and parts of them first when the plan says so.
 
     Returns the indices of a program's rows, and what is known of each.
     """
     if plan.parts == 1:
         rows = Rows(kernel, layout, plan)
-        return rows.index, rows.fold(fold, lambda columns: element(columns, x))
-    parts = fold_parts(kernel, x, layout, plan, fold, element)
+        return rows.index, rows.reduce(reduction, lambda columns: element(columns, x))
+    parts = reduce_parts(kernel, x, layout, plan, reduction, element)
     index = kernel.axis(layout.rows, ROWS, plan.rows, name="rows")
-    return index, merge_parts(kernel, fold, parts, index)
+    return index, combine_parts(kernel, reduction, parts, index)
 
 
-def fold_parts(
-    kernel: KernelBuilder, x: Buffer, layout: Layout, plan: RowPlan, fold: Fold, element: Element
+def reduce_parts(
+    kernel: KernelBuilder,
+    x: Buffer,
+    layout: Layout,
+    plan: RowPlan,
+    reduction: Reduction,
+    element: Element,
 ) -> list[Buffer]:
     """Begin a kernel that folds parts of rows; returns what they leave, as [parts, rows]."""
-    first = kernel.first("partial")
-    source = first.take(x)
+    first = kernel.prior_kernel("partial")
+    source = first.import_buffer(x)
     with first:
         part = first.programs(plan.parts).named("part")
         rows = Rows(first, layout, plan, (part * plan.span).named("begin"))
-        state = rows.fold(fold, lambda columns: element(columns, source))
+        state = rows.reduce(reduction, lambda columns: element(columns, source))
         shape = (plan.parts, layout.rows)
-        made = [first.temporary(Tensor(shape, dtype)) for dtype in fold.dtypes]
+        made = [first.intermediate(Tensor(shape, dtype)) for dtype in reduction.dtypes]
         for buffer, number in zip(made, state, strict=True):
             buffer.store(number, [part, rows.index])
-    return [kernel.take(buffer) for buffer in made]
+    return [kernel.import_buffer(buffer) for buffer in made]
 
 
-def merge_parts(
-    kernel: KernelBuilder, fold: Fold, parts: Sequence[Buffer], index: Number
-) -> list[Number]:
+def combine_parts(
+    kernel: KernelBuilder, reduction: Reduction, parts: Sequence[Buffer], index: Value
+) -> list[Value]:
     """Merge, for the rows at some indices, what the parts of each found."""
     count = parts[0].shape[0]
     fixed = (PARTS, next_power(count))
@@ -201,9 +213,9 @@ def merge_parts(
     part = kernel.indices(0, PARTS, "part").expand(0)
     found = [buffer.load([part, index.expand(1)]) for buffer in parts]
     if count != next_power(count):
-        pairs = zip(found, fold.identities, strict=True)
+        pairs = zip(found, reduction.identities, strict=True)
         found = [part.less(count).select(number, identity) for number, identity in pairs]
-    return fold.merge(found)
+    return reduction.combine_lanes(found)
 
 
 def _is_exact(pad: float) -> bool:

@@ -13,7 +13,7 @@ from ..schedule.candidates import element_settings, rectangle_settings
 from .buffer import Buffer
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
-from .value import Number
+from .value import Value
 
 BLOCK, LEAST_BLOCK = 1024, 256
 """Elements that a program computes, at most and at least, when they are taken in a row."""
@@ -59,7 +59,7 @@ def spread(
     return Coordinates(shape, (*outer, Axis(sides.rows, row), Axis(sides.columns, column)))
 
 
-def in_a_row(kernel: KernelBuilder, count: int) -> Number:
+def in_a_row(kernel: KernelBuilder, count: int) -> Value:
     """Make a grid over so many elements; return the indices of a program's part."""
     block = _elements(count, BLOCK, LEAST_BLOCK)
     kernel.candidates = element_settings(block)

@@ -6,7 +6,7 @@ Source of the arc tangent: Moshier, Methods and programs for mathematical functi
 import math as constants
 
 from .approximation import polynomial, sign_bit, with_sign_of
-from .value import Number
+from .value import Value
 
 _ATAN_F32 = (-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)
 _ATAN_ABOVE = (
@@ -23,12 +23,12 @@ _HALF_PI_LOW = {"f32": -4.371139000186241e-08, "f64": 6.123233995736766e-17}
 _TAN_3_PI_8 = constants.sqrt(2) + 1
 
 
-def tan(x: Number) -> Number:
+def tan(x: Value) -> Value:
     """Compute the tangent of radians."""
     return x.apply("sin") / x.apply("cos")
 
 
-def atan(x: Number) -> Number:
+def atan(x: Value) -> Value:
     """Compute the arc tangent: by a polynomial, further off 0 of (x - 1) / (x + 1) or -1 / x."""
     size = x.abs()
     far, middle = size.greater(_TAN_3_PI_8), size.greater(constants.sqrt(2) - 1)
@@ -45,17 +45,17 @@ def atan(x: Number) -> Number:
     return with_sign_of(start + (series * square * reduced + rest + reduced), x)
 
 
-def asin(x: Number) -> Number:
+def asin(x: Value) -> Value:
     """Compute the arc sine; NaN outside [-1, 1]."""
     return atan(x / ((1 - x) * (x + 1)).apply("sqrt"))
 
 
-def acos(x: Number) -> Number:
+def acos(x: Value) -> Value:
     """Compute the arc cosine, without cancellation near 1; NaN outside [-1, 1]."""
     return atan(((1 - x) / (x + 1)).apply("sqrt")) * 2
 
 
-def atan2(a: Number, b: Number) -> Number:
+def atan2(a: Value, b: Value) -> Value:
     """Compute the angle of the point (b, a), whose signs count where they are zero too."""
     high, wide = a.abs(), b.abs()
     most = high.maximum(wide)

@@ -9,10 +9,10 @@ from .buffer import Buffer
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
 from .factor import Read
-from .value import Number
+from .value import Value
 
 
-class Reach(Protocol):
+class InputIndex(Protocol):
     """Say along one axis which input an output sees by a tap; what is out of bounds is none."""
 
     @property
@@ -20,11 +20,11 @@ class Reach(Protocol):
         """Say whether the first tap of an output is the input at the same place."""
         ...
 
-    def __call__(self, output: Number, tap: Number) -> Number: ...
+    def __call__(self, output: Value, tap: Value) -> Value: ...
 
 
 @dataclass(frozen=True)
-class ConvolutionReach:
+class ConvolutionIndex:
     """See `stride` inputs further for each output, with `pad` zeros before the first one."""
 
     stride: int
@@ -35,12 +35,12 @@ class ConvolutionReach:
     def is_plain(self) -> bool:
         return self.stride == 1 and self.pad == 0
 
-    def __call__(self, output: Number, tap: Number) -> Number:
+    def __call__(self, output: Value, tap: Value) -> Value:
         return output * self.stride + (tap * self.dilation - self.pad)
 
 
 @dataclass(frozen=True)
-class TransposedReach:
+class TransposedIndex:
     """See the input that spreads to an output: steps of `stride` lead there, or there is none."""
 
     stride: int
@@ -51,7 +51,7 @@ class TransposedReach:
     def is_plain(self) -> bool:
         return self.stride == 1 and self.pad == 0
 
-    def __call__(self, output: Number, tap: Number) -> Number:
+    def __call__(self, output: Value, tap: Value) -> Value:
         ahead = output + self.pad - tap * self.dilation
         if self.stride == 1:
             return ahead
@@ -70,7 +70,7 @@ class Windows:
     images: Buffer
     outputs: Shape
     order: tuple[int, ...]
-    reaches: Sequence[Reach]
+    input_indices: Sequence[InputIndex]
 
     @property
     def dtype(self) -> str:
@@ -84,14 +84,14 @@ class Windows:
     def is_plain(self) -> bool:
         """Say whether the first tap of each window is the pixel at the same place."""
         same = self.outputs[1:] == self.images.shape[3:]
-        return same and all(reach.is_plain for reach in self.reaches)
+        return same and all(reach.is_plain for reach in self.input_indices)
 
-    def at(self, batch: Number, outer: Number) -> Read:
+    def at(self, batch: Value, outer: Value) -> Read:
         image, *places = self.places(outer)
 
-        def read(depth: Sequence[Number]) -> Number:
+        def read(depth: Sequence[Value]) -> Value:
             channel, *taps = depth
-            seen = zip(self.reaches, places, taps, strict=True)
+            seen = zip(self.input_indices, places, taps, strict=True)
             inputs = [
                 reach(place, tap).named(f"input_{i}") for i, (reach, place, tap) in enumerate(seen)
             ]
@@ -99,15 +99,15 @@ class Windows:
 
         return read
 
-    def places(self, outer: Number) -> list[Number]:
+    def places(self, outer: Value) -> list[Value]:
         """Return the number of the image and the place of the window along each spatial dim."""
         dims = tuple(dim for dim in self.order if self.outputs[dim] > 1)
         image, *places = Coordinates(self.outputs, (Axis(dims, outer),)).indices()
         named = [place.named(f"output_{i}") for i, place in enumerate(places)]
         return [image.named("image"), *named]
 
-    def taken(self, kernel: KernelBuilder) -> "Windows":
-        return replace(self, images=kernel.take(self.images))
+    def imported(self, kernel: KernelBuilder) -> "Windows":
+        return replace(self, images=kernel.import_buffer(self.images))
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,8 @@ class Kernels:
     def along_depth(self) -> bool:
         return self.weights.strides[1] != 1
 
-    def at(self, batch: Number, outer: Number) -> Read:
+    def at(self, batch: Value, outer: Value) -> Read:
         return lambda depth: self.weights.load_raw([batch, outer, *depth], whole=True)
 
-    def taken(self, kernel: KernelBuilder) -> "Kernels":
-        return replace(self, weights=kernel.take(self.weights))
+    def imported(self, kernel: KernelBuilder) -> "Kernels":
+        return replace(self, weights=kernel.import_buffer(self.weights))

@@ -15,9 +15,9 @@ from ....dialects.tri.attention import fills_of
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.value import Number, block_size, compute_dtype, dot, full, scalar, zeros
+from ..kernels.value import Value, block_size, compute_dtype, dot, full, scalar, zeros
 from ..registry import accepts, template
 from ..schedule.attention_plan import (
     KEYS_MULTIPLE,
@@ -46,7 +46,7 @@ def lower_attention(
     k: Buffer,
     v: Buffer,
     masks: Sequence[Buffer],
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     if 0 in y.shape:
         return
@@ -63,7 +63,7 @@ def lower_attention(
     wide = [mask.broadcast_to((*batch, heads, queries, keys)) for mask in masks]
     masks = [mask.split((*split, keys)) for mask in wide]
     operands = _Operands(q.split((*split, depth)), k, v, masks)
-    y = y.over((*split, values))
+    y = y.reshape((*split, values))
     numbering = _Numbering(len(outer), sizes, plan.packed)
     if plan.parts == 1:
         block = _Block(op, kernel, operands, sizes, plan, numbering)
@@ -100,16 +100,16 @@ class _Numbering:
     def rows(self) -> int:
         return self.sizes.queries * (self.sizes.shared if self.packed else 1)
 
-    def axes(self, head: Number, rows: Number) -> tuple[Axis, Axis]:
+    def axes(self, head: Value, rows: Value) -> tuple[Axis, Axis]:
         first = self.outer if self.packed else self.outer + 1
         dims = tuple(range(self.outer + 2))
         return Axis(dims[:first], head), Axis(dims[first:], rows)
 
-    def shared_head(self, head: Number) -> Number:
+    def shared_head(self, head: Value) -> Value:
         """Return the number of the keys' head, of those of all batches."""
         return head if self.packed else head / self.sizes.shared
 
-    def position(self, rows: Number) -> Number:
+    def position(self, rows: Value) -> Value:
         """Return which query of its head a row is."""
         return rows.remainder(self.sizes.queries) if self.packed else rows
 
@@ -131,7 +131,7 @@ class _Unit:
         floats = any(tensor_of(mask.type).dtype != "i1" for mask in op.masks)
         return _Unit(1.0, LOG2_E) if finite or floats else _Unit(LOG2_E, 1.0)
 
-    def powers(self, difference: Number) -> Number:
+    def powers(self, difference: Value) -> Value:
         """Return e to the power of a difference of scores."""
         exponent = difference if self.differences == 1 else difference * self.differences
         return exponent.apply("exp2")
@@ -166,12 +166,12 @@ class _Block:
             self.at(operands.q.shape, self.rows, self.depth.expand(0)), whole=True
         ).named("q")
 
-    def at(self, shape: Sequence[int], rows: Number, last: Number) -> Coordinates:
+    def at(self, shape: Sequence[int], rows: Value, last: Value) -> Coordinates:
         """Return where elements are in a tensor of [outer…, shared, L, …]."""
         axes = self.numbering.axes(self.head, rows)
         return Coordinates(tuple(shape), (*axes, Axis((len(shape) - 1,), last)))
 
-    def attend(self, begin: Number | int, end: Number | int) -> list[Number]:
+    def attend(self, begin: Value | int, end: Value | int) -> list[Value]:
         """Return the greatest score of each row, the sum of powers, and the values they mix."""
         state = [
             full(-math.inf, self.dtype, ("BM",)).named("top"),
@@ -188,13 +188,13 @@ class _Block:
             end = (self.first + block_size("BM")).minimum(end)
         return self._walk(begin, end, state, checked=True)
 
-    def _end_of_whole_blocks(self, begin: Number | int) -> Number | None:
+    def _end_of_whole_blocks(self, begin: Value | int) -> Value | None:
         """Return up to where all keys of a block are seen by all rows; None if that is nowhere.
 
         Parts of the keys begin anywhere: they check each of their blocks.
         """
         keys, size = self.sizes.keys, block_size("BN")
-        if isinstance(begin, Number) or keys < self.plan.keys:
+        if isinstance(begin, Value) or keys < self.plan.keys:
             return None
         if not self.op.causal:
             return ((scalar(keys) / size) * size).named("whole_keys")
@@ -203,9 +203,9 @@ class _Block:
         return (((self.first + 1).minimum(keys) / size) * size).named("whole_keys")
 
     def _walk(
-        self, begin: Number | int, end: Number | int, state: list[Number], checked: bool
-    ) -> list[Number]:
-        def step(first: Number, top: Number, total: Number, mixed: Number) -> list[Number]:
+        self, begin: Value | int, end: Value | int, state: list[Value], checked: bool
+    ) -> list[Value]:
+        def step(first: Value, top: Value, total: Value, mixed: Value) -> list[Value]:
             keys = self.kernel.indices(first, "BN", "keys")
             scores = self._scores(keys, checked)
             highest = top.maximum(scores.reduce("max", 1)).named("highest")
@@ -222,7 +222,7 @@ class _Block:
 
         return loop(begin, end, block_size("BN"), state, step, "first_key")
 
-    def _scores(self, keys: Number, checked: bool) -> Number:
+    def _scores(self, keys: Value, checked: bool) -> Value:
         """Return the scores of a block of keys, in their unit."""
         k, column = self.operands.k, keys.expand(0)
         at = self._shared(k, column, self.depth.expand(1))
@@ -237,14 +237,14 @@ class _Block:
             return scores
         return self._visible(column).select(scores, -math.inf)
 
-    def _visible(self, keys: Number) -> Number:
+    def _visible(self, keys: Value) -> Value:
         inside = keys.less(self.sizes.keys)
         if not self.op.causal:
             return inside
         position = self.numbering.position(self.rows)
         return keys.less_equal(position).logical_and(inside)
 
-    def _shared(self, x: Buffer, keys: Number, last: Number) -> Coordinates:
+    def _shared(self, x: Buffer, keys: Value, last: Value) -> Coordinates:
         """Return where elements are in keys or values."""
         rank = len(x.shape)
         head = Axis(tuple(range(rank - 2)), self.numbering.shared_head(self.head))
@@ -264,9 +264,14 @@ def _attend_in_parts(
     Returns the greatest scores and sums as [parts, heads, rows], and the values as
     [parts, heads, rows, E].
     """
-    first = kernel.first("partial")
-    masks = [first.take(mask) for mask in operands.masks]
-    taken = _Operands(first.take(operands.q), first.take(operands.k), first.take(operands.v), masks)
+    first = kernel.prior_kernel("partial")
+    masks = [first.import_buffer(mask) for mask in operands.masks]
+    taken = _Operands(
+        first.import_buffer(operands.q),
+        first.import_buffer(operands.k),
+        first.import_buffer(operands.v),
+        masks,
+    )
     with first:
         block = _Block(op, first, taken, sizes, plan, numbering)
         part = first.programs(plan.parts).named("part")
@@ -274,15 +279,15 @@ def _attend_in_parts(
         state = block.attend(begin, (begin + plan.span).minimum(sizes.keys))
         shape = (plan.parts, numbering.heads, numbering.rows)
         shapes = (shape, shape, (*shape, sizes.values))
-        made = [first.temporary(Tensor(s, block.dtype)) for s in shapes]
+        made = [first.intermediate(Tensor(s, block.dtype)) for s in shapes]
         for buffer, number in zip(made[:2], state[:2], strict=True):
             buffer.store(number, [part, block.head, block.row])
         made[2].store(state[2], [part, block.head, block.rows, block.values])
-    return [kernel.take(buffer) for buffer in made]
+    return [kernel.import_buffer(buffer) for buffer in made]
 
 
 def _combine(
-    kernel: KernelBuilder, found: Sequence[Buffer], y: Sink, numbering: _Numbering, unit: _Unit
+    kernel: KernelBuilder, found: Sequence[Buffer], y: Epilogue, numbering: _Numbering, unit: _Unit
 ) -> None:
     """Put together what parts of the keys gave, for one row in each program."""
     tops, totals, mixed = found
@@ -302,6 +307,6 @@ def _combine(
     y.store(number, Coordinates(y.shape, axes))
 
 
-def _divisor(total: Number) -> Number:
+def _divisor(total: Value) -> Value:
     """Return what powers are divided by: a row that sees no key stays zero."""
     return total.equal(0).select(total.like(1), total)

@@ -9,17 +9,17 @@ from ..kernels.approximation import with_sign_of
 from ..kernels.conversion import convert
 from ..kernels.power import EASY_POWERS, integer_power, power, snapped
 from ..kernels.remainder import quotient, remainder
-from ..kernels.value import Number
+from ..kernels.value import Value
 from ..registry import accepts, elementwise
 
 
 @elementwise(tri.Div)
-def lower_div(op: tri.Div, a: Number, b: Number) -> Number:
+def lower_div(op: tri.Div, a: Value, b: Value) -> Value:
     return a / b if a.is_float else quotient(a, b)
 
 
 @elementwise(tri.Mod)
-def lower_mod(op: tri.Mod, a: Number, b: Number) -> Number:
+def lower_mod(op: tri.Mod, a: Value, b: Value) -> Value:
     rest = remainder(a, b)
     if op.fmod or a.kind == "uint":
         return rest
@@ -36,12 +36,12 @@ def mod_of_at_most_f32(op: tri.Mod) -> bool:
 
 
 @elementwise(tri.Atan2)
-def lower_atan2(op: tri.Atan2, a: Number, b: Number) -> Number:
+def lower_atan2(op: tri.Atan2, a: Value, b: Value) -> Value:
     return trigonometry.atan2(a, b)
 
 
 @elementwise(tri.Pow)
-def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
+def lower_pow(op: tri.Pow, a: Value, b: Value) -> Value:
     if not a.is_float and not b.is_float:
         return integer_power(a, b)
     known = constant_exponent(op)
@@ -52,13 +52,13 @@ def lower_pow(op: tri.Pow, a: Number, b: Number) -> Number:
 
 
 @elementwise(tri.ShiftLeft)
-def lower_shift_left(op: tri.ShiftLeft, a: Number, b: Number) -> Number:
+def lower_shift_left(op: tri.ShiftLeft, a: Value, b: Value) -> Value:
     fits = _is_shift(b)
     return fits.select(a.shift_left(fits.select(b, 0)), 0)
 
 
 @elementwise(tri.ShiftRight)
-def lower_shift_right(op: tri.ShiftRight, a: Number, b: Number) -> Number:
+def lower_shift_right(op: tri.ShiftRight, a: Value, b: Value) -> Value:
     # What shifts everything out is a shift by all bits but one, twice.
     most = DTYPES[a.dtype].bits - 1
     fits = _is_shift(b)
@@ -66,7 +66,7 @@ def lower_shift_right(op: tri.ShiftRight, a: Number, b: Number) -> Number:
     return fits.select(a.shift_right(fits.select(b, 0)), far)
 
 
-def _is_shift(b: Number) -> Number:
+def _is_shift(b: Value) -> Value:
     """Test that a shift leaves a bit of the number."""
     bits = DTYPES[b.dtype].bits
     return b.cast(f"ui{bits}").less(bits)

@@ -7,12 +7,12 @@ tell.
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
-from ..kernels.fill import Reader
-from ..kernels.value import Number, scalar
+from ..kernels.epilogue import Reader
+from ..kernels.value import Value, scalar
 from ..registry import indexed
 
 
-def place_in(index: Number, size: int) -> Number:
+def place_in(index: Value, size: int) -> Value:
     """Bring an index into [0, size): negative ones count from the end, others stop at it."""
     wide = index.cast("i64")
     wide = wide.less(0).select(wide + size, wide)
@@ -24,7 +24,7 @@ def lower_gather(op: tri.Gather, x: Buffer, indices: Buffer) -> Reader:
     axis = normalize_axis(op.axis, len(x.shape))
     end = axis + len(indices.shape)
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         place = place_in(indices.load(at[axis:end]), x.shape[axis])
         return x.load([*at[:axis], place, *at[end:]])
 
@@ -35,7 +35,7 @@ def lower_gather(op: tri.Gather, x: Buffer, indices: Buffer) -> Reader:
 def lower_gather_elements(op: tri.GatherElements, x: Buffer, indices: Buffer) -> Reader:
     axis = normalize_axis(op.axis, len(x.shape))
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         place = place_in(indices.load(at), x.shape[axis])
         return x.load([place if d == axis else i for d, i in enumerate(at)])
 
@@ -46,7 +46,7 @@ def lower_gather_elements(op: tri.GatherElements, x: Buffer, indices: Buffer) ->
 def lower_gather_nd(op: tri.GatherNd, x: Buffer, indices: Buffer) -> Reader:
     batch, depth, outer = op.batch_dims, indices.shape[-1], len(indices.shape) - 1
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         places = [
             place_in(indices.load([*at[:outer], scalar(d)]), x.shape[batch + d])
             for d in range(depth)
@@ -60,7 +60,7 @@ def lower_gather_nd(op: tri.GatherNd, x: Buffer, indices: Buffer) -> Reader:
 def lower_one_hot(op: tri.OneHot, indices: Buffer, values: Buffer) -> Reader:
     axis = normalize_axis(op.axis, len(indices.shape) + 1)
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         wide = indices.load([*at[:axis], *at[axis + 1 :]]).cast("i64")
         wide = wide.less(0).select(wide + op.depth, wide)
         off, on = (values.load([scalar(i)]) for i in range(2))

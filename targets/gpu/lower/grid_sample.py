@@ -11,14 +11,14 @@ from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.spread import power_from
-from ..kernels.value import Number, compute_dtype, scalar
+from ..kernels.value import Value, compute_dtype, scalar
 from ..registry import template
 from ..schedule.candidates import rectangle_settings
 
 _CUBIC = -0.75
-Tap = tuple[Number, Number]  # where on an axis, an i32, and how much it counts
+Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
 
 RECTANGLE = 1024
 CHANNELS = {True: 64, False: 8}
@@ -27,7 +27,7 @@ CHANNELS = {True: 64, False: 8}
 
 @template(tri.GridSample)
 def lower_grid_sample(
-    op: tri.GridSample, kernel: KernelBuilder, x: Buffer, grid: Buffer, y: Sink
+    op: tri.GridSample, kernel: KernelBuilder, x: Buffer, grid: Buffer, y: Epilogue
 ) -> None:
     sizes = x.shape[2:]
     dims = tuple(dim for dim in y.order if dim >= 2)
@@ -42,13 +42,13 @@ def lower_grid_sample(
     if op.mode != "nearest" and DTYPES[dtype].kind != "float":
         dtype = "f64"
 
-    def coordinate(axis: int) -> Number:
+    def coordinate(axis: int) -> Value:
         place = Axis((len(sizes) + 1,), scalar(len(sizes) - 1 - axis))
         where = (Axis((0,), image), Axis(tuple(dim - 1 for dim in dims), points), place)
         return grid.load(Coordinates(grid.shape, where)).cast("f64")
 
     taps = [_taps(op, coordinate(axis), size, dtype) for axis, size in enumerate(sizes)]
-    total: Number | None = None
+    total: Value | None = None
     for corner in product(*taps):
         value = convert(x.load([image, channels, *(place for place, _ in corner)]), dtype)
         term = value * _product([weight for _, weight in corner])
@@ -58,12 +58,12 @@ def lower_grid_sample(
     y.store(convert(total, x.dtype), Coordinates(y.shape, at))
 
 
-def _product(weights: Sequence[Number]) -> Number:
+def _product(weights: Sequence[Value]) -> Value:
     first, *others = weights
     return math.prod(others, start=first)
 
 
-def _taps(op: tri.GridSample, point: Number, size: int, dtype: str) -> list[Tap]:
+def _taps(op: tri.GridSample, point: Value, size: int, dtype: str) -> list[Tap]:
     """List the elements of one axis that points see."""
     if op.align_corners:
         at, low, high = (point + 1) * 0.5 * (size - 1), 0.0, size - 1.0
@@ -87,7 +87,7 @@ def _taps(op: tri.GridSample, point: Number, size: int, dtype: str) -> list[Tap]
     return taps
 
 
-def _inside(at: Number, low: float, high: float, size: int, padding_mode: str) -> Number:
+def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
     """Bring coordinates into the axis as the padding mode says."""
     if padding_mode == "zeros":
         return at
@@ -101,7 +101,7 @@ def _inside(at: Number, low: float, high: float, size: int, padding_mode: str) -
     return at.maximum(0).minimum(size - 1)
 
 
-def _cubic(d: Number) -> Number:
+def _cubic(d: Value) -> Value:
     """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
     near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
     far = (((d - 5) * d + 8) * d - 4) * _CUBIC

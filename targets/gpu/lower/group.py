@@ -14,9 +14,8 @@ from ....dialects.core.module import ops
 from ....dialects.core.op import Op
 from ..kernels.buffer import Argument, Buffer, Computed, constant_buffer
 from ..kernels.builder import Kernel, KernelBuilder
-from ..kernels.epilogue import Sink
-from ..kernels.fill import Reader, fill
-from ..kernels.value import Number
+from ..kernels.epilogue import Epilogue, Reader, emit_indexed
+from ..kernels.value import Value
 from ..registry import is_elementwise, lowering_of
 
 WORDS = 4
@@ -73,29 +72,29 @@ class _Body:
 
     def lower(self) -> None:
         if self.anchor is None:
-            self._sink(None, self.work).compute()
+            self._epilogue(None, self.work).emit_ops()
             return
         self._anchored(self.work[self.anchor], self.work[self.anchor + 1 :])
 
-    def _anchored(self, anchor: Op, epilogue: Sequence[Op]) -> None:
-        sinks = [self._sink(value, epilogue) for value in anchor.results]
+    def _anchored(self, anchor: Op, following: Sequence[Op]) -> None:
+        epilogues = [self._epilogue(value, following) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
         lowering = lowering_of(anchor)
         if lowering.kind == "template":
-            lowering.function(anchor, self.kernel, *operands, *sinks)
+            lowering.function(anchor, self.kernel, *operands, *epilogues)
             return
         made = lowering.function(anchor, *operands)
         readers = cast("tuple[Reader, ...]", made) if isinstance(made, tuple) else (made,)
-        fill(self.kernel, sinks, readers)
+        emit_indexed(self.kernel, epilogues, readers)
 
-    def _sink(self, value: ir.Value | None, epilogue: Sequence[Op]) -> Sink:
-        made = [v for op in epilogue for v in op.results] + ([value] if value else [])
-        used = dict.fromkeys(v for op in epilogue for v in op.operation.operands if v not in made)
-        shape = tensor_of((value or epilogue[-1].results[0]).type).shape
+    def _epilogue(self, value: ir.Value | None, following: Sequence[Op]) -> Epilogue:
+        made = [v for op in following for v in op.results] + ([value] if value else [])
+        used = dict.fromkeys(v for op in following for v in op.operation.operands if v not in made)
+        shape = tensor_of((value or following[-1].results[0]).type).shape
         leaves = {v: self.inputs[v].broadcast_to(shape) for v in used if v in self.inputs}
         constants = {v: self.constants[v] for v in used if v in self.constants}
         outputs = {v: out for v, out in self.outputs.items() if v in made}
-        return Sink(self.kernel, shape, value, epilogue, constants, leaves, outputs)
+        return Epilogue(self.kernel, shape, value, following, constants, leaves, outputs)
 
     def _buffers(self, group: Any) -> Any:
         if group is None:
@@ -136,8 +135,8 @@ class _Body:
         return list(dict.fromkeys(v for o in needed for v in o.operation.operands if v not in made))
 
     def _compute(
-        self, value: ir.Value, leaves: Sequence[ir.Value], numbers: Sequence[Number]
-    ) -> Number:
+        self, value: ir.Value, leaves: Sequence[ir.Value], numbers: Sequence[Value]
+    ) -> Value:
         known = dict(zip(leaves, numbers, strict=True))
         for op in self._needed(value):
             operands = [known[v] for v in op.operation.operands]

@@ -10,20 +10,20 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, Finish, contract
 from ..kernels.coordinates import Coordinates
 from ..kernels.depth import FlatDepth
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.factor import Matrix, as_bytes
-from ..kernels.value import Number
+from ..kernels.value import Value
 from ..registry import accepts, template
 
 
 @template(tri.MatMul)
-def lower_mat_mul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Sink) -> None:
+def lower_mat_mul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Epilogue) -> None:
     left = a if len(a.shape) > 1 else a.split((1, *a.shape))
     right = b if len(b.shape) > 1 else b.split((*b.shape, 1))
     batch = broadcast(left.shape[:-2], right.shape[:-2])
     left = left.broadcast_to((*batch, *left.shape[-2:]))
     right = right.broadcast_to((*batch, *right.shape[-2:]))
-    _multiply(kernel, left, right, y.over((*batch, left.shape[-2], right.shape[-1])))
+    _multiply(kernel, left, right, y.reshape((*batch, left.shape[-2], right.shape[-1])))
 
 
 @accepts(tri.Gemm)
@@ -35,11 +35,11 @@ def whole_scales_for_integers(op: tri.Gemm) -> bool:
 
 @template(tri.Gemm)
 def lower_gemm(
-    op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Sink
+    op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Epilogue
 ) -> None:
     bias = None if c is None else c.broadcast_to(y.shape)
 
-    def finish(number: Number, at: Coordinates) -> Number:
+    def finish(number: Value, at: Coordinates) -> Value:
         number = number if op.alpha == 1 else number * op.alpha
         if bias is None:
             return number
@@ -53,24 +53,24 @@ def lower_gemm(
 
 @template(tri.Linear)
 def lower_linear(
-    op: tri.Linear, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Sink
+    op: tri.Linear, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
 ) -> None:
     left = x if len(x.shape) > 1 else x.split((1, *x.shape))
-    sink = y.over((*left.shape[:-1], w.shape[0]))
-    bias = None if b is None else b.broadcast_to(sink.shape)
+    epilogue = y.reshape((*left.shape[:-1], w.shape[0]))
+    bias = None if b is None else b.broadcast_to(epilogue.shape)
 
-    def finish(number: Number, at: Coordinates) -> Number:
+    def finish(number: Value, at: Coordinates) -> Value:
         return number if bias is None else number + bias.load(at)
 
     right = w.transpose((1, 0)).broadcast_to((*left.shape[:-2], *reversed(w.shape)))
-    _multiply(kernel, left, right, sink, finish)
+    _multiply(kernel, left, right, epilogue, finish)
 
 
 def _multiply(
     kernel: KernelBuilder,
     left: Buffer,
     right: Buffer,
-    y: Sink,
+    y: Epilogue,
     finish: Finish = lambda number, at: number,
 ) -> None:
     """Multiply [batch…, M, K] by [batch…, K, N]; a stride of 0 repeats a matrix for the batch.
@@ -101,6 +101,6 @@ def _multiply(
     )
 
 
-def _as_they_lie(y: Sink, dims: Sequence[int]) -> tuple[int, ...]:
+def _as_they_lie(y: Epilogue, dims: Sequence[int]) -> tuple[int, ...]:
     """Order dims of the result as they lie in memory, outermost first."""
     return tuple(dim for dim in y.order if dim in dims)

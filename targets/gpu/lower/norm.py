@@ -7,11 +7,11 @@ from ....dialects.core.tensor import Shape, Tensor, normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.normalization import change_rows
-from ..kernels.reductions import Moments, Plain
-from ..kernels.rows import Columns, Layout, Rows, fold_parts, merge_parts
-from ..kernels.value import Number, compute_dtype, full
+from ..kernels.reductions import Moments, SimpleReduction
+from ..kernels.rows import Columns, Layout, Rows, combine_parts, reduce_parts
+from ..kernels.value import Value, compute_dtype, full
 from ..registry import indexed, template
 from ..schedule.product_blocks import next_power
 from ..schedule.row_plan import RowPlan, change_plan, normalization_plan
@@ -24,7 +24,7 @@ def lower_layer_norm(
     x: Buffer,
     scale: Buffer | None,
     bias: Buffer | None,
-    y: Sink,
+    y: Epilogue,
 ) -> None:
     axes = _from(op.axis, x)
     _standardize(kernel, x, axes, _like(scale, x.shape), _like(bias, x.shape), y, op.epsilon)
@@ -32,14 +32,14 @@ def lower_layer_norm(
 
 @template(tri.GroupNorm)
 def lower_group_norm(
-    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
+    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
 ) -> None:
     _standardize_groups(kernel, x, scale, bias, y, op.groups, op.epsilon)
 
 
 @template(tri.InstanceNorm)
 def lower_instance_norm(
-    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Sink
+    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
 ) -> None:
     _standardize_groups(kernel, x, scale, bias, y, x.shape[1], op.epsilon)
 
@@ -49,7 +49,7 @@ def _standardize_groups(
     x: Buffer,
     scale: Buffer,
     bias: Buffer,
-    y: Sink,
+    y: Epilogue,
     groups: int,
     epsilon: float,
 ) -> None:
@@ -62,7 +62,7 @@ def _standardize_groups(
         return
     batch, channels, *pixels = x.shape
     shape = (batch, groups, channels // groups, *pixels)
-    x, y = x.split(shape), y.over(shape)
+    x, y = x.split(shape), y.reshape(shape)
     ones = (1,) * len(pixels)
     scale, bias = (p.split((*shape[1:3], *ones)).broadcast_to(shape) for p in (scale, bias))
     axes = tuple(range(2, len(shape)))
@@ -90,24 +90,24 @@ def _channel_statistics(
     kernel: KernelBuilder, x: Buffer, scale: Buffer, layout: Layout, plan: RowPlan, epsilon: float
 ) -> list[Buffer]:
     """Begin kernels that find, for [N, groups, C / groups], the mean and what to multiply by."""
-    first = kernel.first("statistics")
+    first = kernel.prior_kernel("statistics")
     dtype, shape = compute_dtype(x.dtype), x.shape[:3]
-    fold = Moments(dtype)
-    source, factor = first.take(x), first.take(scale)
+    reduction = Moments(dtype)
+    source, factor = first.import_buffer(x), first.import_buffer(scale)
     with first:
-        parts = fold_parts(first, source, layout, plan, fold, Columns.load)
+        parts = reduce_parts(first, source, layout, plan, reduction, Columns.load)
         rows = first.axis(layout.rows, "ROWS", 1, name="rows")
-        _, mean, squares = merge_parts(first, fold, parts, rows)
+        _, mean, squares = combine_parts(first, reduction, parts, rows)
         slope = _inverse_root(squares, layout.length, epsilon).expand(1)
         first.block_of("EACH", next_power(shape[2]))
         channel = first.indices(0, "EACH", "channel").expand(0)
         axes = (Axis(layout.kept, rows.expand(1)), Axis((2,), channel))
         at = Coordinates(shape, axes)
-        one = factor.seen(shape, factor.strides[:3]).load(at)
-        made = [first.temporary(Tensor(shape, dtype), name) for name in ("mean", "factor")]
+        one = factor.with_strides(shape, factor.strides[:3]).load(at)
+        made = [first.intermediate(Tensor(shape, dtype), name) for name in ("mean", "factor")]
         for buffer, number in zip(made, (mean.expand(1), one * slope), strict=True):
             buffer.store(number, at)
-    return [kernel.take(buffer) for buffer in made]
+    return [kernel.import_buffer(buffer) for buffer in made]
 
 
 def _standardize(
@@ -116,17 +116,17 @@ def _standardize(
     axes: tuple[int, ...],
     scale: Buffer | None,
     bias: Buffer | None,
-    y: Sink,
+    y: Epilogue,
     epsilon: float,
 ) -> None:
     """Bring rows to mean zero and variance one, then scale and shift the elements."""
     dtype = compute_dtype(x.dtype)
 
-    def prepare(state: list[Number]) -> list[Number]:
+    def prepare(state: list[Value]) -> list[Value]:
         _, mean, squares = state
         return [mean, _inverse_root(squares, _count(x, axes), epsilon)]
 
-    def change(columns: Columns, number: Number, row: list[Number]) -> Number:
+    def change(columns: Columns, number: Value, row: list[Value]) -> Value:
         number = (number - row[0]) * row[1]
         if scale is not None:
             number = number * columns.load(scale)
@@ -137,45 +137,45 @@ def _standardize(
 
 @template(tri.RmsNorm)
 def lower_rms_norm(
-    op: tri.RmsNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer | None, y: Sink
+    op: tri.RmsNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer | None, y: Epilogue
 ) -> None:
     axes, factor = _from(op.axis, x), _like(scale, x.shape)
 
-    def prepare(state: list[Number]) -> list[Number]:
+    def prepare(state: list[Value]) -> list[Value]:
         return [_inverse_root(state[0], _count(x, axes), op.epsilon)]
 
-    def change(columns: Columns, number: Number, row: list[Number]) -> Number:
+    def change(columns: Columns, number: Value, row: list[Value]) -> Value:
         number = number * row[0]
         return number if factor is None else number * columns.load(factor)
 
-    fold = Plain("sum", compute_dtype(x.dtype))
-    change_rows(kernel, x, axes, y, fold, change, lambda number: number * number, prepare)
+    reduction = SimpleReduction("sum", compute_dtype(x.dtype))
+    change_rows(kernel, x, axes, y, reduction, change, lambda number: number * number, prepare)
 
 
 @template(tri.LpNormalize)
-def lower_lp_normalize(op: tri.LpNormalize, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
-    def element(number: Number) -> Number:
+def lower_lp_normalize(op: tri.LpNormalize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    def element(number: Value) -> Value:
         return number.abs() if op.p == 1 else number * number
 
-    def prepare(state: list[Number]) -> list[Number]:
+    def prepare(state: list[Value]) -> list[Value]:
         norm = state[0] if op.p == 1 else state[0].apply("sqrt")
         norm = norm.maximum(op.epsilon)
         return [norm.not_equal(0).select(norm, 1), norm]
 
-    def change(columns: Columns, number: Number, row: list[Number]) -> Number:
+    def change(columns: Columns, number: Value, row: list[Value]) -> Value:
         # A row of zeros stays one, and elements too small for their squares become zeros.
         return row[1].equal(0).select(number.like(0), number / row[0])
 
     axes = (normalize_axis(op.axis, len(x.shape)),)
-    fold = Plain("sum", compute_dtype(x.dtype))
-    change_rows(kernel, x, axes, y, fold, change, element, prepare)
+    reduction = SimpleReduction("sum", compute_dtype(x.dtype))
+    change_rows(kernel, x, axes, y, reduction, change, element, prepare)
 
 
 @indexed(tri.Lrn)
 def lower_lrn(op: tri.Lrn, x: Buffer) -> object:
     before = (op.size - 1) // 2
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         squares = full(0, compute_dtype(x.dtype))
         for offset in range(-before, op.size - before):
             seen = x.load([at[0], at[1] + offset, *at[2:]])
@@ -200,6 +200,6 @@ def _like(parameter: Buffer | None, shape: Shape) -> Buffer | None:
     return None if parameter is None else parameter.broadcast_to(shape)
 
 
-def _inverse_root(squares: Number, count: int, epsilon: float) -> Number:
+def _inverse_root(squares: Value, count: int, epsilon: float) -> Value:
     """Return 1 / sqrt(mean of squares + epsilon)."""
     return 1 / (squares * (1 / count) + epsilon).apply("sqrt")

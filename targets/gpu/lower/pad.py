@@ -2,8 +2,8 @@
 
 from ....dialects import tri
 from ..kernels.buffer import Buffer
-from ..kernels.fill import Reader
-from ..kernels.value import Number, scalar
+from ..kernels.epilogue import Reader
+from ..kernels.value import Value, scalar
 from ..registry import indexed
 
 
@@ -11,14 +11,14 @@ from ..registry import indexed
 def lower_pad(op: tri.Pad, x: Buffer) -> Reader:
     before, after = op.pads[: len(x.shape)], op.pads[len(x.shape) :]
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         sides = zip(at, x.shape, before, after, strict=True)
         return x.load([_place(op.mode, *side) for side in sides], op.value)
 
     return read
 
 
-def _place(mode: str, index: Number, size: int, before: int, after: int) -> Number:
+def _place(mode: str, index: Value, size: int, before: int, after: int) -> Value:
     """Return the place in `x` along one axis; negative pads cut elements off first."""
     if (before <= 0 and after <= 0) or mode == "constant":
         return index - before
@@ -27,7 +27,7 @@ def _place(mode: str, index: Number, size: int, before: int, after: int) -> Numb
     return _inside(mode, index - max(before, 0), kept, max(before, 0)) + cut
 
 
-def _inside(mode: str, place: Number, kept: int, before: int) -> Number:
+def _inside(mode: str, place: Value, kept: int, before: int) -> Value:
     """Bring a place, which is not below `-before`, into what is kept of an axis."""
     if kept == 1:
         return scalar(0)

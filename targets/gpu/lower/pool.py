@@ -10,10 +10,10 @@ from ....dialects.tri.window import Window
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.reductions import Plain, extreme
-from ..kernels.value import Number, compute_dtype, full
+from ..kernels.reductions import SimpleReduction, extreme_value
+from ..kernels.value import Value, compute_dtype, full
 from ..registry import template
 from ..schedule.row_plan import flat_block
 from .reduce import reduce_dims
@@ -21,37 +21,37 @@ from .reduce import reduce_dims
 MOST_UNROLLED = 16
 """Windows of so many taps at most are walked without a loop."""
 
-Taps = Sequence[Number | int]
+Taps = Sequence[Value | int]
 Pool = tri.MaxPool | tri.MaxPoolIndices | tri.AveragePool | tri.LpPool
-Step = Callable[["Seen", list[Number]], list[Number]]
+Step = Callable[["Tap", list[Value]], list[Value]]
 
 
 @template(tri.MaxPool)
-def lower_max_pool(op: tri.MaxPool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_max_pool(op: tri.MaxPool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     dtype = compute_dtype(x.dtype)
     wide = "i32" if dtype == "i1" else dtype
-    least = extreme(x.dtype, least=True)
+    least = extreme_value(x.dtype, least=True)
     if _is_global(op, x):
-        _reduce(kernel, x, y, Plain("max", wide), lambda state: state[0].cast(dtype))
+        _reduce(kernel, x, y, SimpleReduction("max", wide), lambda state: state[0].cast(dtype))
         return
 
-    def step(seen: Seen, now: list[Number]) -> list[Number]:
+    def step(seen: Tap, now: list[Value]) -> list[Value]:
         return [now[0].maximum(seen.load(least).cast(wide))]
 
     walk = _Walk(op, kernel, x, y)
-    (top,) = walk.fold([full(least, wide, walk.index.shape)], step)
+    (top,) = walk.reduce([full(least, wide, walk.index.shape)], step)
     y.store(top.cast(dtype), walk.at)
 
 
 @template(tri.MaxPoolIndices)
 def lower_max_pool_indices(
-    op: tri.MaxPoolIndices, kernel: KernelBuilder, x: Buffer, y: Sink, indices: Sink
+    op: tri.MaxPoolIndices, kernel: KernelBuilder, x: Buffer, y: Epilogue, indices: Epilogue
 ) -> None:
     dtype = compute_dtype(x.dtype)
     wide = "i32" if dtype == "i1" else dtype
-    least = extreme(x.dtype, least=True)
+    least = extreme_value(x.dtype, least=True)
 
-    def step(seen: Seen, now: list[Number]) -> list[Number]:
+    def step(seen: Tap, now: list[Value]) -> list[Value]:
         top, place = now
         number = seen.load(least).cast(wide)
         at = seen.inside().select(seen.place(op.storage_order), -1)
@@ -66,39 +66,39 @@ def lower_max_pool_indices(
     walk = _Walk(op, kernel, x, y)
     shape = walk.index.shape
     start = [full(least, wide, shape), full(-1, walk.place_dtype, shape)]
-    top, place = walk.fold(start, step)
+    top, place = walk.reduce(start, step)
     y.store(top.cast(dtype), walk.at)
     indices.store(place.cast("i64"), walk.at)
 
 
 @template(tri.AveragePool)
-def lower_average_pool(op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_average_pool(op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     dtype = compute_dtype(x.dtype)
     if _is_global(op, x):
         count = math.prod(op.kernel)
-        _reduce(kernel, x, y, Plain("sum", dtype), lambda state: state[0] / count)
+        _reduce(kernel, x, y, SimpleReduction("sum", dtype), lambda state: state[0] / count)
         return
     walk = _Walk(op, kernel, x, y)
     start = [full(0, dtype, walk.index.shape)]
-    (total,) = walk.fold(start, lambda seen, now: [now[0] + seen.load(0.0)])
+    (total,) = walk.reduce(start, lambda seen, now: [now[0] + seen.load(0.0)])
     y.store(total / walk.count(op.count_include_pad, dtype), walk.at)
 
 
 @template(tri.LpPool)
-def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     walk = _Walk(op, kernel, x, y)
 
-    def step(seen: Seen, now: list[Number]) -> list[Number]:
+    def step(seen: Tap, now: list[Value]) -> list[Value]:
         return [now[0] + _power(seen.load(0.0).abs(), op.p)]
 
-    (total,) = walk.fold([full(0, compute_dtype(x.dtype), walk.index.shape)], step)
+    (total,) = walk.reduce([full(0, compute_dtype(x.dtype), walk.index.shape)], step)
     y.store(_root(total, op.p), walk.at)
 
 
 class _Walk:
     """Walk the windows of the results of a program, tap by tap."""
 
-    def __init__(self, op: Pool, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+    def __init__(self, op: Pool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
         self.x = x
         self.window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
         count = math.prod(y.shape)
@@ -109,28 +109,28 @@ class _Walk:
         self.starts = [at * stride - begin for at, stride, begin in steps]
         self.place_dtype = "i32" if x.tensor.size < 2**31 else "i64"
 
-    def fold(self, start: list[Number], step: Step) -> list[Number]:
+    def reduce(self, start: list[Value], step: Step) -> list[Value]:
         """Carry numbers from tap to tap; small windows are unrolled."""
         taps = self.window.kernel
         if math.prod(taps) <= MOST_UNROLLED:
             for tap in np.ndindex(taps):
-                start = step(Seen(self, tap), start)
+                start = step(Tap(self, tap), start)
             return start
 
-        def body(tap: Number, *now: Number) -> list[Number]:
-            return step(Seen(self, _split(tap, taps)), list(now))
+        def body(tap: Value, *now: Value) -> list[Value]:
+            return step(Tap(self, _split(tap, taps)), list(now))
 
         return loop(0, math.prod(taps), 1, start, body, "tap")
 
-    def count(self, with_padding: bool, dtype: str) -> Number | float:
+    def count(self, with_padding: bool, dtype: str) -> Value | float:
         """Count the elements of each window, those in padding too or not."""
-        found: Number | float = 1.0
+        found: Value | float = 1.0
         for axis, taps in enumerate(self.window.kernel):
             counted = self._count_along(axis, with_padding, dtype)
             found = counted * found if counted is not None else found * taps
         return found
 
-    def _count_along(self, axis: int, with_padding: bool, dtype: str) -> Number | None:
+    def _count_along(self, axis: int, with_padding: bool, dtype: str) -> Value | None:
         """Count along an axis; None when all taps of all windows count."""
         window, size = self.window, self.x.shape[axis + 2]
         low = -window.begins[axis] if with_padding else 0
@@ -147,7 +147,7 @@ class _Walk:
         return total.cast(dtype)
 
 
-class Seen:
+class Tap:
     """Stand for what the windows of a program see by one tap."""
 
     def __init__(self, walk: _Walk, tap: Taps) -> None:
@@ -155,10 +155,10 @@ class Seen:
         self.walk = walk
         self.places = [start + at * dilation for start, at, dilation in steps]
 
-    def load(self, pad: float) -> Number:
+    def load(self, pad: float) -> Value:
         return self.walk.x.load([*self.walk.outer, *self.places], float(pad))
 
-    def inside(self) -> Number:
+    def inside(self) -> Value:
         """Say which taps are not in padding."""
         sizes = self.walk.x.shape[2:]
         found = full(1, "i1")
@@ -167,8 +167,8 @@ class Seen:
             found = found.logical_and(within)
         return found
 
-    def place(self, storage_order: int) -> Number:
-        """Number the elements of the input; pixels in column-major order if that is 1."""
+    def place(self, storage_order: int) -> Value:
+        """Value the elements of the input; pixels in column-major order if that is 1."""
         sizes = self.walk.x.shape
         at = [number.cast(self.walk.place_dtype) for number in (*self.walk.outer, *self.places)]
         pixels = list(zip(at[2:], sizes[2:], strict=True))
@@ -187,31 +187,31 @@ def _is_global(op: tri.MaxPool | tri.AveragePool, x: Buffer) -> bool:
 def _reduce(
     kernel: KernelBuilder,
     x: Buffer,
-    y: Sink,
-    fold: Plain,
-    finish: Callable[[list[Number]], Number],
+    y: Epilogue,
+    reduction: SimpleReduction,
+    finish: Callable[[list[Value]], Value],
 ) -> None:
     axes = tuple(range(2, len(x.shape)))
-    reduce_dims(kernel, x, axes, y, fold, lambda number: number.cast(fold.dtype), finish)
+    reduce_dims(kernel, x, axes, y, reduction, lambda number: number.cast(reduction.dtype), finish)
 
 
-def _split(tap: Number, taps: Sequence[int]) -> list[Number]:
+def _split(tap: Value, taps: Sequence[int]) -> list[Value]:
     """Return where along each axis of a kernel a tap is."""
-    found: list[Number] = []
+    found: list[Value] = []
     for size in reversed(taps):
         found.append(tap.remainder(size))
         tap = tap / size
     return found[::-1]
 
 
-def _power(x: Number, p: int) -> Number:
+def _power(x: Value, p: int) -> Value:
     """Raise numbers that are not negative to a power."""
     if p <= 2:
         return x if p == 1 else x * x
     return (x.apply("log2") * p).apply("exp2")
 
 
-def _root(x: Number, p: int) -> Number:
+def _root(x: Value, p: int) -> Value:
     if p <= 2:
         return x if p == 1 else x.apply("sqrt")
     return (x.apply("log2") * (1 / p)).apply("exp2")

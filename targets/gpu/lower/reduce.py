@@ -9,14 +9,14 @@ from ....dialects.core.tensor import DTYPES
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
-from ..kernels.reductions import Fold, LogSum, Plain
-from ..kernels.rows import Columns, Layout, fold_rows
-from ..kernels.value import Number, compute_dtype
+from ..kernels.epilogue import Epilogue
+from ..kernels.reductions import LogSumExp, Reduction, SimpleReduction
+from ..kernels.rows import Columns, Layout, reduce_rows
+from ..kernels.value import Value, compute_dtype
 from ..registry import template
 from ..schedule.row_plan import reduction_plan
 
-Change = Callable[[Number], Number]
+Change = Callable[[Value], Value]
 
 SUMS = {
     **{"i1": "i32", "i8": "i32", "i16": "i32", "ui8": "ui32", "ui16": "ui32"},
@@ -29,26 +29,26 @@ def reduce_dims(
     kernel: KernelBuilder,
     x: Buffer,
     axes: tuple[int, ...],
-    sink: Sink,
-    fold: Fold,
+    epilogue: Epilogue,
+    reduction: Reduction,
     element: Change,
-    finish: Callable[[list[Number]], Number],
+    finish: Callable[[list[Value]], Value],
 ) -> None:
-    """Fold the elements along some dims, and store what `finish` makes of it."""
-    if 0 in sink.shape:
+    """Reduction the elements along some dims, and store what `finish` makes of it."""
+    if 0 in epilogue.shape:
         return
     layout = Layout.of(x, axes)
     plan = reduction_plan(layout.rows, layout.length, layout.along)
 
-    def load(columns: Columns, source: Buffer) -> Number:
-        pad = _pad(fold, x.dtype)
+    def load(columns: Columns, source: Buffer) -> Value:
+        pad = _pad(reduction, x.dtype)
         if math.isinf(pad) and DTYPES[x.dtype].kind != "float":
             return columns.only(element(columns.load(source)), pad)
         return element(columns.load(source, pad))
 
-    index, state = fold_rows(kernel, x, layout, plan, fold, load)
-    axis = Axis(result_dims(layout, axes, len(sink.shape)), index)
-    sink.store(finish(state), Coordinates(sink.shape, (axis,)))
+    index, state = reduce_rows(kernel, x, layout, plan, reduction, load)
+    axis = Axis(result_dims(layout, axes, len(epilogue.shape)), index)
+    epilogue.store(finish(state), Coordinates(epilogue.shape, (axis,)))
 
 
 def result_dims(layout: Layout, axes: tuple[int, ...], rank: int) -> tuple[int, ...]:
@@ -58,29 +58,29 @@ def result_dims(layout: Layout, axes: tuple[int, ...], rank: int) -> tuple[int, 
     return tuple(dim - sum(axis < dim for axis in axes) for dim in layout.kept)
 
 
-def _pad(fold: Fold, dtype: str) -> float:
+def _pad(reduction: Reduction, dtype: str) -> float:
     """Return what does not change a reduction, as an element of a type."""
-    if isinstance(fold, Plain) and fold.kind in ("max", "min"):
-        return Plain(fold.kind, dtype).identities[0]
-    return fold.identities[0]
+    if isinstance(reduction, SimpleReduction) and reduction.kind in ("max", "min"):
+        return SimpleReduction(reduction.kind, dtype).identities[0]
+    return reduction.identities[0]
 
 
 def _plain(
     op: Op,
     kernel: KernelBuilder,
     x: Buffer,
-    sink: Sink,
-    fold: Plain,
+    epilogue: Epilogue,
+    reduction: SimpleReduction,
     element: Change = lambda x: x,
     finish: Change = lambda total: total,
 ) -> None:
-    def convert(number: Number) -> Number:
-        return element(number.cast(fold.dtype))
+    def convert(number: Value) -> Value:
+        return element(number.cast(reduction.dtype))
 
-    def result(state: list[Number]) -> Number:
+    def result(state: list[Value]) -> Value:
         return finish(state[0]).cast(compute_dtype(x.dtype))
 
-    reduce_dims(kernel, x, op.attributes["axes"], sink, fold, convert, result)
+    reduce_dims(kernel, x, op.attributes["axes"], epilogue, reduction, convert, result)
 
 
 def _sum_dtype(dtype: str) -> str:
@@ -92,81 +92,93 @@ def _wide(dtype: str) -> str:
     return compute_dtype(dtype) if DTYPES[dtype].kind == "float" else "f64"
 
 
-def _square(x: Number) -> Number:
+def _square(x: Value) -> Value:
     return x * x
 
 
 @template(tri.ReduceSum)
-def lower_reduce_sum(op: tri.ReduceSum, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    _plain(op, kernel, x, sink, Plain("sum", _sum_dtype(x.dtype)))
+def lower_reduce_sum(
+    op: tri.ReduceSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
+) -> None:
+    _plain(op, kernel, x, epilogue, SimpleReduction("sum", _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceProd)
-def lower_reduce_prod(op: tri.ReduceProd, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    _plain(op, kernel, x, sink, Plain("prod", _sum_dtype(x.dtype)))
+def lower_reduce_prod(
+    op: tri.ReduceProd, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
+) -> None:
+    _plain(op, kernel, x, epilogue, SimpleReduction("prod", _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceMean)
-def lower_reduce_mean(op: tri.ReduceMean, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+def lower_reduce_mean(
+    op: tri.ReduceMean, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
+) -> None:
     wide = {"int": "i64", "uint": "ui64"}.get(DTYPES[x.dtype].kind, compute_dtype(x.dtype))
     count = math.prod(x.shape[axis] for axis in op.axes)
 
-    def divide(total: Number) -> Number:
+    def divide(total: Value) -> Value:
         return total / count if count or total.is_float else total
 
-    _plain(op, kernel, x, sink, Plain("sum", wide), finish=divide)
+    _plain(op, kernel, x, epilogue, SimpleReduction("sum", wide), finish=divide)
 
 
 @template(tri.ReduceMax)
-def lower_reduce_max(op: tri.ReduceMax, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    _plain(op, kernel, x, sink, Plain("max", _sum_dtype(x.dtype)))
+def lower_reduce_max(
+    op: tri.ReduceMax, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
+) -> None:
+    _plain(op, kernel, x, epilogue, SimpleReduction("max", _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceMin)
-def lower_reduce_min(op: tri.ReduceMin, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    _plain(op, kernel, x, sink, Plain("min", _sum_dtype(x.dtype)))
+def lower_reduce_min(
+    op: tri.ReduceMin, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
+) -> None:
+    _plain(op, kernel, x, epilogue, SimpleReduction("min", _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceL1)
-def lower_reduce_l1(op: tri.ReduceL1, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
+def lower_reduce_l1(op: tri.ReduceL1, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     # An i8 of -128 has no absolute value of its own type: it stays, as in the reference.
-    def absolute(number: Number) -> Number:
+    def absolute(number: Value) -> Value:
         return number.cast(x.dtype).abs().cast(number.dtype)
 
     wide = DTYPES[x.dtype].kind == "float"
-    fold = Plain("sum", _sum_dtype(x.dtype))
-    _plain(op, kernel, x, sink, fold, Number.abs if wide else absolute)
+    reduction = SimpleReduction("sum", _sum_dtype(x.dtype))
+    _plain(op, kernel, x, epilogue, reduction, Value.abs if wide else absolute)
 
 
 @template(tri.ReduceSumSquare)
 def lower_reduce_sum_square(
-    op: tri.ReduceSumSquare, kernel: KernelBuilder, x: Buffer, sink: Sink
+    op: tri.ReduceSumSquare, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    _plain(op, kernel, x, sink, Plain("sum", _sum_dtype(x.dtype)), _square)
+    _plain(op, kernel, x, epilogue, SimpleReduction("sum", _sum_dtype(x.dtype)), _square)
 
 
 @template(tri.ReduceL2)
-def lower_reduce_l2(op: tri.ReduceL2, kernel: KernelBuilder, x: Buffer, sink: Sink) -> None:
-    fold = Plain("sum", _wide(x.dtype))
-    _plain(op, kernel, x, sink, fold, _square, lambda total: total.apply("sqrt"))
+def lower_reduce_l2(op: tri.ReduceL2, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
+    reduction = SimpleReduction("sum", _wide(x.dtype))
+    _plain(op, kernel, x, epilogue, reduction, _square, lambda total: total.apply("sqrt"))
 
 
 @template(tri.ReduceLogSum)
 def lower_reduce_log_sum(
-    op: tri.ReduceLogSum, kernel: KernelBuilder, x: Buffer, sink: Sink
+    op: tri.ReduceLogSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    fold = Plain("sum", _wide(x.dtype))
-    _plain(op, kernel, x, sink, fold, finish=lambda total: total.apply("log"))
+    reduction = SimpleReduction("sum", _wide(x.dtype))
+    _plain(op, kernel, x, epilogue, reduction, finish=lambda total: total.apply("log"))
 
 
 @template(tri.ReduceLogSumExp)
 def lower_reduce_log_sum_exp(
-    op: tri.ReduceLogSumExp, kernel: KernelBuilder, x: Buffer, sink: Sink
+    op: tri.ReduceLogSumExp, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    fold = LogSum(_wide(x.dtype), finite=True)
+    reduction = LogSumExp(_wide(x.dtype), finite=True)
 
-    def finish(state: list[Number]) -> Number:
+    def finish(state: list[Value]) -> Value:
         top, total = state
-        return (total.apply("log") + fold.shift(top)).cast(compute_dtype(x.dtype))
+        return (total.apply("log") + reduction.shift(top)).cast(compute_dtype(x.dtype))
 
-    reduce_dims(kernel, x, op.axes, sink, fold, lambda number: number.cast(fold.dtype), finish)
+    reduce_dims(
+        kernel, x, op.axes, epilogue, reduction, lambda number: number.cast(reduction.dtype), finish
+    )

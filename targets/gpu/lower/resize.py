@@ -16,9 +16,9 @@ from ....dialects.tri.interpolation import Axis, Kernel
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.value import Number, aligned, compute_dtype, full, scalar
+from ..kernels.value import Value, aligned, compute_dtype, full, scalar
 from ..registry import template
 
 UNROLLED = 16
@@ -40,7 +40,7 @@ class Taps:
     outside: Buffer | None = None
     ratio: tuple[int, int] = (1, 1)
 
-    def place(self, tap: Number, at: Number) -> Number:
+    def place(self, tap: Value, at: Value) -> Value:
         if self.places is not None:
             return self.places.load([tap, at])
         common = math.gcd(*self.ratio)
@@ -48,18 +48,18 @@ class Taps:
 
 
 @template(tri.Resize)
-def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     dtype = x.dtype if op.mode == "nearest" else _computed_in(x.dtype)
     axes = [_taps(op, kernel, axis, dtype) for axis in _axes(op, x)]
 
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         if op.mode == "nearest":
             number = x.load([t.place(scalar(0), i) for t, i in zip(axes, at, strict=True)])
         else:
             number = convert(_Sum(x, axes, at, dtype).total([]), x.dtype)
         return _extrapolated(number, axes, at, op.extrapolation_value)
 
-    y.fill(lambda at: read(at.indices()))
+    y.emit_elementwise(lambda at: read(at.indices()))
 
 
 def _computed_in(dtype: str) -> str:
@@ -109,14 +109,14 @@ class _Sum:
 
     x: Buffer
     axes: Sequence[Taps]
-    at: Sequence[Number]
+    at: Sequence[Value]
     dtype: str
 
     @property
     def is_long(self) -> bool:
         return math.prod(taps.count for taps in self.axes) > UNROLLED
 
-    def total(self, places: list[Number]) -> Number:
+    def total(self, places: list[Value]) -> Value:
         """Sum over the axes that have no place yet."""
         if len(places) == len(self.axes):
             return convert(self.x.load(places), self.dtype)
@@ -125,7 +125,7 @@ class _Sum:
             return self.total([*places, taps.place(scalar(0), at)])
         weights = taps.weights
 
-        def step(tap: Number, sum_: Number) -> Number:
+        def step(tap: Value, sum_: Value) -> Value:
             term = self.total([*places, taps.place(tap, at)]) * weights.load([tap, at])
             return sum_ + term
 
@@ -138,9 +138,7 @@ class _Sum:
         return sum_
 
 
-def _extrapolated(
-    number: Number, axes: Sequence[Taps], at: Sequence[Number], beyond: float
-) -> Number:
+def _extrapolated(number: Value, axes: Sequence[Taps], at: Sequence[Value], beyond: float) -> Value:
     """Put a constant where any axis sees nothing of the input."""
     for taps, index in zip(axes, at, strict=True):
         if taps.outside is not None:

@@ -6,11 +6,11 @@ from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
+from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.reductions import Extreme, Plain, extreme
+from ..kernels.reductions import ArgReduction, SimpleReduction, extreme_value
 from ..kernels.rows import Layout, Rows
-from ..kernels.value import Number, compute_dtype, full, scalar
+from ..kernels.value import Value, compute_dtype, full, scalar
 from ..registry import accepts, template
 from ..schedule.row_plan import WHOLE_ROW, scan_plan, whole_plan
 from .reduce import SUMS, reduce_dims
@@ -23,35 +23,37 @@ NOWHERE = 2**31 - 1
 
 
 @template(tri.ArgMax)
-def lower_arg_max(op: tri.ArgMax, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_arg_max(op: tri.ArgMax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     _search("max", op, kernel, x, y)
 
 
 @template(tri.ArgMin)
-def lower_arg_min(op: tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_arg_min(op: tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     _search("min", op, kernel, x, y)
 
 
 def _search(
-    kind: str, op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Sink
+    kind: str, op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
     axes = (normalize_axis(op.axis, len(x.shape)),)
-    fold = Extreme(kind, compute_dtype(x.dtype), op.select_last_index)
-    reduce_dims(kernel, x, axes, y, fold, lambda number: number, lambda state: state[1].cast("i64"))
+    reduction = ArgReduction(kind, compute_dtype(x.dtype), op.select_last_index)
+    reduce_dims(
+        kernel, x, axes, y, reduction, lambda number: number, lambda state: state[1].cast("i64")
+    )
 
 
 @template(tri.CumSum)
-def lower_cum_sum(op: tri.CumSum, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_cum_sum(op: tri.CumSum, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     _accumulate("sum", op, kernel, x, y)
 
 
 @template(tri.CumProd)
-def lower_cum_prod(op: tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Sink) -> None:
+def lower_cum_prod(op: tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
     _accumulate("prod", op, kernel, x, y)
 
 
 def _accumulate(
-    kind: str, op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Sink
+    kind: str, op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
     """Accumulate along an axis, block after block, from what the blocks before came to."""
     if 0 in x.shape:
@@ -59,29 +61,29 @@ def _accumulate(
     layout = Layout.of(x, (normalize_axis(op.axis, len(x.shape)),))
     plan = scan_plan(layout.rows, layout.length, layout.along)
     rows = Rows(kernel, layout, plan)
-    fold = Plain(kind, SUMS.get(x.dtype, x.dtype))
-    (identity,) = fold.identities
+    reduction = SimpleReduction(kind, SUMS.get(x.dtype, x.dtype))
+    (identity,) = reduction.identities
     blocks = -(-layout.length // plan.columns)
 
-    def block(first: Number, before: list[Number]) -> list[Number]:
+    def block(first: Value, before: list[Value]) -> list[Value]:
         columns = rows.columns(first)
-        number = columns.load(x, identity).cast(fold.dtype)
+        number = columns.load(x, identity).cast(reduction.dtype)
         shown = number
         if op.exclusive:  # an element is what its neighbour would be with itself
-            shown = columns.moved(1 if op.reverse else -1).load(x, identity).cast(fold.dtype)
+            shown = columns.moved(1 if op.reverse else -1).load(x, identity).cast(reduction.dtype)
         found = shown.scan(kind, 1, op.reverse)
-        (through,) = fold.combine([found], [before[0].expand(1)])
+        (through,) = reduction.combine([found], [before[0].expand(1)])
         y.store(through.cast(compute_dtype(x.dtype)), columns.at)
         # Not `before` plus a sum: Triton 3.6 crashes on sums that only the next turn needs.
         last = columns.index.equal(first if op.reverse else first + (plan.columns - 1))
         return [last.select(through, 0).reduce("sum", 1)]
 
-    start = fold.nothing("ROWS")
+    start = reduction.identity("ROWS")
     if blocks == 1:
         block(scalar(0), start)
         return
 
-    def turn(first: Number, before: Number) -> list[Number]:
+    def turn(first: Value, before: Value) -> list[Value]:
         first = (blocks - 1) * plan.columns - first if op.reverse else first
         return block(first, [before])
 
@@ -96,7 +98,7 @@ def takes_at_most_64(op: tri.TopK) -> bool:
 
 @template(tri.TopK)
 def lower_top_k(
-    op: tri.TopK, kernel: KernelBuilder, x: Buffer, values: Sink, indices: Sink
+    op: tri.TopK, kernel: KernelBuilder, x: Buffer, values: Epilogue, indices: Epilogue
 ) -> None:
     """Look for the greatest key, then for the greatest one behind it, and so on."""
     if 0 in values.shape:
@@ -107,9 +109,9 @@ def lower_top_k(
     columns = rows.columns(0)
     keys = _ordered(columns.load(x))
     keys = (keys if op.largest else keys.invert()).named("keys")
-    least = extreme(keys.dtype, least=True)
+    least = extreme_value(keys.dtype, least=True)
 
-    def turn(rank: Number, last: Number, where: Number) -> list[Number]:
+    def turn(rank: Value, last: Value, where: Value) -> list[Value]:
         place = columns.index
         behind = keys.equal(last.expand(1)).logical_and(place.greater(where.expand(1)))
         left = keys.less(last.expand(1)).logical_or(behind)
@@ -124,20 +126,20 @@ def lower_top_k(
         indices.store(found.cast("i64"), at)
         return [best.broadcast_to(last.shape), found.broadcast_to(where.shape)]
 
-    greatest = extreme(keys.dtype, least=False)
+    greatest = extreme_value(keys.dtype, least=False)
     start = [full(greatest, keys.dtype, ("ROWS",)), full(-1, "i32", ("ROWS",))]
     loop(0, op.k, 1, start, turn, "rank")
 
 
-def _ordered(x: Number) -> Number:
+def _ordered(x: Value) -> Value:
     """Return signed integers in the order of numbers; NaN is the greatest, zeros are equal."""
     if x.kind == "uint" and x.dtype == "ui64":
-        return x.bits("i64").logical_xor(extreme("i64", least=True))
+        return x.bits("i64").logical_xor(extreme_value("i64", least=True))
     if not x.is_float:
         return x.cast("i64" if x.dtype in ("i64", "ui32") else "i32")
     dtype = "i64" if x.dtype == "f64" else "i32"
     bits = x.equal(0).select(x.like(0), x).bits(dtype)
     width = 63 if x.dtype == "f64" else 31
-    greatest = extreme(dtype, least=False)
+    greatest = extreme_value(dtype, least=False)
     ordered = bits.logical_xor(bits.shift_right(width).logical_and(greatest))
     return x.is_nan().select(ordered.like(greatest), ordered)

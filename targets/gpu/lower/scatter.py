@@ -12,13 +12,13 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import normalize_axis
 from ..kernels.buffer import Buffer
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.fill import Reader
+from ..kernels.epilogue import Reader
 from ..kernels.loop import loop
-from ..kernels.value import Number, aligned, scalar
+from ..kernels.value import Value, aligned, scalar
 from ..registry import accepts, indexed
 from .gather import place_in
 
-Step = Callable[[Number, Number], Number]
+Step = Callable[[Value, Value], Value]
 
 MOST = 1024
 """Updates that an element looks at, at most."""
@@ -33,8 +33,8 @@ def lower_scatter_elements(
     axis = normalize_axis(op.axis, len(x.shape))
     shorter = [d for d, n in enumerate(indices.shape) if d != axis and n < x.shape[d]]
 
-    def read(at: list[Number]) -> Number:
-        def step(number: Number, value: Number) -> Number:
+    def read(at: list[Value]) -> Value:
+        def step(number: Value, value: Value) -> Value:
             line = [number if d == axis else i for d, i in enumerate(at)]
             hit = place_in(indices.load(line), x.shape[axis]).equal(at[axis])
             for d in shorter:
@@ -53,9 +53,9 @@ def lower_scatter_nd(op: tri.ScatterNd, x: Buffer, indices: Buffer, updates: Buf
         return x
     depth, outer = indices.shape[-1], tuple(range(len(indices.shape) - 1))
 
-    def read(at: list[Number]) -> Number:
-        def step(number: Number, value: Number) -> Number:
-            hit: Number | None = None
+    def read(at: list[Value]) -> Value:
+        def step(number: Value, value: Value) -> Value:
+            hit: Value | None = None
             for d in range(depth):
                 entry = Axis((len(outer),), scalar(d))
                 index = indices.load(Coordinates(indices.shape, (Axis(outer, number), entry)))
@@ -73,12 +73,12 @@ def lower_scatter_nd(op: tri.ScatterNd, x: Buffer, indices: Buffer, updates: Buf
     return read
 
 
-def _over(count: int, start: Number, at: list[Number], step: Step) -> Number:
+def _over(count: int, start: Value, at: list[Value], step: Step) -> Value:
     first = aligned(start, *at)[0]
     return loop(0, count, 1, [first], step, name="update")[0]
 
 
-def _combined(reduction: str, old: Number, new: Number) -> Number:
+def _combined(reduction: str, old: Value, new: Value) -> Value:
     if reduction == "none":
         return new
     if reduction == "add":

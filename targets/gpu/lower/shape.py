@@ -8,10 +8,9 @@ from ...strides import parts_of, row_major
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
-from ..kernels.epilogue import Sink
-from ..kernels.fill import Reader
+from ..kernels.epilogue import Epilogue, Reader
 from ..kernels.spread import in_a_row
-from ..kernels.value import Number, scalar
+from ..kernels.value import Value, scalar
 from ..registry import indexed, template
 
 
@@ -21,7 +20,7 @@ def lower_reshape(op: tri.Reshape, x: Buffer) -> Reader:
     return view or (lambda at: x.load(_in_rows(x.shape, at, op.shape)))
 
 
-def _in_rows(shape: Shape, at: list[Number], seen_as: Shape) -> Coordinates:
+def _in_rows(shape: Shape, at: list[Value], seen_as: Shape) -> Coordinates:
     """Locate elements of a tensor by the index that they have under another shape."""
     flat = scalar(0)
     for index, step in zip(at, row_major(seen_as), strict=True):
@@ -52,22 +51,24 @@ def _part(x: Buffer, axis: int, start: int, size: int) -> Buffer:
 
 
 @template(tri.Concat)
-def lower_concat(op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], sink: Sink) -> None:
+def lower_concat(
+    op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
+) -> None:
     """Copy a part of each operand in each program, so that neighbours stay neighbours."""
-    axis = normalize_axis(op.axis, len(sink.shape))
-    order = sink.order
+    axis = normalize_axis(op.axis, len(epilogue.shape))
+    order = epilogue.order
     first = order.index(axis)
     outer, inner = order[:first], order[first:]
     index = in_a_row(kernel, max(x.tensor.size for x in xs))
     for x, (start, size) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
         if not x.tensor.size:
             continue
-        step = math.prod(sink.shape[dim] for dim in order[first + 1 :])
+        step = math.prod(epilogue.shape[dim] for dim in order[first + 1 :])
         number = x.load(Coordinates(x.shape, (Axis(order, index),)))
         # The first axis is there even without dims: its bound is where the operand ends.
         away = Axis(outer, index / (size * step))
         along = Axis(inner, index.remainder(size * step) + start * step)
-        sink.store(number, Coordinates(sink.shape, (away, along)))
+        epilogue.store(number, Coordinates(epilogue.shape, (away, along)))
 
 
 @indexed(tri.Expand)
@@ -77,7 +78,7 @@ def lower_expand(op: tri.Expand, x: Buffer) -> Buffer:
 
 @indexed(tri.Tile)
 def lower_tile(op: tri.Tile, x: Buffer) -> Reader:
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         places = [
             index if times == 1 else index.remainder(size)
             for index, size, times in zip(at, x.shape, op.repeats, strict=True)
@@ -89,7 +90,7 @@ def lower_tile(op: tri.Tile, x: Buffer) -> Reader:
 
 @indexed(tri.Trilu)
 def lower_trilu(op: tri.Trilu, x: Buffer) -> Reader:
-    def read(at: list[Number]) -> Number:
+    def read(at: list[Value]) -> Value:
         distance = at[-1] - at[-2]
         kept = distance.greater_equal(op.k) if op.upper else distance.less_equal(op.k)
         return kept.select(x.load(at), 0)

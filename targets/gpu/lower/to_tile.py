@@ -8,7 +8,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
 from ....passes.core import Pass
-from ..kernels.builder import Kernel, Table, Temporary
+from ..kernels.builder import ConstantTable, Intermediate, Kernel
 from .group import lower_group
 
 
@@ -48,14 +48,14 @@ def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
             kernel.op.operation.erase()
         known.add(name)
         types = [
-            Op.mlir_type(s.tensor) if isinstance(s, Temporary) else results[s]
+            Op.mlir_type(s.tensor) if isinstance(s, Intermediate) else results[s]
             for s in kernel.outputs
         ]
         last = kernel is kernels[-1]
         location = group.location if last else inner_location(group.location)
         with ir.InsertionPoint(group.operation):
             inputs = [
-                tri.Constant.build(value=s.array).y if isinstance(s, Table) else values[s]
+                tri.Constant.build(value=s.array).y if isinstance(s, ConstantTable) else values[s]
                 for s in kernel.inputs
             ]
             launch = tile.Launch.create([inputs], types, {"kernel": name}, loc=location)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from ....dialects import tri
 from ....dialects.core.op import Op
 from ..kernels import approximation, hyperbolic, trigonometry
-from ..kernels.value import Number
+from ..kernels.value import Value
 from ..registry import elementwise
 
 SAME: dict[type[Op], str] = {
@@ -21,7 +21,7 @@ SAME: dict[type[Op], str] = {
 }
 """Ops that are one function of `tile.unary`."""
 
-FORMULAS: dict[type[Op], Callable[[Number], Number]] = {
+FORMULAS: dict[type[Op], Callable[[Value], Value]] = {
     tri.Expm1: approximation.expm1,
     tri.Log1p: approximation.log1p,
     tri.Round: approximation.round_to_even,
@@ -41,28 +41,28 @@ FORMULAS: dict[type[Op], Callable[[Number], Number]] = {
 
 
 @elementwise(*SAME)
-def lower_function(op: Op, x: Number) -> Number:
+def lower_function(op: Op, x: Value) -> Value:
     return x.apply(SAME[type(op)])
 
 
 @elementwise(*FORMULAS)
-def lower_formula(op: Op, x: Number) -> Number:
+def lower_formula(op: Op, x: Value) -> Value:
     return FORMULAS[type(op)](x)
 
 
 @elementwise(tri.Rsqrt)
-def lower_rsqrt(op: tri.Rsqrt, x: Number) -> Number:
+def lower_rsqrt(op: tri.Rsqrt, x: Value) -> Value:
     # The hardware's is good to half of the bits of an f64.
     return 1 / x.apply("sqrt") if x.dtype == "f64" else x.apply("rsqrt")
 
 
 @elementwise(tri.Not, tri.BitwiseNot)
-def lower_not(op: Op, x: Number) -> Number:
+def lower_not(op: Op, x: Value) -> Value:
     return x.invert()
 
 
 @elementwise(tri.IsInf)
-def lower_is_inf(op: tri.IsInf, x: Number) -> Number:
+def lower_is_inf(op: tri.IsInf, x: Value) -> Value:
     infinity = float("inf")
     if op.detect_negative and op.detect_positive:
         return x.abs().equal(infinity)

@@ -11,7 +11,7 @@ from ....dialects.tile.setting import Setting
 from ....passes.core import Pass
 from ...tuning_file import Entry
 from .architecture import Architecture, find_architecture
-from .estimate import estimate_us, misfit
+from .estimate import estimate_us, rejection
 from .tuning_file import read_entries
 from .work import work_of
 
@@ -52,11 +52,11 @@ def choose_setting(
     """
     if entry is not None:
         for setting in _ranked(entry):
-            if (legal := _legal(setting, kernel)) and not misfit(kernel, legal, architecture):
+            if (legal := _legal(setting, kernel)) and not rejection(kernel, legal, architecture):
                 return legal
     chosen = next_setting(kernel, (), architecture)
     if chosen is None:
-        reason = misfit(kernel, kernel.setting, architecture)
+        reason = rejection(kernel, kernel.setting, architecture)
         message = f"'{kernel.op_name}' op has no setting that fits {architecture.name}: {reason}"
         raise CompileError([Diagnostic(describe(kernel.location), message)])
     return chosen
@@ -77,7 +77,7 @@ def settings_of(kernel: tile.Kernel, architecture: Architecture) -> list[Setting
     """List the setting of a kernel and its candidates that fit, the expected fastest first."""
     listed = [kernel.setting, *map(Setting.parse, kernel.candidates)]
     legal = [found for setting in listed if (found := _legal(setting, kernel))]
-    fitting = [s for s in dict.fromkeys(legal) if misfit(kernel, s, architecture) is None]
+    fitting = [s for s in dict.fromkeys(legal) if rejection(kernel, s, architecture) is None]
     return sorted(fitting, key=lambda setting: estimate_us(kernel, setting, architecture))
 
 
@@ -92,7 +92,7 @@ def _preferred(kernel: tile.Kernel, architecture: Architecture) -> Iterator[Sett
     for setting in (own, *ranked):
         for stages in range(setting.stages - 1, 0, -1):
             fewer = replace(setting, stages=stages)
-            if misfit(kernel, fewer, architecture) is None:
+            if rejection(kernel, fewer, architecture) is None:
                 yield fewer
 
 

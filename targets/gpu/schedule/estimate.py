@@ -48,7 +48,7 @@ _ALONE_RATE = 0.6
 """The part of the rate of products that single warps reach where groups of warps reach all."""
 
 
-def misfit(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> str | None:
+def rejection(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> str | None:
     """Say why a kernel is not expected to run with a setting; None when it is."""
     work = work_of(kernel, setting)
     threads = setting.warps * architecture.warp_size

@@ -9,7 +9,7 @@ from trivium.dialects.core.module import Module
 from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
 from trivium.targets.gpu.emit.print_kernel import print_kernel
-from trivium.targets.gpu.emit.resources import misfit
+from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.lower.group import lower_group
 from trivium.targets.gpu.schedule.architecture import Architecture
 
@@ -33,6 +33,6 @@ def assemblies(
     texts: list[str] = []
     for made in compile_sources(jobs, architecture):
         assert not isinstance(made, Failure), made
-        assert misfit(made, architecture) is None, made.function
+        assert rejection(made, architecture) is None, made.function
         texts.append(made.assembly)
     return texts

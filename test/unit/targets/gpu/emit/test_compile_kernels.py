@@ -11,7 +11,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.tile.setting import Setting
 from trivium.targets.gpu.emit import compile_kernels as module
 from trivium.targets.gpu.emit import resources as resources_module
-from trivium.targets.gpu.emit.compile_kernels import Settled, fitted_source, settle
+from trivium.targets.gpu.emit.compile_kernels import CompiledKernel, compile_kernels, fitted_source
 from trivium.targets.gpu.emit.compile_sources import Compiled
 from trivium.targets.gpu.emit.resources import Resources
 from trivium.targets.gpu.schedule.architecture import Architecture, find_architecture
@@ -24,18 +24,18 @@ HOPPER = find_architecture("sm_90")
 pytestmark = needs_triton
 
 
-def settled(kernel: tile.Kernel, **options: object) -> Settled:
-    (found,) = settle([kernel], HOPPER, Options(**options), lambda name: None).values()  # type: ignore[arg-type]
+def compiled(kernel: tile.Kernel, **options: object) -> CompiledKernel:
+    (found,) = compile_kernels([kernel], HOPPER, Options(**options), lambda name: None).values()  # type: ignore[arg-type]
     return found
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Compiled], bool]) -> None:
     """Let code that is `bad` not fit."""
 
-    def misfit(compiled: Compiled, architecture: Architecture) -> str | None:
+    def rejection(compiled: Compiled, architecture: Architecture) -> str | None:
         return "it is bad" if bad(compiled) else None
 
-    monkeypatch.setattr(module, "misfit", misfit)
+    monkeypatch.setattr(module, "misfit", rejection)
     monkeypatch.setattr(module, "obstacle", lambda compiled, architecture: "it is bad")
 
 
@@ -44,7 +44,7 @@ def test_a_setting_whose_code_does_not_fit_makes_way(monkeypatch: pytest.MonkeyP
     with product_kernel(256, 256, 256) as kernel:
         kernel.use(MIDDLE)
         kernel.set_attributes({"candidates": (str(SMALL), str(LARGE))})
-        assert settled(kernel).chosen.setting == LARGE
+        assert compiled(kernel).chosen.setting == LARGE
         assert kernel.setting == MIDDLE
 
 
@@ -56,7 +56,7 @@ def test_when_nothing_fits_the_first_reason_is_told(monkeypatch: pytest.MonkeyPa
         kernel.set_attributes({"candidates": ()})
         name = kernel.sym_name
         with pytest.raises(CompileError) as caught:
-            settled(kernel)
+            compiled(kernel)
     assert str(caught.value) == f"error: kernel '{name}' does not fit sm_90: it is bad"
     # Of four stages, each of 16 KiB, fewer and fewer are tried.
     assert [size >> 14 for size in tried] == [4, 3, 2, 1]
@@ -75,15 +75,15 @@ def test_when_all_settings_spill_the_code_that_spills_the_least_is_taken(
     with product_kernel(256, 256, 256) as kernel:
         kernel.use(MIDDLE)
         kernel.set_attributes({"candidates": (str(SMALL), str(LARGE))})
-        assert settled(kernel).chosen.setting == LARGE
+        assert compiled(kernel).chosen.setting == LARGE
 
 
 def test_candidates_are_compiled_when_they_are_asked_for() -> None:
     with product_kernel(256, 256, 256) as kernel:
         kernel.use(MIDDLE)
         kernel.set_attributes({"candidates": (str(SMALL), str(LARGE), str(MIDDLE))})
-        assert settled(kernel).candidates == ()
-        found = settled(kernel, candidates=True)
+        assert compiled(kernel).candidates == ()
+        found = compiled(kernel, candidates=True)
     assert found.chosen.setting == MIDDLE
     assert {c.setting for c in found.candidates} == {SMALL, LARGE}
     assert {c.source.constexprs[0] for c in found.candidates} == {("BM", 32), ("BM", 128)}
@@ -95,10 +95,10 @@ def test_tuned_settings_are_compiled(tmp_path: Path) -> None:
     with product_kernel(256, 256, 256) as kernel:
         entry = Entry[Setting].of({FLAT: 1.0, SMALL: 2.0})
         tuning_format("sm_90").write(str(file), {kernel.sym_name: entry})
-        found = settled(kernel, tuning=str(file))
+        found = compiled(kernel, tuning=str(file))
         assert found.chosen.setting == FLAT
         assert found.entry == entry
-        (other,) = settle(
+        (other,) = compile_kernels(
             [kernel], find_architecture("sm_80"), Options(tuning=str(file)), print
         ).values()
         assert other.chosen.setting == kernel.setting

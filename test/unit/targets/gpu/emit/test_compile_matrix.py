@@ -10,7 +10,7 @@ import pytest
 from recipes import SMALL, matmul, matmul_descriptors, scale, softmax
 from sources import AMPERE, BLACKWELL, CDNA, HOPPER, needs_triton
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
-from trivium.targets.gpu.emit.resources import misfit
+from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.schedule.architecture import Architecture
 
 pytestmark = needs_triton
@@ -57,7 +57,7 @@ def texts(architecture: Architecture) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, compiled in zip(names, made, strict=True):
         assert not isinstance(compiled, Failure), compiled
-        assert misfit(compiled, architecture) is None, name
+        assert rejection(compiled, architecture) is None, name
         found[name] = compiled.assembly
     return found
 

@@ -13,7 +13,7 @@ from trivium.dialects.core.module import Module
 from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
 from trivium.targets.gpu.emit.print_kernel import print_kernel
-from trivium.targets.gpu.emit.resources import misfit
+from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.lower.group import lower_group
 from trivium.targets.gpu.schedule.architecture import Architecture
 
@@ -68,7 +68,7 @@ def texts(architecture: Architecture) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, compiled in zip(cases, compile_sources(jobs, architecture), strict=True):
         assert not isinstance(compiled, Failure), compiled
-        assert misfit(compiled, architecture) is None, name
+        assert rejection(compiled, architecture) is None, name
         found[name] = compiled.assembly
     return found
 

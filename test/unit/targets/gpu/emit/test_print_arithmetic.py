@@ -18,7 +18,7 @@ from trivium.targets.gpu.emit.compile_sources import Compiled, Job, compile_sour
 from trivium.targets.gpu.emit.print_kernel import print_kernel
 from trivium.targets.gpu.emit.source import Source
 from trivium.targets.gpu.kernels.builder import KernelBuilder
-from trivium.targets.gpu.kernels.value import Number, arange, full, made
+from trivium.targets.gpu.kernels.value import Value, arange, full, made
 
 pytestmark = needs_triton
 
@@ -26,7 +26,7 @@ SIZES = {"R": 4, "C": 16}
 SHAPE = (4, 16)
 NUMBERS = tuple(dtype for dtype in DTYPES if dtype not in ("f16", "bf16", "i1"))
 ALL = tuple(DTYPES)
-Build = Callable[[Number, Number], Sequence[Number]]
+Build = Callable[[Value, Value], Sequence[Value]]
 
 
 def check(dtype: str, build: Build, left: Array, right: Array, exact: bool = True) -> Source:
@@ -82,7 +82,7 @@ def test_functions_of_two_numbers(dtype: str) -> None:
         and not name.startswith("shift")
     ]
 
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         binary = [(a, b), (a, full(3, dtype)), (full(7, dtype), b)]
         return [
             made(tile.Binary.build(x.value, y.value, function=name))
@@ -96,14 +96,14 @@ def test_functions_of_two_numbers(dtype: str) -> None:
 def test_shifts(dtype: str) -> None:
     shifts = np.random.default_rng(1).integers(0, 7, SHAPE).astype(numpy_dtype(dtype))
 
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         return [a.shift_left(b), a.shift_right(b), a.shift_left(2), a.shift_right(1)]
 
     check(dtype, build, draw(dtype, 0), shifts)
 
 
 def test_logic_of_bools() -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         true = full(1, "i1")
         both = [a.logical_and(b), a.logical_or(b), a.logical_xor(b), a.invert(), a.equal(b)]
         return [*both, a.logical_and(true), a.logical_xor(true), a.equal(true)]
@@ -118,7 +118,7 @@ def test_not_a_number_and_infinities(dtype: str) -> None:
     left = np.resize(values, SHAPE)
     right = np.resize(np.repeat(values, 6), SHAPE)
 
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         comparisons = [
             made(tile.Binary.build(a.value, b.value, function=f)) for f in sorted(COMPARISONS)
         ]
@@ -132,7 +132,7 @@ def test_not_a_number_and_infinities(dtype: str) -> None:
 def test_functions_of_one_number(dtype: str) -> None:
     positive = np.abs(draw(dtype, 0, nonzero=True)) / 4
 
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         return [a.apply(name) for name in UNARY if name != "not"]
 
     check(dtype, build, positive, positive, exact=False)
@@ -140,7 +140,7 @@ def test_functions_of_one_number(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", [d for d in NUMBERS if not is_float(d)])
 def test_functions_of_one_integer(dtype: str) -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         return [a.apply(name) for name in UNARY if name not in FLOAT_ONLY]
 
     check(dtype, build, draw(dtype, 0), draw(dtype, 1))
@@ -148,7 +148,7 @@ def test_functions_of_one_integer(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", ALL)
 def test_casts_to_every_type(dtype: str) -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         return [a.cast(to) for to in ALL if to != dtype]
 
     positive = np.abs(draw(dtype, 0)) if dtype != "i1" else draw(dtype, 0)
@@ -165,7 +165,7 @@ def test_bits(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("axis", [0, 1])
 def test_reductions(dtype: str, axis: int) -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         small = b.reduce("prod", axis)
         return [small, *(a.reduce(kind, axis) for kind in REDUCTIONS if kind != "prod")]
 
@@ -181,7 +181,7 @@ def test_reduction_to_one_number() -> None:
 @pytest.mark.parametrize("dtype", NUMBERS)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_scans(dtype: str, reverse: bool) -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         scans = [(b if kind == "prod" else a, kind) for kind in SCANS]
         return [
             made(tile.Scan.build(x.value, kind=kind, axis=1, reverse=reverse)) for x, kind in scans
@@ -194,7 +194,7 @@ def test_scans(dtype: str, reverse: bool) -> None:
 
 @pytest.mark.parametrize("dtype", ALL)
 def test_choices(dtype: str) -> None:
-    def build(a: Number, b: Number) -> list[Number]:
+    def build(a: Value, b: Value) -> list[Value]:
         chosen = a.equal(b)
         return [chosen.select(a, b), chosen.select(a, 1), chosen.select(full(1, dtype), b)]
 

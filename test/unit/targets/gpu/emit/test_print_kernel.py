@@ -6,7 +6,7 @@ from printed import FOLDER, kernels, run_both
 from sources import AMPERE, BLACKWELL, CDNA, HOPPER, needs_triton
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
 from trivium.targets.gpu.emit.print_kernel import print_kernel
-from trivium.targets.gpu.emit.resources import misfit
+from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.schedule.architecture import Architecture
 
 FILES = sorted(p.name for p in FOLDER.glob("source-*.mlir") if "invalid" not in p.name)
@@ -25,7 +25,7 @@ def test_all_that_is_printed_compiles(architecture: Architecture) -> None:
             jobs += [Job(print_kernel(kernel), kernel.warps, kernel.stages) for kernel in found]
     made = compile_sources(jobs, architecture)
     assert [str(m) for m in made if isinstance(m, Failure)] == []
-    assert [misfit(m, architecture) for m in made if not isinstance(m, Failure)] == [None] * len(
+    assert [rejection(m, architecture) for m in made if not isinstance(m, Failure)] == [None] * len(
         jobs
     )
 

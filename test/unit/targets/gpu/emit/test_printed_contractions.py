@@ -15,7 +15,7 @@ from trivium.dialects.core.module import Module, ops
 from trivium.targets.gpu.emit.compile_kernels import kernel_passes
 from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
 from trivium.targets.gpu.emit.print_kernel import print_kernel
-from trivium.targets.gpu.emit.resources import misfit
+from trivium.targets.gpu.emit.resources import rejection
 from trivium.targets.gpu.lower.group import lower_group
 from trivium.targets.gpu.schedule.architecture import Architecture, find_architecture
 
@@ -130,7 +130,7 @@ def test_kernels_have_the_instructions_that_they_should(
     text = ""
     for compiled in compile_sources(jobs, architecture):
         assert not isinstance(compiled, Failure), compiled
-        assert misfit(compiled, architecture) is None
+        assert rejection(compiled, architecture) is None
         text += compiled.assembly
     for instruction in ampere if architecture is AMPERE else hopper:
         assert re.search(instruction, text), instruction

@@ -9,7 +9,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from trivium.targets.gpu.emit.process_pool import Pool
+from trivium.targets.gpu.emit.process_pool import ProcessPool
 
 ECHO = """
 import os, shutil, sys
@@ -26,13 +26,13 @@ while True:
 """
 
 
-def pool(folder: Path, size: int, what: str = "pass") -> Pool:
+def pool(folder: Path, size: int, what: str = "pass") -> ProcessPool:
     script = folder / "script.py"
     script.write_text(ECHO.format(what=what))
-    return Pool(script, size)
+    return ProcessPool(script, size)
 
 
-def ask(pool: Pool, count: int, seconds: float = 30) -> list[Any]:
+def ask(pool: ProcessPool, count: int, seconds: float = 30) -> list[Any]:
     replies: dict[int, Any] = {}
     pool.run([{"value": i} for i in range(count)], replies.__setitem__, seconds)
     assert sorted(replies) == list(range(count))

@@ -21,8 +21,8 @@ from trivium.targets.gpu.emit.compiled import Compiled
 from trivium.targets.gpu.emit.resources import (
     instructions,
     least_driver,
-    misfit,
     programs_at_once,
+    rejection,
     resources,
 )
 from trivium.targets.gpu.emit.source import Source
@@ -61,7 +61,7 @@ def test_small_kernels_fill_a_multiprocessor() -> None:
         assert found.local_bytes == 0, architecture.name
         warps = programs_at_once(made, architecture) * made.warps
         assert warps * architecture.warp_size == architecture.threads, architecture.name
-        assert misfit(made, architecture) is None, architecture.name
+        assert rejection(made, architecture) is None, architecture.name
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_shared_memory_limits_how_many_programs_run_at_once() -> None:
 @needs_triton
 def test_too_much_shared_memory_is_a_misfit() -> None:
     made = compiled(Job(matmul_descriptors(128, 256, 64), warps=8, stages=5))
-    reason = misfit(made, HOPPER)
+    reason = rejection(made, HOPPER)
     assert reason == (f"it takes {made.shared_bytes} bytes of shared memory, sm_90 has 232448")
 
 
@@ -106,7 +106,7 @@ def test_spilled_registers_are_a_misfit() -> None:
     made = compiled(Job(source, warps=1))
     spilled = resources(made, HOPPER).local_bytes
     assert spilled > 64
-    assert misfit(made, HOPPER) == f"it spills {spilled} bytes of registers, may spill 64"
+    assert rejection(made, HOPPER) == f"it spills {spilled} bytes of registers, may spill 64"
 
 
 @needs_triton
@@ -114,6 +114,6 @@ def test_too_many_threads_for_the_registers_are_a_misfit() -> None:
     made = compiled(Job(matmul(128, 128, 64), warps=4))
     registers = resources(made, HOPPER).registers
     crowded = replace(made, warps=32)
-    assert misfit(crowded, HOPPER) == (
+    assert rejection(crowded, HOPPER) == (
         f"its 1024 threads take {registers} registers each, sm_90 has 65536"
     )

@@ -10,7 +10,7 @@ from trivium.targets.gpu.emit.compile_sources import Compiled, Job, compile_sour
 from trivium.targets.gpu.emit.drop_bounds import drop_bounds
 from trivium.targets.gpu.emit.print_kernel import print_kernel
 from trivium.targets.gpu.schedule.architecture import ARCHITECTURES, find_architecture
-from trivium.targets.gpu.schedule.estimate import estimate_us, misfit, shared_bytes
+from trivium.targets.gpu.schedule.estimate import estimate_us, rejection, shared_bytes
 from trivium.targets.gpu.schedule.work import work_of
 
 HOPPER = find_architecture("sm_90")
@@ -96,7 +96,9 @@ def test_shared_memory_is_what_triton_takes(name: str) -> None:
 )
 def test_says_why_a_setting_does_not_fit(text: str, reason: str) -> None:
     with product_kernel(4096, 4096, 4096) as kernel:
-        found = misfit(kernel, Setting.parse(text), HOPPER)
+        found = rejection(kernel, Setting.parse(text), HOPPER)
         assert found is not None
         assert reason in found
-        assert misfit(kernel, Setting.parse("BM=128 BN=128 BK=64 warps=8 stages=7"), HOPPER) is None
+        assert (
+            rejection(kernel, Setting.parse("BM=128 BN=128 BK=64 warps=8 stages=7"), HOPPER) is None
+        )

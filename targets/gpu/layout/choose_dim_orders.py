@@ -28,11 +28,11 @@ RANKS = (3, 4, 5)
 
 BYTES = ("i8", "ui8")
 
-Orders = dict[ir.Value, Order]
+DimOrders = dict[ir.Value, Order]
 """The orders of values that are not row-major."""
 
 
-class ChooseOrders(Pass):
+class ChooseDimOrders(Pass):
     """Put channels last in the images that kernels on the GPU hand to one another.
 
     Convolutions, pools and resizes read all channels of a pixel at once, and what is elementwise
@@ -57,16 +57,16 @@ class ChooseOrders(Pass):
                     _give(operation.operation, orders)
 
 
-def _chosen(block: ir.Block) -> Orders:
+def _chosen(block: ir.Block) -> DimOrders:
     """Return the values that are images with channels last."""
-    image: Orders = {}
+    image: DimOrders = {}
     for group in _device_groups(block):
         for value in group.results:
             tensor = tensor_of(value.type)
             order = channels_last(tensor.rank)
             if tensor.rank in RANKS and _fits(value, order):
                 image[value] = order
-    alike = _Alike()
+    alike = _EquivalenceClasses()
     wanted: set[ir.Value] = set()
     for group in _device_groups(block):
         wanted |= {value for value in _images(group) if value in image}
@@ -78,9 +78,9 @@ def _chosen(block: ir.Block) -> Orders:
     return {value: order for value, order in image.items() if alike.first(value) in classes}
 
 
-def _transposed(block: ir.Block) -> Orders:
+def _transposed(block: ir.Block) -> DimOrders:
     """Return the values that lie so that what they are transposed to is row-major."""
-    orders: Orders = {}
+    orders: DimOrders = {}
     for group in _device_groups(block):
         if _only_transposition(group) is None:
             for value in group.results:
@@ -173,7 +173,7 @@ def _members(group: tri.Group) -> list[Op]:
     return [op for op in inside if not (op.terminator or isinstance(op, tri.Constant))]
 
 
-class _Alike:
+class _EquivalenceClasses:
     """Keep classes of values that had best lie in one order."""
 
     def __init__(self) -> None:
@@ -192,13 +192,13 @@ class _Alike:
             self._next[b] = a
 
 
-def _weights(block: ir.Block) -> Orders:
+def _weights(block: ir.Block) -> DimOrders:
     """Return the orders of weights that are read by convolutions on the GPU alone."""
-    orders: Orders = {}
+    orders: DimOrders = {}
     others: set[ir.Value] = set()
     for operation in block.operations:
         op = view(operation)
-        read: Orders = {}
+        read: DimOrders = {}
         if isinstance(op, tri.Group) and _on_device(op):
             read = _read_weights(op)
         for value in operation.operation.operands:
@@ -208,10 +208,10 @@ def _weights(block: ir.Block) -> Orders:
     return {value: order for value, order in orders.items() if value not in others}
 
 
-def _read_weights(group: tri.Group) -> Orders:
+def _read_weights(group: tri.Group) -> DimOrders:
     """Return the constants that a group multiplies by, and how they had best lie."""
     outside = _outside(group)
-    orders: Orders = {}
+    orders: DimOrders = {}
     for op in _members(group):
         if not isinstance(op, (tri.Conv, tri.ConvTranspose, tri.MatMul)):
             continue
@@ -241,7 +241,7 @@ def _weight_order(op: Op, weight: Tensor) -> Order:
     return (*range(2, weight.rank), *inner)
 
 
-def _give(operation: ir.Operation, orders: Orders) -> None:
+def _give(operation: ir.Operation, orders: DimOrders) -> None:
     """Give the results of one op their orders, and its body those of its operands."""
     op = view(operation)
     if isinstance(op, tri.Group):

@@ -1,4 +1,4 @@
-// RUN: trivium-opt %s --choose-orders | FileCheck %s
+// RUN: trivium-opt %s --choose-dim-orders | FileCheck %s
 
 // What convolutions hand to one another has channels last, and weights lie with output channels last.
 // What comes from the host is row-major, and so is what goes there.
