@@ -1,12 +1,12 @@
 """Compile each kernel with the best setting that its code fits the architecture with."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tile
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, ops
+from ....dialects.core.module import Module
 from ....dialects.tile.setting import Setting
 from ....passes.core import Pass
 from ....passes.pipeline import Pipeline
@@ -192,10 +192,7 @@ def fitted_source(
     copies = Module(ir.Module.create(ir.Location.unknown(kernel.operation.context)))
     with ir.InsertionPoint(copies.ir.body):
         kernel.operation.clone()
-    _only(ops(copies.operation)).use(setting)
+    (copy,) = tile.kernels_of(copies.operation)
+    copy.use(setting)
     Pipeline(kernel_passes(architecture)).run(copies)
-    return print_kernel(_only(ops(copies.operation)), strict)
-
-
-def _only(found: Iterable[object]) -> tile.Kernel:
-    return next(op for op in found if isinstance(op, tile.Kernel))
+    return print_kernel(copy, strict)

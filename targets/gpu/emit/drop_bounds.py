@@ -16,9 +16,8 @@ class DropBounds(Pass):
 
     def run(self, module: Module) -> None:
         with module.operation.context:
-            for kernel in ops(module.operation):
-                if isinstance(kernel, tile.Kernel):
-                    drop_bounds(kernel)
+            for kernel in tile.kernels_of(module.operation):
+                drop_bounds(kernel)
 
 
 def drop_bounds(kernel: tile.Kernel) -> None:

@@ -38,7 +38,7 @@ def compile_for_gpu(
     """
     precision = TF32 if options.precision == TF32 else "ieee"
     Pipeline((LowerToTile(precision),)).run(module)
-    kernels = [op for op in ops(module.operation) if isinstance(op, tile.Kernel)]
+    kernels = tile.kernels_of(module.operation)
     codes = {each: compile_kernels(kernels, each, options, progress) for each in architectures}
     return LaunchCode(module, codes)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op, view
+from ....dialects.core.op import Op
 from .loop_names import starts_variable
 from .print_memory import load, load_block, store, store_block
 from .print_ops import EXPRESSIONS
@@ -14,9 +14,7 @@ from .spelling import element, literal
 
 def print_block(printer: Printer, block: ir.Block) -> None:
     """Print the lines of all ops of a block."""
-    for operation in block.operations:
-        op = view(operation)
-        assert op is not None, "kernels are made of ops of the tile dialect"
+    for op in tile.body_ops(block):
         _print(printer, op)
 
 
@@ -75,7 +73,7 @@ def _print_loop(printer: Printer, op: tile.For) -> None:
     printer.depth += 1
     before = len(printer.lines)
     print_block(printer, op.block)
-    _next_turn(printer, names, [printer.name(value) for value in _yielded(op)])
+    _next_turn(printer, names, [printer.name(value) for value in op.end.operands])
     if len(printer.lines) == before:
         printer.emit("pass")
     printer.depth -= 1
@@ -86,11 +84,6 @@ def _next_turn(printer: Printer, names: Sequence[str], values: Sequence[str]) ->
     if changes:
         left, right = zip(*changes, strict=True)
         printer.emit(f"{', '.join(left)} = {', '.join(right)}")
-
-
-def _yielded(op: tile.For) -> list[ir.Value]:
-    last = op.block.operations[len(op.block.operations) - 1]
-    return list(last.operation.operands)
 
 
 def _default_name(printer: Printer, op: Op) -> str:

@@ -8,7 +8,6 @@ from ....dialects import tile
 from ....dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ....dialects.core.location import describe, node_names
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import ops
 from .print_body import print_block
 from .print_grid import launch_grid
 from .printer import Printer
@@ -20,8 +19,7 @@ HEAD = "import triton\nimport triton.language as tl\n\n\n"
 
 def print_kernels(module: ir.Operation, strict: bool = False) -> list[Source]:
     """Print all kernels of a module, in order."""
-    found = [op for op in ops(module) if isinstance(op, tile.Kernel)]
-    return [print_kernel(kernel, strict) for kernel in found]
+    return [print_kernel(kernel, strict) for kernel in tile.kernels_of(module)]
 
 
 def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:

@@ -18,10 +18,9 @@ class SimplifyIndices(Pass):
 
     def run(self, module: Module) -> None:
         with module.operation.context, ir.Location.unknown():
-            for kernel in ops(module.operation):
-                if isinstance(kernel, tile.Kernel):
-                    _simplify(kernel)
-                    clean_up(kernel.block)
+            for kernel in tile.kernels_of(module.operation):
+                _simplify(kernel)
+                clean_up(kernel.block)
 
 
 def _simplify(kernel: tile.Kernel) -> None:

@@ -38,9 +38,8 @@ class UseDescriptors(Pass):
 
     def run(self, module: Module) -> None:
         with module.operation.context, ir.Location.unknown():
-            for kernel in ops(module.operation):
-                if isinstance(kernel, tile.Kernel):
-                    use_descriptors(kernel)
+            for kernel in tile.kernels_of(module.operation):
+                use_descriptors(kernel)
 
 
 def use_descriptors(kernel: tile.Kernel) -> None:

@@ -159,32 +159,27 @@ class Computed(Buffer):
 
     def broadcast_to(self, shape: Shape) -> "Computed":
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
-        seen = super().broadcast_to(shape)
-        leaves = tuple(leaf.broadcast_to(shape) for leaf in self.leaves)
-        return replace(seen, leaves=leaves, narrow=self.narrow and self.narrow.broadcast_to(shape))
+        return super().broadcast_to(shape)._viewed(lambda leaf: leaf.broadcast_to(shape))
 
     def transpose(self, permutation: Sequence[int]) -> "Computed":
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
-        seen = super().transpose(permutation)
-        leaves = tuple(leaf.transpose(permutation) for leaf in self.leaves)
-        narrow = self.narrow and self.narrow.transpose(permutation)
-        return replace(seen, leaves=leaves, narrow=narrow)
+        return super().transpose(permutation)._viewed(lambda leaf: leaf.transpose(permutation))
 
     def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Computed":
         """View some elements along each dimension; a negative step goes backwards."""
         seen = super().slice(starts, sizes, steps)
-        return replace(seen, leaves=tuple(leaf.slice(starts, sizes, steps) for leaf in self.leaves))
+        return seen._viewed(lambda leaf: leaf.slice(starts, sizes, steps))
 
     def restride(self, shape: Shape) -> "Computed | None":
         """View the same elements under another shape, or None when that needs a copy."""
-        leaves = [leaf.restride(shape) for leaf in self.leaves]
         seen = super().restride(shape)
-        found = [leaf for leaf in leaves if leaf is not None]
-        if seen is None or len(found) < len(leaves):
+        if seen is None or any(leaf.restride(shape) is None for leaf in self.leaves):
             return None
-        return replace(
-            seen, leaves=tuple(found), narrow=self.narrow and self.narrow.restride(shape)
-        )
+        return seen._viewed(lambda leaf: leaf.split(shape))
+
+    def _viewed(self, view: Callable[[Buffer], Buffer]) -> "Computed":
+        leaves = tuple(map(view, self.leaves))
+        return replace(self, leaves=leaves, narrow=self.narrow and view(self.narrow))
 
     def varies(self, dim: int) -> bool:
         """Say whether elements may differ along a dimension."""

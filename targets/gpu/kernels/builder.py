@@ -13,6 +13,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, mlir_type, row_major
+from ....passes.rewriting import users
 from .buffer import Argument, Buffer, Computed
 from .cleanup import clean_up
 from .value import Value, arange, block_size, made
@@ -165,7 +166,7 @@ class KernelBuilder:
             tile.Return.build()
         clean_up(self.block)
         op = self.op.operation
-        used = {s: (b, out) for s, (b, out) in self._buffers.items() if out or _is_used(b)}
+        used = {s: (b, out) for s, (b, out) in self._buffers.items() if out or users(b.memory)}
         inputs = [source for source, (_, output) in used.items() if not output]
         outputs = [source for source, (_, output) in used.items() if output]
         self._order_arguments([used[source][0] for source in (*inputs, *outputs)])
@@ -205,7 +206,3 @@ def content_hash(operation: ir.Operation) -> str:
     attributes = "|".join(("sym_name", "blocks", "warps", "stages", "candidates"))
     text = re.sub(rf'({attributes}) = ("[^"]*"|\[[^]]*\]|\d+)', "", operation.get_asm())
     return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def _is_used(buffer: Argument) -> bool:
-    return next(iter(buffer.memory.uses), None) is not None

@@ -4,8 +4,9 @@ from collections.abc import Hashable
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
-from ....dialects.core.op import Op, view
-from ....dialects.tile import For, Load, LoadBlock
+from ....dialects.core.op import Op
+from ....dialects.tile import For, Load, LoadBlock, body_ops
+from ....passes.rewriting import users
 
 READS = (Load, LoadBlock)
 """Ops whose results depend on when they run."""
@@ -20,10 +21,8 @@ def clean_up(block: ir.Block) -> None:
 def _merge(block: ir.Block, outer: dict[Hashable, Op]) -> None:
     """Merge each op with an equal one before it, in the block or around it."""
     known = dict(outer)
-    for operation in list(block.operations):
-        op = view(operation)
-        assert op is not None, "kernels are made of ops of the tile dialect"
-        for region in operation.operation.regions:
+    for op in body_ops(block):
+        for region in op.operation.regions:
             _merge(region.blocks[0], known)
         if not op.pure or op.terminator or isinstance(op, (For, *READS)):
             continue
@@ -38,12 +37,10 @@ def _merge(block: ir.Block, outer: dict[Hashable, Op]) -> None:
 
 
 def _sweep(block: ir.Block) -> None:
-    for operation in reversed(list(block.operations)):
-        op = view(operation)
-        assert op is not None, "kernels are made of ops of the tile dialect"
-        for region in operation.operation.regions:
+    for op in reversed(body_ops(block)):
+        for region in op.operation.regions:
             _sweep(region.blocks[0])
-        if _only_computes(op) and not any(_used(value) for value in op.results):
+        if _only_computes(op) and not any(map(users, op.results)):
             op.operation.erase()
 
 
@@ -53,7 +50,3 @@ def _only_computes(op: Op) -> bool:
         return False
     inner = [i for region in op.operation.regions for i in ops(region.blocks[0])]
     return all(i.pure for i in inner)
-
-
-def _used(value: ir.Value) -> bool:
-    return next(iter(value.uses), None) is not None

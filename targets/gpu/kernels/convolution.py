@@ -35,12 +35,12 @@ class Convolution:
     def grouped(self) -> Epilogue:
         """Return the sink as [N, groups, outputs, spatial…]."""
         batch, _, *spatial = self.epilogue.shape
-        groups, outputs, *_ = self.kernels.weights.shape
+        groups, outputs, *_ = self.kernels.buffer.shape
         return self.epilogue.reshape((batch, groups, outputs, *spatial))
 
     def emit(self, kernel: KernelBuilder) -> None:
         """Emit the kernel that suits the sizes."""
-        groups, outputs, channels, *taps = self.kernels.weights.shape
+        groups, outputs, channels, *taps = self.kernels.buffer.shape
         if groups > 1 and channels < MOST_DIRECT and outputs < MOST_DIRECT:
             emit_direct(kernel, self.windows, self.kernels, self.grouped, self._finish)
         elif self.windows.is_plain and math.prod(taps) == 1:
@@ -70,12 +70,12 @@ class Convolution:
         return tuple(dim if dim == 0 else dim + OUTPUT for dim in self.windows.order)
 
     def _pixels(self) -> Matrix:
-        return Matrix(self.windows.images, self._batch(GROUP), self._pixel_dims, (OUTPUT,))
+        return Matrix(self.windows.buffer, self._batch(GROUP), self._pixel_dims, (OUTPUT,))
 
     def _matrix(self) -> Matrix:
-        taps: Sequence[int] = range(3, len(self.kernels.weights.shape))
-        return Matrix(self.kernels.weights, self._batch(0), (1,), (2, *taps))
+        taps: Sequence[int] = range(3, len(self.kernels.buffer.shape))
+        return Matrix(self.kernels.buffer, self._batch(0), (1,), (2, *taps))
 
     def _batch(self, dim: int) -> tuple[int, ...]:
         """Return the dim of the groups, if there are several."""
-        return (dim,) if self.kernels.weights.shape[0] > 1 else ()
+        return (dim,) if self.kernels.buffer.shape[0] > 1 else ()

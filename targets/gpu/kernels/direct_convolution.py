@@ -43,12 +43,12 @@ def emit_direct(
         channel, *taps = at
         seen = zip(windows.input_indices, places, taps, strict=True)
         inputs = [reach(place, tap) for reach, place, tap in seen]
-        x = windows.images.load_raw([image, group, channel, *inputs], whole=True)
-        w = kernels.weights.load_raw([group, output, *at], whole=True)
+        x = windows.buffer.load_raw([image, group, channel, *inputs], whole=True)
+        w = kernels.buffer.load_raw([group, output, *at], whole=True)
         return total + x.cast(dtype) * w.cast(dtype)
 
     total = zeros(dtype, "BM", "BN").named("acc")
-    total = _walk(kernels.weights.shape[2:], total, add)
+    total = _walk(kernels.buffer.shape[2:], total, add)
     at = Coordinates(epilogue.shape, (Axis(pixel_dims, rows), Axis((1, 2), columns)))
     epilogue.store(finish(total, at), at)
 

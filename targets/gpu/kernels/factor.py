@@ -1,8 +1,9 @@
 """Factors of a product: what is multiplied, as a matrix for each element of a batch."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Self
 
 from ....dialects.tile.contraction import ACCUMULATORS
 from .buffer import Buffer, Computed
@@ -14,43 +15,40 @@ Read = Callable[[Sequence[Value]], Value]
 """Load a tile of a factor at indices along its depth; in the type that elements are stored in."""
 
 
-class Factor(Protocol):
-    """A matrix with a depth that is summed over, and an outer side that is not."""
+@dataclass(frozen=True)
+class Factor(ABC):
+    """View a buffer as a matrix with a depth that is summed over, and an outer side."""
+
+    buffer: Buffer
 
     @property
     def dtype(self) -> str:
-        """Return the type of the elements."""
-        ...
+        return self.buffer.dtype
 
     @property
+    @abstractmethod
     def along_depth(self) -> bool:
-        """Say whether neighbours along the depth are closer in memory than those outside."""
-        ...
+        """Return whether neighbours along the depth are closer in memory than those outside."""
 
+    @abstractmethod
     def at(self, batch: Value, outer: Value) -> Read:
-        """Return how to read at indices of the batch and of the outer side."""
-        ...
+        """Return a function that loads a tile at indices of the batch and of the outer side."""
 
-    def imported(self, kernel: KernelBuilder) -> "Factor":
+    def imported(self, kernel: KernelBuilder) -> Self:
         """Return the same factor as an argument of another kernel."""
-        ...
+        return replace(self, buffer=kernel.import_buffer(self.buffer))
 
 
 @dataclass(frozen=True)
-class Matrix:
+class Matrix(Factor):
     """See a tensor as a factor: each of its dims is one of the batch, the outer side or the depth.
 
     Several dims of one side are walked by one index, the last one fastest.
     """
 
-    buffer: Buffer
     batch: tuple[int, ...]
     outer: tuple[int, ...]
     depth: tuple[int, ...]
-
-    @property
-    def dtype(self) -> str:
-        return self.buffer.dtype
 
     @property
     def along_depth(self) -> bool:
@@ -69,9 +67,6 @@ class Matrix:
             return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
 
         return read
-
-    def imported(self, kernel: KernelBuilder) -> "Matrix":
-        return replace(self, buffer=kernel.import_buffer(self.buffer))
 
 
 def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ....dialects.core.tensor import Shape
 from ..schedule.candidates import element_settings, rectangle_settings
+from ..schedule.product_blocks import next_power
 from .buffer import Buffer
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
@@ -92,10 +93,5 @@ def find_sides(shape: Shape, order: Sequence[int], sources: Sequence[Shape]) -> 
 
 def sides_of_rectangle(rows: int, columns: int, elements: int) -> tuple[int, int]:
     """Choose the height and the width of rectangles, powers of two."""
-    width = min(elements // min(ROWS, power_from(rows)), power_from(columns))
-    return min(elements // width, power_from(rows)), width
-
-
-def power_from(number: int) -> int:
-    """Return the least power of two that is not below a number."""
-    return 1 << (number - 1).bit_length()
+    width = min(elements // min(ROWS, next_power(rows)), next_power(columns))
+    return min(elements // width, next_power(rows)), width

@@ -12,10 +12,10 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
-from ..kernels.spread import power_from
 from ..kernels.value import Value, compute_dtype, scalar
 from ..registry import template
 from ..schedule.candidates import rectangle_settings
+from ..schedule.product_blocks import next_power
 
 _CUBIC = -0.75
 Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
@@ -32,8 +32,8 @@ def lower_grid_sample(
     sizes = x.shape[2:]
     dims = tuple(dim for dim in y.order if dim >= 2)
     count = math.prod(y.shape[2:])
-    width = min(CHANNELS[x.strides[1] == 1], power_from(x.shape[1]))
-    height = min(RECTANGLE // width, power_from(count))
+    width = min(CHANNELS[x.strides[1] == 1], next_power(x.shape[1]))
+    height = min(RECTANGLE // width, next_power(count))
     kernel.candidates = rectangle_settings(height, width)
     image = kernel.programs(x.shape[0]).named("image")
     points = kernel.axis(count, "BM", height, name="points").expand(1)

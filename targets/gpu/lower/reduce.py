@@ -1,7 +1,7 @@
 """Lowerings of reductions, over any dims of a tensor."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ....dialects import tri
 from ....dialects.core.op import Op
@@ -96,18 +96,17 @@ def _square(x: Value) -> Value:
     return x * x
 
 
-@template(tri.ReduceSum)
-def lower_reduce_sum(
-    op: tri.ReduceSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _plain(op, kernel, x, epilogue, SimpleReduction("sum", _sum_dtype(x.dtype)))
+SIMPLE: Mapping[type[Op], str] = {
+    tri.ReduceSum: "sum",
+    tri.ReduceProd: "prod",
+    tri.ReduceMax: "max",
+    tri.ReduceMin: "min",
+}
 
 
-@template(tri.ReduceProd)
-def lower_reduce_prod(
-    op: tri.ReduceProd, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _plain(op, kernel, x, epilogue, SimpleReduction("prod", _sum_dtype(x.dtype)))
+@template(*SIMPLE)
+def lower_simple(op: Op, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
+    _plain(op, kernel, x, epilogue, SimpleReduction(SIMPLE[type(op)], _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceMean)
@@ -121,20 +120,6 @@ def lower_reduce_mean(
         return total / count if count or total.is_float else total
 
     _plain(op, kernel, x, epilogue, SimpleReduction("sum", wide), finish=divide)
-
-
-@template(tri.ReduceMax)
-def lower_reduce_max(
-    op: tri.ReduceMax, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _plain(op, kernel, x, epilogue, SimpleReduction("max", _sum_dtype(x.dtype)))
-
-
-@template(tri.ReduceMin)
-def lower_reduce_min(
-    op: tri.ReduceMin, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _plain(op, kernel, x, epilogue, SimpleReduction("min", _sum_dtype(x.dtype)))
 
 
 @template(tri.ReduceL1)

@@ -22,19 +22,11 @@ NOWHERE = 2**31 - 1
 """A place behind all others."""
 
 
-@template(tri.ArgMax)
-def lower_arg_max(op: tri.ArgMax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _search("max", op, kernel, x, y)
-
-
-@template(tri.ArgMin)
-def lower_arg_min(op: tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _search("min", op, kernel, x, y)
-
-
-def _search(
-    kind: str, op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue
+@template(tri.ArgMax, tri.ArgMin)
+def lower_arg_extreme(
+    op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
+    kind = "max" if isinstance(op, tri.ArgMax) else "min"
     axes = (normalize_axis(op.axis, len(x.shape)),)
     reduction = ArgReduction(kind, compute_dtype(x.dtype), op.select_last_index)
     reduce_dims(
@@ -42,22 +34,14 @@ def _search(
     )
 
 
-@template(tri.CumSum)
-def lower_cum_sum(op: tri.CumSum, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _accumulate("sum", op, kernel, x, y)
-
-
-@template(tri.CumProd)
-def lower_cum_prod(op: tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _accumulate("prod", op, kernel, x, y)
-
-
-def _accumulate(
-    kind: str, op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
+@template(tri.CumSum, tri.CumProd)
+def lower_cumulative(
+    op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
     """Accumulate along an axis, block after block, from what the blocks before came to."""
     if 0 in x.shape:
         return
+    kind = "sum" if isinstance(op, tri.CumSum) else "prod"
     layout = Layout.of(x, (normalize_axis(op.axis, len(x.shape)),))
     plan = scan_plan(layout.rows, layout.length, layout.along)
     rows = Rows(kernel, layout, plan)

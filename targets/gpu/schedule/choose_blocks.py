@@ -6,7 +6,7 @@ from dataclasses import replace
 from ....dialects import tile
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.location import describe
-from ....dialects.core.module import Module, ops
+from ....dialects.core.module import Module
 from ....dialects.tile.setting import Setting
 from ....passes.core import Pass
 from ...tuning_file import Entry
@@ -37,10 +37,9 @@ class ChooseBlocks(Pass):
         architecture = find_architecture(self.architecture)
         entries = read_entries(self.tuning, self.architecture)
         with module.operation.context:
-            for kernel in ops(module.operation):
-                if isinstance(kernel, tile.Kernel):
-                    entry = entries.get(kernel.sym_name)
-                    kernel.use(choose_setting(kernel, architecture, entry))
+            for kernel in tile.kernels_of(module.operation):
+                entry = entries.get(kernel.sym_name)
+                kernel.use(choose_setting(kernel, architecture, entry))
 
 
 def choose_setting(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op, view
+from ....dialects.core.op import Op
 from ....dialects.core.tensor import is_integer
 from ....dialects.tile.types import Tile, plain_type
 
@@ -41,9 +41,7 @@ class Intervals:
         return self._known.get(value)
 
     def _visit(self, block: ir.Block) -> None:
-        for operation in block.operations:
-            op = view(operation)
-            assert op is not None, "kernels are made of ops of the tile dialect"
+        for op in tile.body_ops(block):
             if isinstance(op, tile.For):
                 self._enter(op)
             elif len(op.results) == 1:

@@ -34,53 +34,30 @@ class Blocks:
         return self.stages * (self.rows + self.columns) * self.depth * size
 
 
+def _blocks(sizes: str, warps: int, stages: int) -> tuple[Blocks, ...]:
+    """Parse blocks of rows x columns x depth, such as "128x64x32"."""
+    parsed = (map(int, each.split("x")) for each in sizes.split())
+    return tuple(Blocks(*each, warps=warps, stages=stages) for each in parsed)
+
+
 HALF_BLOCKS = (
-    Blocks(128, 256, 64, warps=8, stages=3),
-    Blocks(256, 128, 64, warps=8, stages=3),
-    Blocks(128, 128, 64, warps=8, stages=3),
-    Blocks(128, 64, 64, warps=4, stages=4),
-    Blocks(64, 128, 64, warps=4, stages=4),
-    Blocks(64, 64, 64, warps=4, stages=4),
-    Blocks(32, 64, 64, warps=4, stages=4),
-    Blocks(64, 32, 64, warps=4, stages=4),
-    Blocks(32, 32, 64, warps=4, stages=4),
-    Blocks(16, 128, 64, warps=4, stages=4),
-    Blocks(16, 64, 128, warps=4, stages=3),
-    Blocks(16, 32, 128, warps=4, stages=3),
-    Blocks(32, 16, 128, warps=4, stages=3),
+    *_blocks("128x256x64 256x128x64 128x128x64", warps=8, stages=3),
+    *_blocks("128x64x64 64x128x64 64x64x64 32x64x64 64x32x64", warps=4, stages=4),
+    *_blocks("32x32x64 16x128x64", warps=4, stages=4),
+    *_blocks("16x64x128 16x32x128 32x16x128", warps=4, stages=3),
 )
 
 FLOAT_BLOCKS = (
-    Blocks(128, 128, 16, warps=8, stages=3),
-    Blocks(128, 64, 16, warps=4, stages=3),
-    Blocks(64, 128, 16, warps=4, stages=3),
-    Blocks(64, 64, 32, warps=4, stages=3),
-    Blocks(32, 64, 32, warps=4, stages=3),
-    Blocks(64, 32, 32, warps=4, stages=3),
-    Blocks(32, 32, 32, warps=4, stages=3),
-    Blocks(16, 64, 32, warps=4, stages=3),
-    Blocks(16, 32, 32, warps=4, stages=3),
-    Blocks(32, 16, 32, warps=4, stages=3),
+    *_blocks("128x128x16", warps=8, stages=3),
+    *_blocks("128x64x16 64x128x16 64x64x32 32x64x32 64x32x32", warps=4, stages=3),
+    *_blocks("32x32x32 16x64x32 16x32x32 32x16x32", warps=4, stages=3),
 )
 
-DOUBLE_BLOCKS = (
-    Blocks(64, 64, 16, warps=4, stages=3),
-    Blocks(32, 64, 16, warps=4, stages=3),
-    Blocks(64, 32, 16, warps=4, stages=3),
-    Blocks(32, 32, 16, warps=4, stages=3),
-    Blocks(16, 32, 16, warps=4, stages=3),
-    Blocks(32, 16, 16, warps=4, stages=3),
-)
+DOUBLE_BLOCKS = _blocks("64x64x16 32x64x16 64x32x16 32x32x16 16x32x16 32x16x16", warps=4, stages=3)
 
 BYTE_BLOCKS = tuple(replace(blocks, depth=2 * blocks.depth) for blocks in HALF_BLOCKS[2:10])
 
-OUTER_BLOCKS = (
-    Blocks(64, 64, 1, warps=4, stages=1),
-    Blocks(32, 64, 1, warps=4, stages=1),
-    Blocks(64, 32, 1, warps=4, stages=1),
-    Blocks(32, 32, 1, warps=4, stages=1),
-    Blocks(16, 32, 1, warps=4, stages=1),
-)
+OUTER_BLOCKS = _blocks("64x64x1 32x64x1 64x32x1 32x32x1 16x32x1", warps=4, stages=1)
 """For types that `tile.dot` does not multiply: a column times a row at a time."""
 
 BLOCKS: Mapping[str, tuple[Blocks, ...]] = {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op, view
+from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES
 from ....dialects.tile.setting import Setting
 from ....dialects.tile.types import Memory, Tile, plain_type
@@ -61,9 +61,7 @@ class _Counter:
 
     def _visit(self, block: ir.Block, times: float, stages: int) -> None:
         self._note_factors(block)
-        for operation in block.operations:
-            op = view(operation)
-            assert op is not None, "kernels are made of ops of the tile dialect"
+        for op in tile.body_ops(block):
             if isinstance(op, tile.For):
                 self._loop(op, times)
             else:
@@ -79,8 +77,7 @@ class _Counter:
 
     def _note_factors(self, block: ir.Block) -> None:
         """Find the values that reach a dot of this block, back to where they are loaded."""
-        for operation in reversed(list(block.operations)):
-            op = view(operation)
+        for op in reversed(tile.body_ops(block)):
             if isinstance(op, tile.Dot):
                 self._factors |= {op.a, op.b}
             elif isinstance(op, _PASSES) and op.results[0] in self._factors:

@@ -8,9 +8,9 @@ from trivium.targets.gpu.kernels.spread import (
     RECTANGLE,
     Sides,
     find_sides,
-    power_from,
     sides_of_rectangle,
 )
+from trivium.targets.gpu.schedule.product_blocks import next_power
 from trivium.targets.strides import row_major
 
 Shape = tuple[int, ...]
@@ -65,5 +65,5 @@ def test_rectangles_fit_tensors(rows: int, columns: int) -> None:
     assert height * width <= RECTANGLE
     assert height < 2 * rows
     assert width < 2 * columns
-    full = math.prod(map(power_from, (rows, columns)))
+    full = math.prod(map(next_power, (rows, columns)))
     assert height * width == min(RECTANGLE, full)
