@@ -24,7 +24,7 @@ READ_OFTEN = (tri.MatMul, tri.Gemm, tri.Linear, tri.Conv, tri.ConvTranspose)
 """Anchors whose kernels read elements once for each block of results: only cheap ops may be."""
 
 CHEAP = (tri.Cast, tri.Add, tri.Sub, tri.Mul, tri.Relu, tri.Clip, tri.Neg, tri.Abs, tri.Maximum)
-"""Ops that cost less than the load they stand behind."""
+"""Ops that cost less than a load."""
 
 MOST = 4
 """How many cheap ops may be computed more than once."""

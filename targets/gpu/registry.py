@@ -18,7 +18,7 @@ accepts = TABLE.accepts
 
 @dataclass(frozen=True)
 class Lowering:
-    """Hold the function that emits the kernel of an op, and the kind of that function.
+    """The function that emits the kernel of an op, and the kind of that function.
 
     - `elementwise`: `f(op, *values) -> Value`; fuses into any kernel.
     - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that views the operand in

@@ -79,7 +79,7 @@ class GpuTarget(Target):
 
 
 def _architectures(options: Options) -> tuple[Architecture, ...]:
-    """Return the architectures that code is made for; CompileError for those there is none for."""
+    """Return the architectures to compile for; raise CompileError for unsupported ones."""
     names = options.architectures or (_architecture_here(),)
     found = find_architectures(f"{TARGET}:{','.join(names)}")
     for architecture in found:
@@ -101,7 +101,7 @@ def _architecture_here() -> str:
 
 
 class TuningWatch(Watch):
-    """Look into a tuning file before any work is done; its settings are taken much later.
+    """Check a tuning file before the passes run; code generation reads its settings.
 
     Raises CompileError for one that is malformed, or for none of the architectures.
     """

@@ -31,7 +31,7 @@ ATTEMPTS = 6
 
 @dataclass(frozen=True)
 class KernelCode:
-    """Hold a kernel as it was printed and compiled for an architecture, with a setting."""
+    """A kernel printed and compiled for an architecture with one setting."""
 
     setting: Setting
     source: Source
@@ -40,7 +40,7 @@ class KernelCode:
 
 @dataclass(frozen=True)
 class Rejected:
-    """Say why a kernel is not taken as it is; with its code, if that would run, only slowly."""
+    """A kernel that was rejected: the reason, and its code if it would run, but slowly."""
 
     reason: str
     code: KernelCode | None = None
@@ -48,7 +48,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """Hold a kernel with its setting, the same with others to try, and what tuning said of it."""
+    """A compiled kernel: its chosen setting, candidates to measure, its entry in a tuning file."""
 
     chosen: KernelCode
     candidates: tuple[KernelCode, ...] = ()
@@ -61,10 +61,10 @@ def compile_kernels(
     options: Options,
     progress: Progress,
 ) -> dict[str, CompiledKernel]:
-    """Choose settings of kernels and compile them; a setting that does not fit makes way.
+    """Choose a setting for each kernel and compile it, and the next one if it is rejected.
 
     With `options.candidates`, all other settings that fit are compiled too. Raises CompileError
-    with all kernels that an architecture does not take.
+    that lists all kernels that an architecture rejects.
     """
     file = options.tuning if is_for(options.tuning, architecture.name) else ""
     tuned = read_entries(file, architecture.name)
@@ -84,9 +84,9 @@ def _choose(
     options: Options,
     progress: Progress,
 ) -> dict[str, KernelCode]:
-    """Compile kernels with one setting after another, until each fits.
+    """Compile kernels with one setting after another until each is accepted.
 
-    Of a kernel that spills registers with all of them, the code that spills the least is taken.
+    If all settings of a kernel spill registers, the code that spills the least is chosen.
     """
     tried: dict[str, list[Setting]] = {
         name: [choose_setting(kernel, architecture, tuned.get(name))]
@@ -133,7 +133,7 @@ def _others(
     options: Options,
     progress: Progress,
 ) -> dict[str, list[KernelCode]]:
-    """Compile kernels with the settings that they might have had instead."""
+    """Compile kernels with their other settings."""
     if not options.candidates:
         return {}
     pairs = [
@@ -156,7 +156,7 @@ def _compile(
     options: Options,
     progress: Progress,
 ) -> list[KernelCode | Rejected]:
-    """Compile kernels with settings; what fails or does not fit is a misfit."""
+    """Compile kernels with settings; a failure or a kernel that does not fit is `Rejected`."""
     sources = [
         fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
     ]
@@ -188,7 +188,7 @@ def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:
 def fitted_source(
     kernel: tile.Kernel, setting: Setting, architecture: Architecture, strict: bool = False
 ) -> Source:
-    """Print a copy of a kernel that was fitted to a setting; the kernel itself stays."""
+    """Print a copy of a kernel that is fitted to a setting; the kernel itself is unchanged."""
     copies = Module(ir.Module.create(ir.Location.unknown(kernel.operation.context)))
     with ir.InsertionPoint(copies.ir.body):
         kernel.operation.clone()

@@ -34,7 +34,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Failure:
-    """Say why a kernel was not compiled: in one line, and in all the words of the compiler."""
+    """A kernel that was not compiled: the reason in one line, and the compiler's whole message."""
 
     kernel: str
     message: str
@@ -86,7 +86,7 @@ def compile_sources(
 
 
 def _refusal(job: Job, architecture: Architecture) -> Failure | None:
-    """Refuse what Triton would compile to code with other parameters than the source has."""
+    """Reject a kernel that Triton would compile to code with other parameters than its source."""
     if architecture.descriptors or not any(p.is_descriptor for p in job.source.parameters):
         return None
     message = f"it moves blocks by descriptors, which {architecture.name} does not"
@@ -113,7 +113,7 @@ def _request(job: Job, architecture: Architecture) -> Request:
 
 
 def _identity(job: Job, architecture: Architecture, triton: str) -> str:
-    """Write down everything that the code depends on, and what is kept of it."""
+    """Return the cache key: all inputs of the compilation, and the fields that are cached."""
     kept = sorted(field.name for field in fields(Compiled))
     return repr((triton, kept, sorted(_request(job, architecture).items())))
 
@@ -140,6 +140,6 @@ def _descriptor(metadata: Mapping[str, Any]) -> Descriptor:
 
 
 def _failure(kernel: str, words: str) -> Failure:
-    """Take the last line of an error, where Triton says what is wrong, for the message."""
+    """Use the last line of an error, which has Triton's reason, as the message."""
     lines = [line.strip() for line in words.splitlines() if line.strip(" ^")]
     return Failure(kernel, lines[-1], words)

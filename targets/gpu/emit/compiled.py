@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Descriptor:
-    """Say which boxes a kernel moves through a tensor descriptor, and how they lie in its memory.
+    """The blocks that a kernel copies through a tensor descriptor, and their swizzle.
 
     `swizzle` is a number of the CUDA driver API: 0 for none, 1 to 3 for 32, 64 and 128 bytes.
     """
@@ -18,10 +18,10 @@ class Descriptor:
 
 @dataclass(frozen=True)
 class Compiled:
-    """Hold the code of one kernel and what a launch must know of it.
+    """The code of one kernel and the parameters of its launch.
 
     `assembly` is the text that `code` was assembled from. `warps` and `shared_bytes`, those of one
-    program, are what the compiler made of what it was asked for. `descriptors` are those of the
+    program, are the values that the compiler chose. `descriptors` are those of the
     parameters that are tensor descriptors, in order.
     """
 
@@ -34,7 +34,7 @@ class Compiled:
     triton: str
 
     def to_bytes(self) -> bytes:
-        """Write all of it as bytes: a line of JSON, the assembly, the code."""
+        """Serialise as a line of JSON, the assembly and the code."""
         fields = asdict(self)
         code, assembly = fields.pop("code"), fields.pop("assembly").encode()
         head = json.dumps({**fields, "assembly_bytes": len(assembly)}, sort_keys=True)
@@ -42,7 +42,7 @@ class Compiled:
 
     @staticmethod
     def from_bytes(data: bytes) -> "Compiled":
-        """Read what `to_bytes` wrote."""
+        """Deserialise the output of `to_bytes`."""
         head, _, rest = data.partition(b"\n")
         fields: dict[str, Any] = json.loads(head)
         size = fields.pop("assembly_bytes")

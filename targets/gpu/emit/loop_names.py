@@ -1,11 +1,11 @@
-"""Names of what loops carry: one variable for the first value, the turns' and the last one."""
+"""Names of loop-carried variables: one name for the initial, the carried and the final value."""
 
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 
 
 class LoopNames:
-    """Know which values are turns of a carried variable, and may take its name at once.
+    """Find the values that may overwrite the carried variable that they become.
 
     acc = tl.full((BM, BN), 0.0, tl.float32)
     for k in range(0, 512, BK):
@@ -16,7 +16,7 @@ class LoopNames:
         self._next: dict[ir.Value, str] = {}
 
     def enter(self, loop: tile.For, names: list[str]) -> None:
-        """Hear what the carried variables of a loop are called, before its body is printed."""
+        """Register the names of a loop's carried variables before its body is printed."""
         body = [operation.operation for operation in loop.block.operations]
         arguments = list(loop.block.arguments)[1:]
         for argument, value, name in zip(arguments, body[-1].operands, names, strict=True):
@@ -24,11 +24,11 @@ class LoopNames:
                 self._next[value] = name
 
     def name_of_next(self, value: ir.Value) -> str | None:
-        """Return the variable that a value is the next turn of."""
+        """Return the carried variable that a value becomes in the next iteration, or None."""
         return self._next.get(value)
 
     def wish(self, value: ir.Value) -> str | None:
-        """Return what the loop that a value is carried into calls it."""
+        """Return the name of a value in the loop that carries it, or None."""
         user = _only_user(value)
         if user is None or user.name != tile.For.op_name:
             return None
@@ -40,13 +40,13 @@ class LoopNames:
 
 
 def starts_variable(value: ir.Value, loop: tile.For) -> bool:
-    """Say whether a loop may take over the variable of a value: nobody else uses it."""
+    """Return whether a loop may take over the variable of a value: nobody else uses it."""
     user = _only_user(value)
     return user is not None and user == loop.operation and _block_of(value) == _outside(loop)
 
 
 def _may_overwrite(argument: ir.Value, value: ir.Value, body: list[ir.Operation]) -> bool:
-    """Say whether the variable is free, and stays so, once `value` is computed."""
+    """Return whether the variable is free, and stays so, once `value` is computed."""
     user = _only_user(value)
     if not isinstance(value, ir.OpResult) or user is None or user != body[-1]:
         return False
@@ -58,7 +58,7 @@ def _may_overwrite(argument: ir.Value, value: ir.Value, body: list[ir.Operation]
 
 
 def _last_use(user: ir.Operation, body: list[ir.Operation]) -> int:
-    """Return where in a body an operation prints what it uses; an `expand` never does itself."""
+    """Return the index of the line that prints an operation's uses; `expand` prints none itself."""
     if user.name == tile.Expand.op_name:
         return len(body)
     while user not in body:

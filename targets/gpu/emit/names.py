@@ -16,7 +16,7 @@ class Names:
         self.imported = {*RESERVED, *taken}
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Give these names to nobody."""
+        """Exclude names from those that `unique` returns."""
         self.imported.update(names)
 
     def unique(self, wish: str) -> str:

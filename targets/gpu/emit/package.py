@@ -34,7 +34,7 @@ def compile_for_gpu(
 ) -> "LaunchCode":
     """Put launches in the place of groups, and compile their kernels for each architecture.
 
-    Raises CompileError with all kernels that an architecture does not take.
+    Raises CompileError that lists the kernels that an architecture rejects.
     """
     precision = TF32 if options.precision == TF32 else "ieee"
     Pipeline((LowerToTile(precision),)).run(module)
@@ -44,7 +44,7 @@ def compile_for_gpu(
 
 
 class LaunchCode(Code):
-    """Hold the kernels for each architecture; all of them make the same launches."""
+    """The kernels for each architecture; all of them make the same launches."""
 
     def __init__(
         self, module: Module, codes: Mapping[Architecture, Mapping[str, CompiledKernel]]

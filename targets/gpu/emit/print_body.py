@@ -28,9 +28,9 @@ def _print(printer: Printer, op: Op) -> None:
         printer.number(op.y, literal(element(op.value, dtype), dtype))
     elif isinstance(op, tile.Expand) and printer.tile(op.x).shape:
         rank = len(printer.tile(op.x).shape)
-        printer.words[op.y] = _expanded(printer.words[op.x], op.axis, rank)
+        printer.spellings[op.y] = _expanded(printer.spellings[op.x], op.axis, rank)
     elif isinstance(op, tile.ProgramId) and printer.programs:
-        printer.words[op.y] = printer.programs[op.axis]
+        printer.spellings[op.y] = printer.programs[op.axis]
     elif isinstance(op, tile.For):
         _print_loop(printer, op)
     elif isinstance(op, tile.Store):
@@ -59,12 +59,12 @@ def _print_loop(printer: Printer, op: tile.For) -> None:
     index, *arguments = op.block.arguments
     names: list[str] = []
     for argument, value, result in zip(arguments, op.carried, op.results, strict=True):
-        if starts_variable(value, op) and printer.name(value).isidentifier():
-            printer.words[argument] = printer.words[value]
+        if starts_variable(value, op) and printer.tile_spelling(value).isidentifier():
+            printer.spellings[argument] = printer.spellings[value]
         else:
-            printer.assign(argument, printer.name(value), "carried")
-        names.append(printer.words[argument])
-        printer.words[result] = names[-1]
+            printer.assign(argument, printer.tile_spelling(value), "carried")
+        names.append(printer.spellings[argument])
+        printer.spellings[result] = names[-1]
     bounds = printer.listed([op.lower, op.upper, op.step])
     stages = f", num_stages={op.stages}" if op.stages else ""
     name = printer.variable(index, "i")
@@ -73,7 +73,7 @@ def _print_loop(printer: Printer, op: tile.For) -> None:
     printer.depth += 1
     before = len(printer.lines)
     print_block(printer, op.block)
-    _next_turn(printer, names, [printer.name(value) for value in op.end.operands])
+    _next_turn(printer, names, [printer.tile_spelling(value) for value in op.end.operands])
     if len(printer.lines) == before:
         printer.emit("pass")
     printer.depth -= 1
@@ -87,7 +87,7 @@ def _next_turn(printer: Printer, names: Sequence[str], values: Sequence[str]) ->
 
 
 def _default_name(printer: Printer, op: Op) -> str:
-    """Return what a value without a name of its own is called."""
+    """Return the name of a value whose location has none."""
     if isinstance(op, (tile.Load, tile.LoadBlock)):
         return printer.hint(op.memory)
     if isinstance(op, (tile.Unary, tile.Binary)):
@@ -96,8 +96,8 @@ def _default_name(printer: Printer, op: Op) -> str:
         return op.kind
     if isinstance(op, tile.Scan):
         return f"cum{op.kind}"
-    if isinstance(op, tile.Cast) and printer.word(op.x).isidentifier():
-        return f"{printer.word(op.x)}_{op.to}"
+    if isinstance(op, tile.Cast) and printer.spelling(op.x).isidentifier():
+        return f"{printer.spelling(op.x)}_{op.to}"
     if isinstance(op, tile.Arange):
         return f"{op.block.lower()}_range"
     return op.op_name.partition(".")[2]

@@ -8,7 +8,7 @@ from ....dialects.core.errors import Unsupported
 AXES = 3
 MOST_PROGRAMS = 2**31 - 1
 MOST_PROGRAMS_BEHIND = 65535
-"""What the second and the third axis of a launch may have. Source: CUDA C++ Programming Guide."""
+"""Limit of the second and third axis of a launch. Source: CUDA C++ Programming Guide."""
 
 
 def counts(kernel: tile.Kernel) -> tuple[int, ...]:
@@ -17,7 +17,7 @@ def counts(kernel: tile.Kernel) -> tuple[int, ...]:
 
 
 def is_flat(kernel: tile.Kernel) -> bool:
-    """Say whether a launch has one axis for all of a grid: for bands, and for large grids."""
+    """Return whether a launch has one axis for all of a grid: for bands, and for large grids."""
     behind = counts(kernel)[1:]
     large = len(behind) >= AXES or max(behind, default=0) > MOST_PROGRAMS_BEHIND
     return bool(kernel.group) or large
@@ -64,7 +64,7 @@ RESERVED = ("program", "plane", "planes", "band_start", "band_height")
 
 
 def _unravel(number: str, sizes: list[str], names: list[str]) -> list[str]:
-    """Print what a number is along some axes, the first one being walked first."""
+    """Print the index along each axis of a flat number; the first axis varies fastest."""
     lines: list[str] = []
     inner: list[str] = []
     for position, (name, size) in enumerate(zip(names, sizes, strict=True)):

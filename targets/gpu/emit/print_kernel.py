@@ -25,7 +25,7 @@ def print_kernels(module: ir.Operation, strict: bool = False) -> list[Source]:
 def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:
     """Print a kernel; with `strict`, quotients and roots are rounded as IEEE 754 wants it.
 
-    Raises CompileError for what Triton has no words for.
+    Raises CompileError for an op that Triton cannot express.
     """
     try:
         printer = Printer(kernel, strict)

@@ -22,7 +22,7 @@ def load(printer: Printer, op: tile.Load) -> str:
 
 def store(printer: Printer, op: tile.Store) -> None:
     dtype = printer.tile(op.value).dtype
-    value = printer.name(op.value)
+    value = printer.tile_spelling(op.value)
     if dtype == "i1":
         value = f"{value}.to(tl.int8)"
     arguments = [_place(printer, op), value]
@@ -42,7 +42,7 @@ def load_block(printer: Printer, op: tile.LoadBlock) -> str:
 
 def store_block(printer: Printer, op: tile.StoreBlock) -> None:
     block = [str(size) for size in printer.tile(op.value).shape]
-    value = printer.name(op.value)
+    value = printer.tile_spelling(op.value)
     if printer.tile(op.value).dtype == "i1":
         value = f"{value}.to(tl.int8)"
     descriptor = printer.descriptor(op.memory, block)
@@ -57,7 +57,7 @@ def _place(printer: Printer, op: tile.Load | tile.Store) -> str:
     large = memory.extent >= INT32_ELEMENTS
     terms = [printer.pointer(op.memory)]
     for index, stride in zip(op.indices, memory.strides, strict=True):
-        word = printer.word(index)
+        word = printer.spelling(index)
         if index in printer.numbers and word == "0":
             continue
         if large and index not in printer.numbers:
@@ -71,7 +71,7 @@ def _inside(printer: Printer, op: tile.Load | tile.Store) -> str:
     checks: list[str] = []
     sizes = printer.memory(op.memory).shape
     for dim, (index, size) in enumerate(zip(op.indices, sizes, strict=True)):
-        word = printer.word(index)
+        word = printer.spelling(index)
         if index in printer.numbers and word.isdecimal() and int(word) < size:
             continue
         checks += [f"({word} >= 0)"] if dim in op.low else []

@@ -34,7 +34,7 @@ SIGNS: Mapping[str, str] = {
 """Functions of two numbers that are operators. On tiles, `//` rounds toward zero."""
 
 STRICT: Mapping[str, str] = {"div": "tl.div_rn", "sqrt": "tl.sqrt_rn"}
-"""What rounds f32 to the nearest number; the others are off by a unit or two in the last place."""
+"""Functions that round f32 to nearest; the others have an error of one or two units."""
 
 
 # -- constants and places -------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def _full(printer: Printer, op: tile.Full) -> str:
 def _expand(printer: Printer, op: tile.Expand) -> str:
     """Print the expansion of a scalar; all others need no line."""
     dtype = printer.tile(op.x).dtype
-    return f"tl.full((1,), {printer.word(op.x)}, {language_type(dtype)})"
+    return f"tl.full((1,), {printer.spelling(op.x)}, {language_type(dtype)})"
 
 
 def _shape(sizes: Sequence[Size]) -> str:
@@ -68,7 +68,7 @@ def _shape(sizes: Sequence[Size]) -> str:
 
 
 def _unary(printer: Printer, op: tile.Unary) -> str:
-    x = printer.name(op.x)
+    x = printer.tile_spelling(op.x)
     if op.function == "neg":
         return f"-{x}"
     if op.function == "not":
@@ -79,7 +79,7 @@ def _unary(printer: Printer, op: tile.Unary) -> str:
 
 
 def _inverted(x: str, dtype: str) -> str:
-    """Print the complement; of unsigned numbers, the interpreter does not know it."""
+    """Print the complement; the interpreter has none for unsigned numbers."""
     unsigned = DTYPES[dtype].kind == "uint"
     return f"{x} ^ {2 ** DTYPES[dtype].bits - 1}" if unsigned else f"~{x}"
 
@@ -98,21 +98,21 @@ def _binary(printer: Printer, op: tile.Binary) -> str:
 
 def _where(printer: Printer, op: tile.Where) -> str:
     a, b = _operands(printer, op.a, op.b, alone=True)
-    return f"tl.where({printer.name(op.condition)}, {a}, {b})"
+    return f"tl.where({printer.tile_spelling(op.condition)}, {a}, {b})"
 
 
 def _operands(printer: Printer, a: ir.Value, b: ir.Value, alone: bool) -> tuple[str, str]:
     """Return two operands, at least one as a tile; `alone`, a number is an f32 if it is a float."""
     if alone and printer.tile(a).dtype == "f64":
-        return printer.name(a), printer.name(b)
+        return printer.tile_spelling(a), printer.tile_spelling(b)
     both = {a, b} <= printer.numbers
-    return printer.name(a) if both else printer.word(a), printer.word(b)
+    return printer.tile_spelling(a) if both else printer.spelling(a), printer.spelling(b)
 
 
 def _cast(printer: Printer, op: tile.Cast) -> str:
-    x, tile_ = printer.word(op.x), printer.tile(op.x)
+    x, tile_ = printer.spelling(op.x), printer.tile(op.x)
     if op.to == "i1":
-        return f"{printer.name(op.x)} != 0"
+        return f"{printer.tile_spelling(op.x)} != 0"
     if op.x in printer.numbers:
         return f"tl.full((), {x}, {language_type(op.to)})"
     if not tile_.shape:  # in the interpreter, the index of a loop is a number of Python's
@@ -121,14 +121,14 @@ def _cast(printer: Printer, op: tile.Cast) -> str:
 
 
 def _bit_cast(printer: Printer, op: tile.BitCast) -> str:
-    return f"{printer.name(op.x)}.to({language_type(op.to)}, bitcast=True)"
+    return f"{printer.tile_spelling(op.x)}.to({language_type(op.to)}, bitcast=True)"
 
 
 # -- combinations ---------------------------------------------------------------------------------
 
 
 def _dot(printer: Printer, op: tile.Dot) -> str:
-    a, b, acc = (printer.name(value) for value in (op.a, op.b, op.acc))
+    a, b, acc = (printer.tile_spelling(value) for value in (op.a, op.b, op.acc))
     dtype = printer.tile(op.a).dtype
     if dtype == "ui8":
         raise Unsupported("multiplies matrices of ui8, which Triton does not")
@@ -138,7 +138,7 @@ def _dot(printer: Printer, op: tile.Dot) -> str:
 
 
 def _reduce(printer: Printer, op: tile.Reduce) -> str:
-    x, dtype = printer.name(op.x), printer.tile(op.x).dtype
+    x, dtype = printer.tile_spelling(op.x), printer.tile(op.x).dtype
     if op.kind == "prod":
         return f"tl.reduce({x}, {op.axis}, {PRODUCT})"
     return _back(f"tl.{op.kind}({x}, {op.axis})", "" if op.kind.startswith("arg") else dtype)
@@ -146,12 +146,12 @@ def _reduce(printer: Printer, op: tile.Reduce) -> str:
 
 def _scan(printer: Printer, op: tile.Scan) -> str:
     reverse = ", reverse=True" if op.reverse else ""
-    text = f"tl.cum{op.kind}({printer.name(op.x)}, {op.axis}{reverse})"
+    text = f"tl.cum{op.kind}({printer.tile_spelling(op.x)}, {op.axis}{reverse})"
     return _back(text, printer.tile(op.x).dtype)
 
 
 def _back(text: str, dtype: str) -> str:
-    """Cast back what Triton combines in a larger type."""
+    """Cast back a result that Triton computes in a larger type."""
     if dtype == "i1":
         return f"{text} != 0"
     small = dtype and DTYPES[dtype].bits < 32
@@ -159,7 +159,7 @@ def _back(text: str, dtype: str) -> str:
 
 
 def _transpose(printer: Printer, op: tile.Transpose) -> str:
-    return f"tl.trans({printer.name(op.x)})"
+    return f"tl.trans({printer.tile_spelling(op.x)})"
 
 
 EXPRESSIONS: Mapping[type[Op], Callable[[Any, Any], str]] = {

@@ -22,16 +22,16 @@ HELPERS: Mapping[str, str] = {
 
 
 class Printer:
-    """Hold what is known while a kernel is printed.
+    """The state of printing one kernel: its lines, names and parameters.
 
-    A value is a *word*: its name, or, where no line is needed, a number, a block size, or a name
-    with new dimensions. `numbers` are the words which Python knows, so that they have no methods.
+    The *spelling* of a value is its name, or, if it needs no line, a number, a block size or a name
+    with new dimensions. `numbers` are the values whose spelling is a Python number.
     """
 
     def __init__(self, kernel: tile.Kernel, strict: bool) -> None:
         self.kernel = kernel
         self.strict = strict
-        self.words: dict[ir.Value, str] = {}
+        self.spellings: dict[ir.Value, str] = {}
         self.numbers: set[ir.Value] = set()
         self.loops = LoopNames()
         self.lines: list[str] = []
@@ -52,21 +52,21 @@ class Printer:
     def emit(self, line: str) -> None:
         self.lines += wrapped(line, self.depth)
 
-    # -- words --------------------------------------------------------------------------------
+    # -- operands -----------------------------------------------------------------------------
 
-    def word(self, value: ir.Value) -> str:
-        """Return a value where a number of Python's is as good as a tile."""
-        return self.words[value]
+    def spelling(self, value: ir.Value) -> str:
+        """Return the spelling of a value where Triton accepts a Python number, too."""
+        return self.spellings[value]
 
-    def name(self, value: ir.Value) -> str:
-        """Return a value as a tile, whatever it is."""
+    def tile_spelling(self, value: ir.Value) -> str:
+        """Return the spelling of a value as a tile; a number becomes a scalar tile."""
         if value not in self.numbers:
-            return self.words[value]
-        return f"tl.full((), {self.words[value]}, {language_type(self.tile(value).dtype)})"
+            return self.spellings[value]
+        return f"tl.full((), {self.spellings[value]}, {language_type(self.tile(value).dtype)})"
 
     def listed(self, values: Sequence[ir.Value]) -> str:
         """Return values as arguments of a call."""
-        return ", ".join(map(self.word, values))
+        return ", ".join(map(self.spelling, values))
 
     def tile(self, value: ir.Value) -> Tile:
         """Return the type of a value that is a tile."""
@@ -77,13 +77,13 @@ class Printer:
     def assign(self, value: ir.Value, text: str, wish: str) -> None:
         """Give a value a line and a name."""
         name = self.loops.name_of_next(value) or self.names.unique(self._wish(value, wish))
-        self.words[value] = name
+        self.spellings[value] = name
         self.emit(f"{name} = {text}")
 
     def variable(self, value: ir.Value, wish: str) -> str:
         """Give a value a name, without a line."""
-        self.words[value] = self.names.unique(self._wish(value, wish))
-        return self.words[value]
+        self.spellings[value] = self.names.unique(self._wish(value, wish))
+        return self.spellings[value]
 
     def _wish(self, value: ir.Value, wish: str) -> str:
         location = value.location
@@ -93,7 +93,7 @@ class Printer:
 
     def number(self, value: ir.Value, word: str) -> None:
         """Give a value the spelling of a number, which needs no line."""
-        self.words[value] = word
+        self.spellings[value] = word
         self.numbers.add(value)
 
     # -- memory -------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ class Printer:
             self.parameters.append(Parameter(name, type_, argument, memory))
 
     def hint(self, value: ir.Value) -> str:
-        """Return what the argument that memory belongs to is called."""
+        """Return the name of the argument that memory belongs to."""
         location = self.kernel.block.arguments[self.arguments[value]].location
         return location.name_str if isinstance(location, ir.NameLoc) else "x"
 
@@ -152,7 +152,7 @@ class Printer:
     # -- grid ---------------------------------------------------------------------------------
 
     def _print_programs(self) -> list[str]:
-        """Print where a program is on each axis, when it only knows its number."""
+        """Print the index of a program along each axis of a flat grid; return the names."""
         if not print_grid.is_flat(self.kernel):
             return []
         found = {op.axis: op.y for op in ops(self.kernel.block) if isinstance(op, tile.ProgramId)}

@@ -22,13 +22,13 @@ Reply = Mapping[str, Any]
 Report = Callable[[int, Reply], None]
 
 TIMEOUT_SECONDS = 600.0
-"""What one kernel may take: the slowest known take half a minute, on a busy machine."""
+"""Time limit of one kernel: the slowest known kernels need half a minute on a busy machine."""
 
 KEPT_VARIABLES = ("HOME", "LANG", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME")
 
 
 class Worker:
-    """Hold one process that runs `script`, and the ends of what connects it with this one."""
+    """One process that runs `script`, and the connection to it."""
 
     def __init__(self, script: Path) -> None:
         self.folder = tempfile.mkdtemp(prefix="trivium-gpu-")
@@ -58,7 +58,7 @@ class Worker:
         return self.process.poll() is not None
 
     def exit_reason(self) -> str:
-        """Say why the process ended, with the last line that it wrote; "" when nothing is wrong."""
+        """Return why the process ended, with the last line of its output; "" for exit code 0."""
         code = self.process.wait()
         if code == 0:
             return ""
@@ -70,7 +70,7 @@ class Worker:
         return f"the process crashed with {how}"
 
     def close(self) -> None:
-        """End the process and those it started, whatever they are doing; remove its files."""
+        """Kill the process and its children; remove its files."""
         self.connection.close()
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
@@ -98,7 +98,7 @@ class ProcessPool:
             _Run(self, requests, report, seconds).finish()
 
     def worker(self) -> Worker:
-        """Take an idle worker, or start one."""
+        """Return an idle worker, or start one."""
         while self.idle:
             worker = self.idle.pop()
             if not worker.ended():
@@ -113,7 +113,7 @@ class ProcessPool:
 
 
 class _Run:
-    """Hold which requests wait and who works on which, until when."""
+    """The waiting requests, and the busy workers with their requests and deadlines."""
 
     def __init__(
         self, pool: ProcessPool, requests: Sequence[Request], report: Report, seconds: float
@@ -186,6 +186,6 @@ def _close(pool: ProcessPool, process: int) -> None:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Leave out what the user sets for Triton and LLVM: it would change code that is cached."""
+    """Drop the user's variables for Triton and LLVM, which would change code that is cached."""
     kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return {**kept, "TRITON_HOME": folder, "TRITON_DISABLE_LINE_INFO": "1"}

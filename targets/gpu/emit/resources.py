@@ -1,4 +1,4 @@
-"""What a compiled kernel takes of a multiprocessor, read from its code; nothing runs."""
+"""Registers and memory of a compiled kernel, read from its code; nothing runs."""
 
 import re
 import subprocess
@@ -24,21 +24,21 @@ _HIP = {
 
 @dataclass(frozen=True)
 class Resources:
-    """Hold the registers of a thread, and the memory that it has for what did not fit in them."""
+    """The registers of a thread, and its bytes of local memory for spilled registers."""
 
     registers: int
     local_bytes: int
 
 
 def resources(compiled: Compiled, architecture: Architecture) -> Resources:
-    """Read what a kernel takes, from its code, or from the text of an AMD kernel."""
+    """Read the resources of a kernel from its code, or from the text of an AMD kernel."""
     if architecture.backend == "cuda":
         return Resources(**_numbers(_CUDA, _tool("cuobjdump", "-res-usage", compiled.code)))
     return Resources(**_numbers(_HIP, compiled.assembly))
 
 
 def instructions(compiled: Compiled) -> Counter[str]:
-    """Count the instructions of a CUDA kernel by what stands before the first dot: `HGMMA`."""
+    """Count the instructions of a CUDA kernel by the part before the first dot: `HGMMA`."""
     return Counter(INSTRUCTION.findall(_tool("nvdisasm", "-c", compiled.code)))
 
 
@@ -60,7 +60,7 @@ def programs_at_once(compiled: Compiled, architecture: Architecture) -> int:
 
 
 def least_driver(compiled: Compiled, architecture: Architecture) -> int:
-    """Return what cuDriverGetVersion must say at least for a driver to run a CUDA kernel; else 0.
+    """Return the least cuDriverGetVersion of a driver that runs a CUDA kernel; else 0.
 
     A driver runs what any assembler of its major version wrote, if it knows the architecture.
     Source: CUDA Compatibility, section on minor version compatibility; the versions of PTX follow
@@ -71,7 +71,7 @@ def least_driver(compiled: Compiled, architecture: Architecture) -> int:
 
 
 def rejection(compiled: Compiled, architecture: Architecture) -> str | None:
-    """Say why a kernel would not run, or would crawl, on an architecture; None when it fits."""
+    """Return why a kernel would not run on an architecture, or slowly; None if it fits."""
     if reason := exceeded_limit(compiled, architecture):
         return reason
     spilled = resources(compiled, architecture).local_bytes
@@ -81,7 +81,7 @@ def rejection(compiled: Compiled, architecture: Architecture) -> str | None:
 
 
 def exceeded_limit(compiled: Compiled, architecture: Architecture) -> str | None:
-    """Say why a kernel would not run on an architecture; None when it would, be it slowly."""
+    """Return why a kernel would not run on an architecture; None if it runs, even slowly."""
     if compiled.shared_bytes > architecture.shared_bytes:
         return (
             f"it takes {compiled.shared_bytes} bytes of shared memory, "

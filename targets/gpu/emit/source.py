@@ -10,7 +10,7 @@ from .wrapping import WIDTH
 
 @dataclass(frozen=True)
 class Parameter:
-    """Describe what a kernel is passed for one of its arguments.
+    """A parameter of the printed function, for one argument of the kernel.
 
     `type` is Triton's: `*fp32` for a pointer, `tensordesc<fp16[128, 64]>` for a tensor descriptor.
     `argument` says which argument of the `tile.kernel` it stands for, and `memory` how the tensor
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Source:
-    """Hold the text of a Python module that defines the kernel `name`, and how it is launched.
+    """The text of a Python module that defines the kernel `name`, and its launch.
 
     The function takes `parameters`, then a value for each of `constexprs`. `grid` counts programs
     along each axis of a launch. `nodes` are those of the model that the kernel computes.

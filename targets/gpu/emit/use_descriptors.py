@@ -16,7 +16,7 @@ from ..kernels.value import Value, scalar
 from ..schedule.intervals import Intervals
 
 ALIGNMENT_BYTES = 16
-"""What rows of a matrix must begin at a multiple of, and the least that a block has of a row."""
+"""Alignment of the rows of a matrix, and the least size of a row of a block."""
 
 MOST = 256
 """The most elements that a block has along a dimension."""
@@ -57,7 +57,7 @@ def use_descriptors(kernel: tile.Kernel) -> None:
 
 
 def _suits(dot: tile.Dot) -> bool:
-    """Say whether matrix units multiply: they read memory as descriptors leave it."""
+    """Return whether matrix units multiply: they read memory as descriptors leave it."""
     dtype = Value(dot.a).dtype
     return dtype in ("f16", "bf16", "i8") or (dtype == "f32" and dot.precision == "tf32")
 
@@ -69,7 +69,7 @@ def _is_factor(value: ir.Value) -> bool:
 
 @dataclass(frozen=True)
 class _Side:
-    """Hold how a dimension of a tile walks a dimension of memory: a block from `first` on."""
+    """A dimension of a tile over a dimension of memory: a block from `first` on."""
 
     dim: int
     axis: int
@@ -79,7 +79,7 @@ class _Side:
 
 @dataclass(frozen=True)
 class _Block:
-    """Hold a block of a matrix, and whether the tile has its columns for rows."""
+    """A block of a matrix, and whether the tile is its transpose."""
 
     memory: Memory
     offsets: tuple[Value, Value]
@@ -166,7 +166,7 @@ class _Blocks:
 
 
 def _fits(memory: Memory, rows: _Side, columns: _Side, sizes: dict[str, int]) -> bool:
-    """Say whether a descriptor takes blocks of these rows and columns."""
+    """Return whether a descriptor takes blocks of these rows and columns."""
     size = DTYPES[memory.dtype].bits // 8
     pitch = memory.strides[rows.dim]
     return (
@@ -180,7 +180,7 @@ def _fits(memory: Memory, rows: _Side, columns: _Side, sizes: dict[str, int]) ->
 
 
 def _is_full(op: tile.Load | tile.Store, rows: _Side, columns: _Side) -> bool:
-    """Say whether what is stored is a whole block, not repeated to one."""
+    """Return whether what is stored is a whole block, not repeated to one."""
     if isinstance(op, tile.Load):
         return True
     shape = (rows.block, columns.block)
@@ -188,7 +188,7 @@ def _is_full(op: tile.Load | tile.Store, rows: _Side, columns: _Side) -> bool:
 
 
 def _side(dim: int, index: ir.Value) -> _Side | None:
-    """Take an index apart: `first + arange` as a row or a column of a tile, or None."""
+    """Match an index `first + arange` that is a row or a column of a tile; None otherwise."""
     expanded = _maker(index)
     if not isinstance(expanded, tile.Expand) or _rank(expanded.x) != 1:
         return None
@@ -225,7 +225,7 @@ def _argument(memory: ir.Value) -> ir.Value:
 
 
 def _seen(memory: ir.Value, matrix: Memory) -> ir.Value:
-    """See memory, or what it is a view of, as a matrix."""
+    """View memory as a matrix."""
     source = _argument(memory)
     if plain_type(source.type) == matrix:
         return source

@@ -49,7 +49,7 @@ def _answer(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _compile(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Compile one kernel to what Triton's last two stages are: text of the assembler, and code."""
+    """Compile one kernel to assembly and code, the outputs of Triton's last two stages."""
     os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")
     triton: Any = import_module("triton")
     compiler: Any = import_module("triton.compiler")
@@ -69,7 +69,7 @@ def _compile(request: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _load(request: Mapping[str, Any], folder: Path) -> Any:
     """Import the module that defines the kernel; Triton reads its file again.
 
-    A name twice would be met with what Python remembers of the first file.
+    Each file has a new name, since Python caches modules by name.
     """
     path = folder / f"kernel{next(NUMBERS)}.py"
     path.write_text(request["text"], encoding="utf-8")

@@ -70,20 +70,20 @@ class Buffer:
         return view
 
     def load(self, at: Coordinates | Sequence[Value], pad: float = 0.0) -> Value:
-        """Give elements to compute with; `pad` stands for those out of bounds."""
+        """Load elements in their compute type; elements out of bounds are `pad`."""
         return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
 
     def load_raw(
         self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
     ) -> Value:
-        """Give elements in their own type.
+        """Load elements in their own type.
 
-        With `whole`, indices along dimensions of size 1 are checked too, not taken for 0.
+        With `whole`, indices along dimensions of size 1 are checked, too, not assumed to be 0.
         """
         raise NotImplementedError
 
     def varies(self, dim: int) -> bool:
-        """Say whether elements may differ along a dimension."""
+        """Return whether elements may differ along a dimension."""
         return self.strides[dim] != 0
 
     def _coordinates(self, at: Coordinates | Sequence[Value]) -> Coordinates:
@@ -95,7 +95,7 @@ class Buffer:
 
 @dataclass(frozen=True)
 class Argument(Buffer):
-    """View an argument of a kernel; `source` is what it stands for outside of it."""
+    """View an argument of a kernel; `source` is the value that it represents outside."""
 
     memory: ir.Value
     source: Hashable
@@ -134,7 +134,7 @@ class Argument(Buffer):
 
 @dataclass(frozen=True)
 class Computed(Buffer):
-    """View a tensor that nobody stores: each element is computed from those at its place.
+    """View a tensor that is not stored: each element is computed from the leaves when it is loaded.
 
     `leaves` are what it is computed from, each in the shape of the tensor. `narrow` has the same
     elements in a smaller type, where the last step is a cast from that.
@@ -182,7 +182,7 @@ class Computed(Buffer):
         return replace(self, leaves=leaves, narrow=self.narrow and view(self.narrow))
 
     def varies(self, dim: int) -> bool:
-        """Say whether elements may differ along a dimension."""
+        """Return whether elements may differ along a dimension."""
         return any(leaf.varies(dim) for leaf in self.leaves)
 
     def load_raw(

@@ -21,7 +21,7 @@ from .value import Value, arange, block_size, made
 
 @dataclass(frozen=True)
 class Intermediate:
-    """Stand for a tensor that one kernel of a group leaves to the next."""
+    """A tensor that one kernel of a group writes and a later one reads."""
 
     number: int
     tensor: Tensor
@@ -29,7 +29,7 @@ class Intermediate:
 
 @dataclass(frozen=True)
 class ConstantTable:
-    """Stand for numbers that are known when a kernel is made, and that it brings along."""
+    """A constant tensor that a kernel reads as an argument."""
 
     tensor: Tensor
     data: bytes
@@ -42,7 +42,7 @@ class ConstantTable:
 
 @dataclass(frozen=True)
 class Kernel:
-    """Hold a finished kernel, and what its arguments stand for: inputs, then outputs."""
+    """A finished kernel, and the sources of its arguments: inputs, then outputs."""
 
     op: tile.Kernel
     inputs: tuple[Hashable, ...]
@@ -52,7 +52,7 @@ class Kernel:
 class KernelBuilder:
     """Build one kernel at the insertion point of a module, with `with builder:` for its body.
 
-    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    `precision` is the precision of f32 factors, as in `tile.dot`.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class KernelBuilder:
         return self.indices(start, block, name)
 
     def indices(self, first: Value | int, block: str, name: str = "") -> Value:
-        """Return as many indices as a block size says, from `first` on."""
+        """Return the indices of a block that begins at `first`."""
         found = arange(block) + first
         return found.named(name) if name else found
 
@@ -109,7 +109,7 @@ class KernelBuilder:
         name: str = "x",
         output: bool = False,
     ) -> Argument:
-        """Return the argument that stands for a source; dims lie in memory in an order."""
+        """Return the argument for a source; `order` is the order of dims in memory."""
         if source not in self._buffers:
             strides = ordered_strides(tensor, order)
             type_ = mlir_type(Memory(tensor.shape, strides, tensor.dtype))
@@ -118,7 +118,7 @@ class KernelBuilder:
         return self._buffers[source][0]
 
     def import_buffer(self, buffer: Buffer) -> Buffer:
-        """Return another kernel's buffer as one of this kernel, to read."""
+        """Import a buffer of another kernel, to read."""
         if isinstance(buffer, Computed):
             leaves = tuple(self.import_buffer(leaf) for leaf in buffer.leaves)
             return replace(
@@ -131,12 +131,12 @@ class KernelBuilder:
         return replace(buffer, memory=self._buffers[buffer.source][0].memory)
 
     def table(self, array: Array, name: str = "table") -> Buffer:
-        """Bring numbers along, as an argument to read."""
+        """Add a constant tensor as an argument to read."""
         table = ConstantTable(Tensor.of(array), np.ascontiguousarray(array).tobytes())
         return self.argument(table, table.tensor, name=name)
 
     def prior_kernel(self, suffix: str) -> "KernelBuilder":
-        """Begin a kernel that runs before this one."""
+        """Add a kernel that runs before this one."""
         builder = KernelBuilder(self.module, f"{self.name}_{suffix}", self.location, self.precision)
         self.before.append(builder)
         return builder
@@ -144,7 +144,7 @@ class KernelBuilder:
     def intermediate(
         self, tensor: Tensor, name: str = "partial", order: Sequence[int] = ()
     ) -> Argument:
-        """Add an output that a later kernel takes; dims lie in memory in an order."""
+        """Add an output that a later kernel reads; `order` is the order of dims in memory."""
         source = Intermediate(id(self) + len(self._buffers), tensor)
         return self.argument(source, tensor, order, name, output=True)
 
@@ -195,14 +195,14 @@ class KernelBuilder:
 
 
 def ordered_strides(tensor: Tensor, order: Sequence[int] = ()) -> tuple[int, ...]:
-    """Return the strides of a tensor whose dims lie in memory in an order, outermost first."""
+    """Return the strides of a tensor with an order of dims in memory, outermost first."""
     order = tuple(order) or tuple(range(tensor.rank))
     inner = row_major(tuple(tensor.shape[dim] for dim in order))
     return tuple(inner[order.index(dim)] for dim in range(tensor.rank))
 
 
 def content_hash(operation: ir.Operation) -> str:
-    """Return a short hash of what a kernel computes, whatever it is called and how it is cut."""
+    """Return a short hash of a kernel's computation, without its name and block sizes."""
     attributes = "|".join(("sym_name", "blocks", "warps", "stages", "candidates"))
     text = re.sub(rf'({attributes}) = ("[^"]*"|\[[^]]*\]|\d+)', "", operation.get_asm())
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Tidy the body of a kernel: equal ops once, and none whose result nobody uses."""
+"""Common subexpression and dead code elimination in the body of a kernel."""
 
 from collections.abc import Hashable
 
@@ -45,7 +45,7 @@ def _sweep(block: ir.Block) -> None:
 
 
 def _only_computes(op: Op) -> bool:
-    """Say whether an op, with all in its regions, does nothing but return results."""
+    """Return whether an op, with all in its regions, does nothing but return results."""
     if not op.pure or op.terminator:
         return False
     inner = [i for region in op.operation.regions for i in ops(region.blocks[0])]

@@ -27,10 +27,10 @@ Finish = Callable[[Value, Coordinates], Value]
 
 @dataclass(frozen=True)
 class Contraction:
-    """Describe what is summed: y[batch, row, column] = Σ left(row, depth) * right(depth, column).
+    """A contraction: y[batch, row, column] = Σ left(row, depth) * right(depth, column).
 
     `batch_dims`, `row_dims` and `column_dims` are the dims of the result that an index of each
-    walks; `finish` takes the sums, in the type that the result is computed in.
+    covers; `finish` maps the sums, in the result's compute type.
     """
 
     epilogue: Epilogue
@@ -91,7 +91,7 @@ class Contraction:
 
 
 Store = Callable[[Value, Coordinates, Value], None]
-"""Take sums over a part of the depth, their coordinates, and which part it is."""
+"""Store sums over a part of the depth: the sums, their coordinates, the index of the part."""
 
 
 def contract(kernel: KernelBuilder, sums: Contraction) -> None:

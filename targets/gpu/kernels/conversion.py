@@ -8,7 +8,7 @@ from .value import Value, compute_dtype
 
 
 def convert(x: Value, dtype: str) -> Value:
-    """Convert to what numbers of an element type are computed in.
+    """Convert to the compute type of an element type.
 
     Floats lose their fraction on the way to an integer, stop at its bounds, and NaN becomes 0;
     integers that do not fit wrap around; any non-zero value, NaN included, is true.

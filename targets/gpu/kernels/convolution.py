@@ -24,7 +24,7 @@ GROUP, OUTPUT = 1, 2
 
 @dataclass(frozen=True)
 class Convolution:
-    """Hold what is convolved, windows by kernels, a bias [O], and where results [N, O, …] go."""
+    """Operands of a convolution, a bias [O], and the epilogue of results [N, O, …]."""
 
     windows: Windows
     kernels: Kernels
@@ -33,7 +33,7 @@ class Convolution:
 
     @property
     def grouped(self) -> Epilogue:
-        """Return the sink as [N, groups, outputs, spatial…]."""
+        """Return the epilogue as [N, groups, outputs, spatial…]."""
         batch, _, *spatial = self.epilogue.shape
         groups, outputs, *_ = self.kernels.buffer.shape
         return self.epilogue.reshape((batch, groups, outputs, *spatial))

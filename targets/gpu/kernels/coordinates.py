@@ -62,7 +62,7 @@ class Coordinates:
 
     @staticmethod
     def of(shape: Shape, indices: Sequence[Value]) -> "Coordinates":
-        """Take one index for each dimension."""
+        """Build coordinates from one index for each dimension."""
         axes = tuple(Axis((dim,), index) for dim, index in enumerate(indices))
         return Coordinates(shape, axes)
 
@@ -100,7 +100,7 @@ class Coordinates:
         return tuple(r.window.size for r in runs), tuple(r.stride for r in runs), indices
 
     def inside(self) -> Value | None:
-        """Say which elements are inside of the tensor; None for a tensor without dimensions."""
+        """Return which elements are inside of the tensor; None for a tensor without dimensions."""
         found: Value | None = None
         for axis in self.axes:
             size = math.prod(self.shape[dim] for dim in axis.dims)

@@ -1,4 +1,4 @@
-"""How the depth of a product is walked: in blocks, by one loop that loads can run ahead of."""
+"""Loops over the depth of a product: one loop, so that loads can be pipelined."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,10 +10,10 @@ from .loop import loop
 from .value import Value, arange, block_size, full, scalar
 
 SINGLE = ""
-"""The block of those who take one element of the depth at a time."""
+"""The name of the block in loops over single elements of the depth."""
 
 Step = Callable[[Sequence[Value], list[Value]], list[Value]]
-"""Take the indices along the depth of one step, and sums; return the sums behind it."""
+"""Map the indices of one step along the depth, and the sums before it, to the sums after it."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Part:
 
 
 class Depth(Protocol):
-    """What products are summed over."""
+    """The dimensions that products are summed over."""
 
     @property
     def size(self) -> int:
@@ -34,7 +34,7 @@ class Depth(Protocol):
 
     @property
     def width(self) -> int:
-        """Count the products that a block takes at most, however large it is."""
+        """Return the largest useful size of a block."""
         ...
 
     def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:
@@ -82,7 +82,7 @@ class WindowDepth:
 
     @property
     def is_flat(self) -> bool:
-        """Say whether one index walks channels and taps."""
+        """Return whether one index walks channels and taps."""
         return self.channels < FEW_CHANNELS and math.prod(self.taps) > 1
 
     def walk(self, block: str, part: Part, sums: Sequence[Value], step: Step) -> list[Value]:

@@ -25,7 +25,7 @@ Add = Callable[[Value, Sequence[Value]], Value]
 def emit_direct(
     kernel: KernelBuilder, windows: Windows, kernels: Kernels, epilogue: Epilogue, finish: Finish
 ) -> None:
-    """Compute blocks of pixels and outputs, those of all groups; `sink` is [N, G, O, spatial…]."""
+    """Compute blocks of pixels and outputs of all groups; `epilogue` has [N, G, O, spatial…]."""
     _, groups, outputs, *_ = epilogue.shape
     pixel_dims = tuple(dim if dim == 0 else dim + 2 for dim in windows.order)
     pixels = math.prod(windows.outputs)

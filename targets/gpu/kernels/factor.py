@@ -1,4 +1,4 @@
-"""Factors of a product: what is multiplied, as a matrix for each element of a batch."""
+"""Factors of a product: a matrix for each element of a batch."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence

@@ -17,9 +17,9 @@ def loop(
     body: Body,
     name: str = "i",
 ) -> list[Value]:
-    """Emit a loop; `body` gets the index and the carried numbers, and returns them for next time.
+    """Emit a loop; `body` maps the index and the carried values to the next carried values.
 
-    Returns what the last turn left.
+    Returns the values after the last iteration.
     """
     bounds = [scalar(b) if isinstance(b, int) else b for b in (lower, upper, step)]
     values = [number.value for number in carried]

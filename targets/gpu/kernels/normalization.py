@@ -26,7 +26,7 @@ def change_rows(
     element: Element = lambda x: x,
     prepare: Prepare = lambda state: state,
 ) -> None:
-    """Reduction what `element` makes of the elements along some dims, then change each of them.
+    """Reduce `element` of the elements along some dims, then change each element.
 
     `prepare` makes of the state of each row what `change` needs. A row that fits in registers is
     read once. A longer one is read twice: by one program where there are many rows, else by many

@@ -1,4 +1,4 @@
-"""Ways to combine the elements of a row into a few numbers, in any order."""
+"""Reductions of the elements of a row to a few values, in any order."""
 
 import math
 from abc import ABC, abstractmethod
@@ -12,7 +12,7 @@ from ....dialects.core.tensor import DTYPES, numpy_dtype
 from .value import Value, full
 
 State = Sequence[Value]
-"""What is known of some elements: some numbers for each lane, or for each row."""
+"""The state of a reduction: some values for each lane, or for each row."""
 
 
 class Columns(Protocol):
@@ -33,7 +33,7 @@ class Columns(Protocol):
 
 
 class Reduction(ABC):
-    """Combine elements. `dtypes` and `identities` are those of the state of no elements."""
+    """Base of reductions. `dtypes` and `identities` describe the state of no elements."""
 
     @property
     @abstractmethod
@@ -45,18 +45,18 @@ class Reduction(ABC):
 
     @abstractmethod
     def initial(self, x: Value, columns: Columns) -> list[Value]:
-        """Return what is known of single elements; those behind a row's end must not count."""
+        """Return the state of single elements; elements beyond a row's end must not count."""
 
     @abstractmethod
     def combine(self, a: State, b: State) -> list[Value]:
-        """Put together what is known of two sets of elements, lane by lane."""
+        """Combine the states of two sets of elements, lane by lane."""
 
     @abstractmethod
     def combine_lanes(self, state: State) -> list[Value]:
-        """Put together what the lanes along dimension 1 know."""
+        """Combine the states of the lanes along dimension 1."""
 
     def reduce(self, x: Value, columns: Columns) -> list[Value]:
-        """Return what is known of the elements of rows that are there whole."""
+        """Return the state of whole rows."""
         return self.combine_lanes(self.initial(x, columns))
 
     def identity(self, *shape: int | str) -> list[Value]:
@@ -101,9 +101,9 @@ class SimpleReduction(Reduction):
 
 @dataclass(frozen=True)
 class LogSumExp(Reduction):
-    """Know the greatest element, and the sum of the powers of e of all, divided by its power.
+    """The maximum, and the sum of exp(element - maximum).
 
-    Infinities that cannot be divided by count as 0: -inf, or both if `finite`.
+    A maximum that is infinite is not subtracted: -inf, or both infinities if `finite`.
     """
 
     dtype: str
@@ -136,11 +136,11 @@ class LogSumExp(Reduction):
         return [top, self.powers(x, top).reduce("sum", 1).named("total")]
 
     def powers(self, x: Value, top: Value) -> Value:
-        """Return the powers of e of elements, divided by that of the greatest one of each row."""
+        """Return exp(element - maximum of the row)."""
         return (x - self.shift(top).expand(1)).apply("exp")
 
     def shift(self, top: Value) -> Value:
-        """Return what powers are divided by the power of."""
+        """Return the number that is subtracted from elements."""
         if self.finite:
             return top.abs().less(math.inf).select(top, 0.0)
         return top.equal(-math.inf).select(top.like(0), top)
@@ -148,7 +148,7 @@ class LogSumExp(Reduction):
 
 @dataclass(frozen=True)
 class Moments(Reduction):
-    """Know the number of elements, their mean, and the sum of their squared distances from it.
+    """The number of elements, their mean, and the sum of squared deviations from the mean.
 
     Source: Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
     """
@@ -189,7 +189,7 @@ class Moments(Reduction):
 
 @dataclass(frozen=True)
 class ArgReduction(Reduction):
-    """Know the greatest or least element and its place, the first or last one of equals.
+    """The maximum or minimum and its index, the first or last one of equal elements.
 
     NaN is the extreme.
     """
@@ -243,5 +243,5 @@ def extreme_value(dtype: str, least: bool) -> float:
 
 
 def _any(condition: Value) -> Value:
-    """Say for each row whether a condition holds anywhere along dimension 1."""
+    """Return for each row whether a condition holds anywhere along dimension 1."""
     return condition.cast("i32").reduce("max", 1).not_equal(0)

@@ -10,7 +10,7 @@ _STEP = 28
 """So many bits of a quotient are found at a time: its product with an f32 is exact in f64."""
 
 _STEPS = 10
-"""As many as the quotient of the greatest and the least f32 takes."""
+"""Steps that the quotient of the greatest and the least f32 needs."""
 
 
 def quotient(a: Value, b: Value) -> Value:
@@ -23,7 +23,7 @@ def quotient(a: Value, b: Value) -> Value:
 
 
 def remainder(a: Value, b: Value) -> Value:
-    """Return what truncating division leaves, with the sign of the dividend; x % 0 is 0."""
+    """Return the remainder of truncating division, with the sign of the dividend; x % 0 is 0."""
     if not a.is_float:
         return a.remainder(_safe(b))
     size, divisor = a.abs().cast("f64"), b.abs().cast("f64")
@@ -41,7 +41,7 @@ def _safe(b: Value) -> Value:
 
 
 def _float_remainder(size: Value, divisor: Value) -> Value:
-    """Take multiples of the divisor off, the largest first, without any rounding."""
+    """Subtract multiples of the divisor, the largest first, without rounding."""
 
     def step(_: Value, rest: Value, factor: Value) -> list[Value]:
         part = divisor * factor

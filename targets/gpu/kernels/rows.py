@@ -25,7 +25,7 @@ Element = Callable[["Columns", Buffer], Value]
 class Layout:
     """Split the dims of a tensor into kept ones and combined ones, both in their memory's order.
 
-    `along` says that neighbours in memory are elements of one row.
+    `along` says that adjacent elements in memory are elements of one row.
     """
 
     shape: Shape
@@ -109,7 +109,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class Columns:
-    """Stand for a block of columns, of the rows of a program."""
+    """A block of columns of a program's rows."""
 
     rows: Rows
     index: Value
@@ -125,7 +125,7 @@ class Columns:
         return Coordinates(layout.shape, axes)
 
     def load(self, buffer: Buffer, pad: float = 0.0) -> Value:
-        """Load the elements of a buffer, once; `pad` stands for those out of bounds."""
+        """Load the elements of a buffer, once; elements out of bounds are `pad`."""
         if (buffer, pad) not in self._loaded:
             # The index of the one row would keep loads from being wide.
             at = self.at if self.rows.layout.kept else replace(self.at, axes=self.at.axes[1:])
@@ -137,7 +137,7 @@ class Columns:
         return self._loaded[buffer, pad]
 
     def only(self, number: Value, otherwise: float) -> Value:
-        """Replace what is behind the end of a row."""
+        """Replace the elements beyond the end of a row."""
         end = self._end
         return number if end is None else self.index.less(end).select(number, otherwise)
 
@@ -168,9 +168,9 @@ def reduce_rows(
     reduction: Reduction,
     element: Element,
 ) -> "tuple[Value, list[Value]]":
-    """Reduction rows, and parts of them first when the plan says so.
+    """Reduce rows, in two kernels if the plan splits rows into parts.
 
-    Returns the indices of a program's rows, and what is known of each.
+    Returns the indices of a program's rows, and the state of each.
     """
     if plan.parts == 1:
         rows = Rows(kernel, layout, plan)
@@ -188,7 +188,7 @@ def reduce_parts(
     reduction: Reduction,
     element: Element,
 ) -> list[Buffer]:
-    """Begin a kernel that folds parts of rows; returns what they leave, as [parts, rows]."""
+    """Add a prior kernel that reduces parts of rows; returns their states, as [parts, rows]."""
     first = kernel.prior_kernel("partial")
     source = first.import_buffer(x)
     with first:
@@ -205,7 +205,7 @@ def reduce_parts(
 def combine_parts(
     kernel: KernelBuilder, reduction: Reduction, parts: Sequence[Buffer], index: Value
 ) -> list[Value]:
-    """Merge, for the rows at some indices, what the parts of each found."""
+    """Combine the states of the parts of the rows at some indices."""
     count = parts[0].shape[0]
     fixed = (PARTS, next_power(count))
     kernel.block_of(*fixed)
@@ -219,5 +219,5 @@ def combine_parts(
 
 
 def _is_exact(pad: float) -> bool:
-    """Say whether a pad is the same as a float of 64 bits: the greatest integers are not."""
+    """Return whether a pad is the same as a float of 64 bits: the greatest integers are not."""
     return math.isinf(pad) or math.isnan(pad) or int(float(pad)) == pad

@@ -1,4 +1,4 @@
-"""How the elements of a tensor are spread over programs: neighbours in memory together.
+"""How the elements of a tensor are spread over programs: adjacent elements in memory together.
 
 Where a tensor that is read lies in another order than the one that is written, a program takes
 a rectangle: its rows are neighbours in the one, its columns in the other.
@@ -26,7 +26,7 @@ ROWS = 32
 """Rows of a rectangle when there are more."""
 
 PROGRAMS = 256
-"""As many programs keep a GPU busy: with fewer, each takes less."""
+"""Programs that keep a GPU busy: with fewer programs, blocks get smaller."""
 
 LEAST = 256
 """Fewer elements than this are not worth a rectangle."""
@@ -43,7 +43,7 @@ class Sides(NamedTuple):
 def spread(
     kernel: KernelBuilder, shape: Shape, order: Sequence[int], sources: Sequence[Buffer]
 ) -> Coordinates:
-    """Make a grid over a tensor whose dims lie in memory in an order; return a program's part.
+    """Add a grid over a tensor with an order of dims; return the coordinates of a program's block.
 
     `sources`, of the same shape, are read at the same places.
     """
@@ -68,7 +68,7 @@ def in_a_row(kernel: KernelBuilder, count: int) -> Value:
 
 
 def _elements(count: int, most: int, least: int) -> int:
-    """Choose how many of `count` elements a program takes."""
+    """Choose the number of elements per program, of `count`."""
     while most > least and count < PROGRAMS * most:
         most //= 2
     return most

@@ -18,7 +18,7 @@ _ATAN_BELOW = (
     *(1.650270098316988542046e2, 2.485846490142306297962e1, 1.0),
 )
 _HALF_PI_LOW = {"f32": -4.371139000186241e-08, "f64": 6.123233995736766e-17}
-"""What is left of pi / 2 beyond a float."""
+"""The rest of pi / 2 beyond a float."""
 
 _TAN_3_PI_8 = constants.sqrt(2) + 1
 

@@ -85,7 +85,7 @@ class Value(Arithmetic["Value"]):
         return self._binary(other, "div" if self.is_float else "quotient")
 
     def remainder(self, other: "Value | float") -> "Value":
-        """Return what truncating division leaves, with the sign of the dividend."""
+        """Return the remainder of truncating division, with the sign of the dividend."""
         return self._binary(other, "remainder")
 
     def __neg__(self) -> "Value":
@@ -230,7 +230,7 @@ def scalar(value: int) -> Value:
 
 
 def arange(block: str) -> Value:
-    """Emit 0, 1, 2, … as many as a block size says."""
+    """Emit the indices 0, 1, 2, … of a block."""
     return made(tile.Arange.build(block=block))
 
 

@@ -63,7 +63,7 @@ class Windows(Factor):
 
     @property
     def is_plain(self) -> bool:
-        """Say whether the first tap of each window is the pixel at the same place."""
+        """Return whether the first tap of each window is the pixel at the same place."""
         same = self.outputs[1:] == self.buffer.shape[3:]
         return same and all(reach.is_plain for reach in self.input_indices)
 

@@ -1,4 +1,4 @@
-"""Decide in which order the axes of values lie in the memory of the GPU."""
+"""Choose the order of the dims of values in the memory of the GPU."""
 
 from collections.abc import Iterator
 
@@ -79,7 +79,7 @@ def _chosen(block: ir.Block) -> DimOrders:
 
 
 def _transposed(block: ir.Block) -> DimOrders:
-    """Return the values that lie so that what they are transposed to is row-major."""
+    """Return the orders of values whose readers transpose them to row-major."""
     orders: DimOrders = {}
     for group in _device_groups(block):
         if _only_transposition(group) is None:
@@ -117,7 +117,7 @@ def _device_groups(block: ir.Block) -> Iterator[tri.Group]:
 
 
 def _fits(value: ir.Value, order: Order) -> bool:
-    """Say whether all that read a value can do so in an order: kernels on the GPU, and views."""
+    """Return whether all that read a value can do so in an order: kernels on the GPU, and views."""
     tensor = tensor_of(value.type)
     for use in value.uses:
         op = view(use.owner)
@@ -161,7 +161,7 @@ def _outside(group: tri.Group) -> dict[ir.Value, ir.Value]:
 
 
 def _followed(group: tri.Group, result: ir.Value) -> list[ir.Value]:
-    """List the operands that had best lie as a result does: its elements come of theirs."""
+    """List the operands that should have the order of a result that is computed from them."""
     if not all(op.elementwise or isinstance(op, IMAGES) for op in _members(group)):
         return []
     shape = tensor_of(result.type).shape
@@ -174,19 +174,19 @@ def _members(group: tri.Group) -> list[Op]:
 
 
 class _EquivalenceClasses:
-    """Keep classes of values that had best lie in one order."""
+    """Equivalence classes of values that should have one order."""
 
     def __init__(self) -> None:
         self._next: dict[ir.Value, ir.Value] = {}
 
     def first(self, value: ir.Value) -> ir.Value:
-        """Return the value that stands for the class of a value."""
+        """Return the representative of a value's class."""
         while value in self._next:
             value = self._next[value]
         return value
 
     def join(self, a: ir.Value, b: ir.Value) -> None:
-        """Make one class of those of two values."""
+        """Unite the classes of two values."""
         a, b = self.first(a), self.first(b)
         if a != b:
             self._next[b] = a
@@ -209,7 +209,7 @@ def _weights(block: ir.Block) -> DimOrders:
 
 
 def _read_weights(group: tri.Group) -> DimOrders:
-    """Return the constants that a group multiplies by, and how they had best lie."""
+    """Return the weights of a group and their preferred orders."""
     outside = _outside(group)
     orders: DimOrders = {}
     for op in _members(group):
@@ -223,16 +223,16 @@ def _read_weights(group: tri.Group) -> DimOrders:
 
 
 def _uncast(value: ir.Value) -> ir.Value:
-    """Return what a value was before it was converted."""
+    """Return the operand of a chain of casts."""
     while isinstance(value, ir.OpResult) and isinstance(op := view(value.owner), tri.Cast):
         value = op.x
     return value
 
 
 def _weight_order(op: Op, weight: Tensor) -> Order:
-    """Return the order of weights: spatial axes outermost, what a tile holds side by side inside.
+    """Return the order of weights: spatial axes outermost, channels of a tile innermost.
 
-    That is outputs; for bytes it is inputs, since matrix units take only those from neighbours.
+    Outputs are innermost; for bytes inputs are, since matrix units read bytes along the depth.
     """
     axes = (1, 0) if isinstance(op, tri.Conv) else (0, 1)
     inner = axes[::-1] if weight.dtype in BYTES else axes

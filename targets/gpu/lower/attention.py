@@ -76,7 +76,7 @@ def lower_attention(
 
 @dataclass(frozen=True)
 class _Operands:
-    """Hold queries as […, heads, shared, L, D], masks as […, heads, shared, L, S], k and v."""
+    """Queries as […, heads, shared, L, D], masks as […, heads, shared, L, S], k and v."""
 
     q: Buffer
     k: Buffer
@@ -86,7 +86,7 @@ class _Operands:
 
 @dataclass(frozen=True)
 class _Numbering:
-    """Say which dims of [outer…, shared, L, …] programs walk by heads, and which by rows."""
+    """Return which dims of [outer…, shared, L, …] programs walk by heads, and which by rows."""
 
     outer: int
     sizes: AttentionSizes
@@ -116,7 +116,7 @@ class _Numbering:
 
 @dataclass(frozen=True)
 class _Unit:
-    """Say what scores are multiplied by, and what their differences are, to be exponents of 2.
+    """Factors of scores, and of their differences, that make them exponents of 2.
 
     Scores as the model has them would overflow in the base of 2 where a mask makes them the
     lowest number: there the differences are converted.
@@ -289,7 +289,7 @@ def _attend_in_parts(
 def _combine(
     kernel: KernelBuilder, found: Sequence[Buffer], y: Epilogue, numbering: _Numbering, unit: _Unit
 ) -> None:
-    """Put together what parts of the keys gave, for one row in each program."""
+    """Combine the results of the parts of the keys, one row per program."""
     tops, totals, mixed = found
     kernel.block_of("PARTS", next_power(tops.shape[0]))
     kernel.block_of("BE", next_power(mixed.shape[-1]))
@@ -308,5 +308,5 @@ def _combine(
 
 
 def _divisor(total: Value) -> Value:
-    """Return what powers are divided by: a row that sees no key stays zero."""
+    """Return the divisor of powers; a row without visible keys stays zero."""
     return total.equal(0).select(total.like(1), total)

@@ -13,7 +13,7 @@ from ..registry import indexed
 
 
 def place_in(index: Value, size: int) -> Value:
-    """Bring an index into [0, size): negative ones count from the end, others stop at it."""
+    """Map an index into [0, size): negative ones count from the end, larger ones are clamped."""
     wide = index.cast("i64")
     wide = wide.less(0).select(wide + size, wide)
     return wide.maximum(0).minimum(max(size - 1, 0)).cast("i32").named("place")

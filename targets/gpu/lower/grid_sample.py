@@ -88,7 +88,7 @@ def _taps(op: tri.GridSample, point: Value, size: int, dtype: str) -> list[Tap]:
 
 
 def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
-    """Bring coordinates into the axis as the padding mode says."""
+    """Map coordinates into the axis by the padding mode."""
     if padding_mode == "zeros":
         return at
     if padding_mode == "reflection":

@@ -1,7 +1,7 @@
 """Lower one `tri.group` to kernels.
 
-Its anchor goes by its own road. Elementwise ops before it are computed where it reads, those behind
-it where it writes.
+The anchor has a lowering of its own. Ops before it are computed where it reads, ops behind it
+where it writes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ WORDS = 4
 def lower_group(group: tri.Group, module: ir.Module, precision: str = "ieee") -> list[Kernel]:
     """Generate the kernels of a group at the end of a module, in the order in which they run.
 
-    `precision` says what factors of f32 are rounded to, as `tile.dot` has it.
+    `precision` is the precision of f32 factors, as in `tile.dot`.
     """
     body = [op for op in ops(group.block) if not op.terminator]
     terminator = group.block.operations[len(group.block.operations) - 1].operation
@@ -115,7 +115,7 @@ class _Body:
         return Computed.of(tensor, buffers, lambda n: self._compute(value, leaves, n), narrow)
 
     def _narrow(self, value: ir.Value) -> Buffer | None:
-        """Return what a value is a cast of, if that is all there is to it."""
+        """Return the operand of a value that is only a cast, or None."""
         maker = self._needed(value)[-1]
         return self._buffer(maker.x) if isinstance(maker, tri.Cast) else None
 

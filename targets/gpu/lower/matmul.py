@@ -102,5 +102,5 @@ def _multiply(
 
 
 def _as_they_lie(y: Epilogue, dims: Sequence[int]) -> tuple[int, ...]:
-    """Order dims of the result as they lie in memory, outermost first."""
+    """Sort dims of the result by their order in memory, outermost first."""
     return tuple(dim for dim in y.order if dim in dims)

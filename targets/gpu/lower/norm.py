@@ -56,7 +56,7 @@ def _standardize_groups(
     """See [N, C, …] as [N, groups, C / groups, …], and bring each group of an image to mean zero.
 
     Large images take three kernels: statistics of parts, their sum for each channel, and one that
-    changes elements as they lie in memory.
+    changes elements in the order of memory.
     """
     if 0 in x.shape:
         return
@@ -89,7 +89,7 @@ def _standardize_groups(
 def _channel_statistics(
     kernel: KernelBuilder, x: Buffer, scale: Buffer, layout: Layout, plan: RowPlan, epsilon: float
 ) -> list[Buffer]:
-    """Begin kernels that find, for [N, groups, C / groups], the mean and what to multiply by."""
+    """Add prior kernels that compute the mean and the factor, as [N, groups, C / groups]."""
     first = kernel.prior_kernel("statistics")
     dtype, shape = compute_dtype(x.dtype), x.shape[:3]
     reduction = Moments(dtype)
@@ -119,7 +119,7 @@ def _standardize(
     y: Epilogue,
     epsilon: float,
 ) -> None:
-    """Bring rows to mean zero and variance one, then scale and shift the elements."""
+    """Standardise rows, then scale and shift the elements."""
     dtype = compute_dtype(x.dtype)
 
     def prepare(state: list[Value]) -> list[Value]:

@@ -28,7 +28,7 @@ def _place(mode: str, index: Value, size: int, before: int, after: int) -> Value
 
 
 def _inside(mode: str, place: Value, kept: int, before: int) -> Value:
-    """Bring a place, which is not below `-before`, into what is kept of an axis."""
+    """Map an index, at least `-before`, into the kept part of an axis."""
     if kept == 1:
         return scalar(0)
     if mode == "edge":

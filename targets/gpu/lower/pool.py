@@ -1,4 +1,4 @@
-"""Lowerings of pooling: each element walks its window, neighbours in memory side by side."""
+"""Lowerings of pooling: each element walks its window, adjacent elements in memory side by side."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -148,7 +148,7 @@ class _Walk:
 
 
 class Tap:
-    """Stand for what the windows of a program see by one tap."""
+    """The inputs of a program's windows at one tap."""
 
     def __init__(self, walk: _Walk, tap: Taps) -> None:
         steps = zip(walk.starts, tap, walk.window.dilations, strict=True)
@@ -159,7 +159,7 @@ class Tap:
         return self.walk.x.load([*self.walk.outer, *self.places], float(pad))
 
     def inside(self) -> Value:
-        """Say which taps are not in padding."""
+        """Return which taps are not in padding."""
         sizes = self.walk.x.shape[2:]
         found = full(1, "i1")
         for place, size in zip(self.places, sizes, strict=True):
@@ -180,7 +180,7 @@ class Tap:
 
 
 def _is_global(op: tri.MaxPool | tri.AveragePool, x: Buffer) -> bool:
-    """Say whether the only window is all of an image."""
+    """Return whether the only window is all of an image."""
     return op.kernel == x.shape[2:] and not any(op.pads) and set(op.dilations) == {1}
 
 

@@ -22,7 +22,7 @@ SUMS = {
     **{"i1": "i32", "i8": "i32", "i16": "i32", "ui8": "ui32", "ui16": "ui32"},
     **{"f16": "f32", "bf16": "f32"},
 }
-"""The type that elements are combined in, where it is another one; what overflows wraps around."""
+"""The type that elements are reduced in, if it differs; overflow wraps around."""
 
 
 def reduce_dims(
@@ -34,7 +34,7 @@ def reduce_dims(
     element: Change,
     finish: Callable[[list[Value]], Value],
 ) -> None:
-    """Reduction the elements along some dims, and store what `finish` makes of it."""
+    """Reduce the elements along some dims, and store `finish` of the state."""
     if 0 in epilogue.shape:
         return
     layout = Layout.of(x, axes)
@@ -59,7 +59,7 @@ def result_dims(layout: Layout, axes: tuple[int, ...], rank: int) -> tuple[int, 
 
 
 def _pad(reduction: Reduction, dtype: str) -> float:
-    """Return what does not change a reduction, as an element of a type."""
+    """Return the identity of a reduction, as an element of a type."""
     if isinstance(reduction, SimpleReduction) and reduction.kind in ("max", "min"):
         return SimpleReduction(reduction.kind, dtype).identities[0]
     return reduction.identities[0]

@@ -38,7 +38,7 @@ def lower_arg_extreme(
 def lower_cumulative(
     op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
-    """Accumulate along an axis, block after block, from what the blocks before came to."""
+    """Accumulate along an axis, block after block, from the result of the blocks before."""
     if 0 in x.shape:
         return
     kind = "sum" if isinstance(op, tri.CumSum) else "prod"
@@ -58,7 +58,7 @@ def lower_cumulative(
         found = shown.scan(kind, 1, op.reverse)
         (through,) = reduction.combine([found], [before[0].expand(1)])
         y.store(through.cast(compute_dtype(x.dtype)), columns.at)
-        # Not `before` plus a sum: Triton 3.6 crashes on sums that only the next turn needs.
+        # Not `before` plus a sum: Triton 3.6 crashes on sums that only the next iteration reads.
         last = columns.index.equal(first if op.reverse else first + (plan.columns - 1))
         return [last.select(through, 0).reduce("sum", 1)]
 
@@ -67,11 +67,11 @@ def lower_cumulative(
         block(scalar(0), start)
         return
 
-    def turn(first: Value, before: Value) -> list[Value]:
+    def iteration(first: Value, before: Value) -> list[Value]:
         first = (blocks - 1) * plan.columns - first if op.reverse else first
         return block(first, [before])
 
-    loop(0, blocks * plan.columns, plan.columns, start, turn, "first")
+    loop(0, blocks * plan.columns, plan.columns, start, iteration, "first")
 
 
 @accepts(tri.TopK)
@@ -95,7 +95,7 @@ def lower_top_k(
     keys = (keys if op.largest else keys.invert()).named("keys")
     least = extreme_value(keys.dtype, least=True)
 
-    def turn(rank: Value, last: Value, where: Value) -> list[Value]:
+    def iteration(rank: Value, last: Value, where: Value) -> list[Value]:
         place = columns.index
         behind = keys.equal(last.expand(1)).logical_and(place.greater(where.expand(1)))
         left = keys.less(last.expand(1)).logical_or(behind)
@@ -112,7 +112,7 @@ def lower_top_k(
 
     greatest = extreme_value(keys.dtype, least=False)
     start = [full(greatest, keys.dtype, ("ROWS",)), full(-1, "i32", ("ROWS",))]
-    loop(0, op.k, 1, start, turn, "rank")
+    loop(0, op.k, 1, start, iteration, "rank")
 
 
 def _ordered(x: Value) -> Value:

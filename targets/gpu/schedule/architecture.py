@@ -11,7 +11,7 @@ TARGET = "gpu"
 
 @dataclass(frozen=True)
 class Architecture:
-    """Describe what the GPUs of one architecture have in common, and how large a usual one is.
+    """The properties that GPUs of one architecture share, and the size of a usual one.
 
     `number` is what Triton calls the architecture, and `driver` the first version of CUDA that
     knows it, as cuDriverGetVersion tells it. Of memory and registers: `shared_bytes` is the most
@@ -48,9 +48,9 @@ class Architecture:
 
     @property
     def forward_compatible(self) -> bool:
-        """Say whether code for it runs on later architectures of the same generation.
+        """Return whether code for it runs on later architectures of the same generation.
 
-        Triton uses what only one architecture has (`sm_90a`) from Hopper on.
+        From Hopper on, Triton uses instructions of one architecture only (`sm_90a`).
         """
         return self.backend == "cuda" and isinstance(self.number, int) and self.number < 90
 
@@ -211,7 +211,7 @@ def find_architectures(target: str) -> tuple[Architecture, ...]:
 
 
 def _hint(name: str) -> str:
-    """Guess what was meant: the name of a card, or an architecture with a slip in it."""
+    """Suggest an architecture for the name of a card or a misspelt name."""
     plain = name.lower().replace(" ", "")
     for architecture in ARCHITECTURES:
         if plain in architecture.aliases:

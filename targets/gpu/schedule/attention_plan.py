@@ -17,7 +17,7 @@ _MOST_PARTS = 64
 
 @dataclass(frozen=True)
 class AttentionPlan:
-    """Say how many queries a program has, how many keys at a time, and how queries are numbered.
+    """The queries of a program, the keys of one step, and the numbering of queries.
 
     If `packed`, the queries of all heads that share keys are rows of one program. The keys are
     split in `parts` of `span`, each for a program of its own.
@@ -40,7 +40,7 @@ class AttentionPlan:
 
 @dataclass(frozen=True)
 class AttentionSizes:
-    """Hold the sizes of attention: heads are those of the keys, each with `shared` of queries."""
+    """The sizes of attention: heads are those of the keys, each with `shared` of queries."""
 
     heads: int
     shared: int

@@ -80,7 +80,7 @@ def direct_settings(blocks: Blocks) -> list[Setting]:
 def row_settings(plan: RowPlan) -> list[Setting]:
     """List settings of a kernel over rows: more and fewer rows at a time, and warps.
 
-    Columns stay: parts of rows, and what a program holds of one, are made of whole blocks.
+    Columns are fixed: parts of rows consist of whole blocks.
     """
     heights = (plan.rows, plan.rows * 2, max(plan.rows // 2, 1))
     found = [
@@ -117,7 +117,7 @@ MOST_QUERIES = 128
 
 
 def _fits(plan: AttentionPlan, dtype: str) -> bool:
-    """Say whether scores and results fit in registers, keys and values in shared memory."""
+    """Return whether scores and results fit in registers, keys and values in shared memory."""
     held = plan.queries * (plan.keys + plan.values) // (32 * plan.warps)
     pitch = (plan.depth + plan.values) * DTYPES[dtype].bits // 8
     return held <= MOST_HELD and plan.stages * plan.keys * pitch <= SHARED_BYTES

@@ -96,7 +96,7 @@ def _preferred(kernel: tile.Kernel, architecture: Architecture) -> Iterator[Sett
 
 
 def _much_faster(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> bool:
-    """Say whether a setting is expected to be faster than a kernel's own by a margin.
+    """Return whether a setting is expected to be faster than a kernel's own by a margin.
 
     Only of products: what else kernels do takes as long as its memory with any sensible setting.
     """

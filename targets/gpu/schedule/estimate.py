@@ -1,7 +1,7 @@
-"""How long a kernel should take with a setting, and whether a GPU can run it: from its IR alone.
+"""Estimate the time of a kernel with a setting, and whether a GPU can run it, from its IR.
 
 The model is a roofline for each multiprocessor. A program takes as long as its products, its other
-operations or its loads do, whichever is the longest, but at least the latency of its turns;
+operations or its loads do, whichever is the longest, but at least the latency of its iterations;
 programs that share a multiprocessor share its rates, and the whole kernel shares the memory. It is
 for ranking settings of one kernel, not for predicting times.
 """
@@ -29,14 +29,14 @@ _LOAD_RATE = 64
 _LATENCY = 0.6
 """Microseconds from a load to its use, from memory."""
 
-_IN_TURN = 0.25
+_EXPOSED = 0.25
 """The part of short work that does not overlap with waiting."""
 
 _START = 2.0
 """Microseconds that starting a kernel takes."""
 
 _BASE_REGISTERS = 32
-"""What a thread needs for addresses."""
+"""Registers of a thread for addresses."""
 
 _SPILL_COST = 4.0
 """How much slower a program is whose accumulators do not fit in registers."""
@@ -49,7 +49,7 @@ _ALONE_RATE = 0.6
 
 
 def rejection(kernel: tile.Kernel, setting: Setting, architecture: Architecture) -> str | None:
-    """Say why a kernel is not expected to run with a setting; None when it is."""
+    """Return why a kernel is not expected to run with a setting; None when it is."""
     work = work_of(kernel, setting)
     threads = setting.warps * architecture.warp_size
     needed = _shared_bytes(work, setting, architecture)
@@ -69,7 +69,7 @@ def shared_bytes(kernel: tile.Kernel, setting: Setting, architecture: Architectu
     """Return the shared memory that a program of a kernel is expected to take with a setting.
 
     That is for the factors of products, once for each stage of the loop that loads them, and for
-    what descriptors store. Of a factor that goes by way of registers, one stage is there.
+    blocks that descriptors store. A factor that passes through registers needs one stage less.
     """
     return _shared_bytes(work_of(kernel, setting), setting, architecture)
 
@@ -81,7 +81,7 @@ def _shared_bytes(work: Work, setting: Setting, architecture: Architecture) -> i
 
 
 def _warps_multiply_together(work: Work, setting: Setting, architecture: Architecture) -> bool:
-    """Say whether products are of whole groups of warps, with factors in shared memory."""
+    """Return whether products are of whole groups of warps, with factors in shared memory."""
     suited = all(dtype in architecture.products for dtype in work.products)
     return architecture.warp_groups and suited and work.rows >= _FEW_ROWS and setting.warps >= 4
 
@@ -95,7 +95,7 @@ def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architectur
     resident = min(_resident(work, setting, architecture), -(-work.programs // busy))
     clocks = max(_arithmetic(work, setting, architecture), _loads(work))
     alone = clocks / (architecture.gigahertz * 1e3)
-    single = _overlapped(alone, work.turns, setting.stages) + _LATENCY
+    single = _overlapped(alone, work.iterations, setting.stages) + _LATENCY
     # What is left of the last wave does not fill the GPU.
     waves = -(-work.programs // (architecture.multiprocessors * resident))
     moved = min(work.programs * (work.loaded_bytes + work.stored_bytes), work.buffer_bytes)
@@ -103,15 +103,15 @@ def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architectur
     return _START + max(waves * max(single, resident * alone), memory)
 
 
-def _overlapped(alone: float, turns: float, stages: int) -> float:
-    """Return how long a program takes by itself: its work, and what it waits for.
+def _overlapped(alone: float, iterations: float, stages: int) -> float:
+    """Return the time of a program by itself: its work, and its waiting.
 
-    Loads are started `stages - 1` turns ahead; short work does not overlap with waiting wholly.
+    Loads start `stages - 1` iterations ahead; short work overlaps with waiting only partly.
     """
     if stages < 2:
-        return alone + turns * _LATENCY
-    waiting = turns * _LATENCY / (stages - 1)
-    return alone if alone >= waiting else waiting + alone * _IN_TURN
+        return alone + iterations * _LATENCY
+    waiting = iterations * _LATENCY / (stages - 1)
+    return alone if alone >= waiting else waiting + alone * _EXPOSED
 
 
 def _arithmetic(work: Work, setting: Setting, architecture: Architecture) -> float:
@@ -135,7 +135,7 @@ def _loads(work: Work) -> float:
 
 
 def _registers(work: Work, setting: Setting, architecture: Architecture) -> float:
-    """Return about how many registers a thread needs for what loops carry."""
+    """Return about how many registers a thread needs for loop-carried values."""
     threads = setting.warps * architecture.warp_size
     return _BASE_REGISTERS + work.carried / 4 / threads
 

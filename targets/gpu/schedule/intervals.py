@@ -25,7 +25,7 @@ FUNCTIONS: dict[str, Callable[[Interval, Interval], Interval | None]] = {
 
 
 class Intervals:
-    """Know the interval of each integer of a kernel, as far as its arithmetic tells.
+    """Infer the interval of each integer of a kernel from its arithmetic.
 
     `blocks` are other block sizes than those that the kernel has.
     """

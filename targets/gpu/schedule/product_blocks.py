@@ -1,4 +1,4 @@
-"""What kernels are expected to cost: the block sizes that each begins with, before tuning."""
+"""Cost model of products: the first choice of block sizes, before tuning."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ MOST_SPLITS = 16
 
 @dataclass(frozen=True)
 class Blocks:
-    """Hold the sizes of a block of a product, and how a program computes it."""
+    """The sizes of a block of a product, and how a program computes it."""
 
     rows: int
     columns: int
@@ -93,7 +93,7 @@ def block_choices(
 
 
 _MANY_WAVES = 8
-"""From so many waves of programs on, what the last one leaves idle does not matter."""
+"""Waves of programs from which on the idle part of the last one is negligible."""
 
 _TF32_BLOCKS = tuple(replace(blocks, depth=blocks.depth // 2) for blocks in HALF_BLOCKS[2:])
 
@@ -111,7 +111,7 @@ _LEAST_STEPS = 8
 
 
 def vector_blocks(columns: int, depth: int, along_depth: bool) -> Blocks:
-    """Return the blocks of a product with a few vectors; `along_depth` is how the matrix lies."""
+    """Return the blocks of a product with a few vectors; `along_depth`: its order in memory."""
     most = _VECTOR_ELEMENTS
     if along_depth:
         size = min(next_power(depth), most // 8)
@@ -125,7 +125,7 @@ _VECTOR_ELEMENTS = 2048
 
 
 def direct_blocks(pixels: int, outputs: int, outputs_nearest: bool) -> Blocks:
-    """Return the blocks of a convolution tap by tap, longer along what is nearest in memory."""
+    """Return the blocks of a convolution tap by tap, longer along the innermost dim."""
     warps = 4 if pixels * outputs >= 4 * _WARP_ELEMENTS * MULTIPROCESSORS else 1
     size = warps * _WARP_ELEMENTS
     if outputs_nearest:

@@ -11,15 +11,15 @@ _BLOCK = 4096
 """Elements of a block that four warps share: 32 for each thread."""
 
 _LANES = 16
-"""Neighbouring rows that a block has at least where rows lie side by side in memory."""
+"""Least number of rows in a block if adjacent elements belong to different rows."""
 
 _MOST_PARTS = 512
-"""Into how many parts a row is split at most: a program reads what all of them found."""
+"""Most parts of a row: a program reads the states of all of them."""
 
 
 @dataclass(frozen=True)
 class RowPlan:
-    """Say how rows are shared out: `rows` to a program, which holds `columns` of each at a time.
+    """The division of rows: `rows` per program, `columns` of each at a time.
 
     With `parts` > 1, each part of a row, of `span` columns, is a program of a kernel of its own.
     """
@@ -32,12 +32,12 @@ class RowPlan:
 
     @property
     def whole(self) -> bool:
-        """Say whether a program holds all of what it reads of a row at once."""
+        """Return whether a program holds all of what it reads of a row at once."""
         return self.columns >= self.span
 
 
 def reduction_plan(rows: int, length: int, along: bool) -> RowPlan:
-    """Plan what reads each row once; `along` says that a row's elements are neighbours in memory.
+    """Plan a kernel that reads each row once; `along`: elements of a row are adjacent in memory.
 
     Long rows are walked in a loop; where there are few, they are split too.
     """
@@ -52,7 +52,7 @@ def reduction_plan(rows: int, length: int, along: bool) -> RowPlan:
 
 
 def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
-    """Plan what reads each row, and then changes it: in registers where that is possible."""
+    """Plan a kernel that reduces and then changes each row, in registers if possible."""
     least = 1 if along else _LANES
     if next_power(length) * least <= WHOLE_ROW:
         return whole_plan(rows, length, along)
@@ -64,7 +64,7 @@ def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
 
 
 def change_plan(rows: int, length: int, along: bool) -> RowPlan:
-    """Plan what changes elements one by one, in the order in which they lie in memory."""
+    """Plan an elementwise kernel in the order of memory."""
     columns = min(next_power(length), _BLOCK // 2 if along else _LANES)
     height = _height(rows, columns, _BLOCK // 2, along)
     parts = -(-length // columns)
@@ -72,14 +72,14 @@ def change_plan(rows: int, length: int, along: bool) -> RowPlan:
 
 
 def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
-    """Plan what holds whole rows in registers."""
+    """Plan a kernel that keeps whole rows in registers."""
     columns = next_power(length)
     height = min(_height(rows, columns, _BLOCK, along), max(WHOLE_ROW // columns, 1))
     return RowPlan(height, columns, length, warps=warps_for(height * columns))
 
 
 def scan_plan(rows: int, length: int, along: bool) -> RowPlan:
-    """Plan what walks each row from one end to the other."""
+    """Plan a kernel that scans each row from one end to the other."""
     columns = min(next_power(length), _BLOCK if along else _BLOCK // _LANES)
     height = _height(rows, columns, _BLOCK, along)
     return RowPlan(height, columns, length, warps=warps_for(height * columns))

@@ -18,7 +18,7 @@ def tuning_format(architecture: str) -> TuningFormat[Setting]:
 
 
 def read_entries(file: str, architecture: str) -> Entries:
-    """Return what a file says of kernels for an architecture; nothing when no file is given.
+    """Return the entries of a file for an architecture; none if no file is given.
 
     Raises CompileError for a file that is malformed, or that is for anything else.
     """
@@ -38,7 +38,7 @@ def check_file(file: str, architectures: Sequence[str]) -> None:
 
 
 def is_for(file: str, architecture: str) -> bool:
-    """Say whether a file, which is well formed, holds settings for an architecture."""
+    """Return whether a file, which is well formed, holds settings for an architecture."""
     return bool(file) and not _read(file, architecture).foreign
 
 

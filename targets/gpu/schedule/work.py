@@ -1,4 +1,4 @@
-"""What a program of a kernel does, counted in its IR for given block sizes."""
+"""The work of a program of a kernel, counted in its IR for given block sizes."""
 
 import math
 from collections import Counter
@@ -19,14 +19,14 @@ _PASSES = (tile.Cast, tile.Transpose, tile.Expand)
 
 @dataclass
 class Work:
-    """Count what one program does; `programs` is how many there are.
+    """The work of one program; `programs` is the number of programs.
 
     `products` are multiplications and additions in dots, by the type of their factors, "tf32"
     among them; `rows` is the least that a dot has. `operations` are those of all other ops, element
-    by element. `turns` counts those of loops. `staged` are bytes that are loaded for products, each
-    with the stages of its loop, and `moved` those that descriptors store. `carried` are the bytes
-    that loops carry, `largest` the elements of the largest tile. `buffer_bytes` is the size of all
-    buffers of the kernel together.
+    by element. `iterations` counts those of loops. `staged` are bytes that are loaded for products,
+    each with the stages of its loop, and `moved` the bytes that descriptors store. `carried` are
+    the bytes that loops carry, `largest` the elements of the largest tile. `buffer_bytes` is the
+    size of all buffers of the kernel together.
     """
 
     programs: int
@@ -34,7 +34,7 @@ class Work:
     stored_bytes: float = 0
     products: Counter[str] = field(default_factory=Counter[str])
     operations: float = 0
-    turns: float = 0
+    iterations: float = 0
     rows: int = 0
     staged: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     moved: int = 0
@@ -44,7 +44,7 @@ class Work:
 
 
 def work_of(kernel: tile.Kernel, setting: Setting) -> Work:
-    """Count what a program of a kernel does with a setting."""
+    """Count the work of a program of a kernel with a setting."""
     return _Counter(kernel, setting).work
 
 
@@ -69,11 +69,11 @@ class _Counter:
 
     def _loop(self, op: tile.For, times: float) -> None:
         operands = list(op.operation.operands)
-        turns = _turns(*(self.intervals.of(value) for value in operands[:3]))
+        iterations = _iterations(*(self.intervals.of(value) for value in operands[:3]))
         carried = sum(self._bytes(value) for value in operands[3:])
         self.work.carried = max(self.work.carried, carried)
-        self.work.turns += times * turns
-        self._visit(op.block, times * turns, op.stages or self.setting.stages)
+        self.work.iterations += times * iterations
+        self._visit(op.block, times * iterations, op.stages or self.setting.stages)
 
     def _note_factors(self, block: ir.Block) -> None:
         """Find the values that reach a dot of this block, back to where they are loaded."""
@@ -134,8 +134,8 @@ def _memory_bytes(memory: Memory) -> int:
     return -(-memory.extent * DTYPES[memory.dtype].bits // 8)
 
 
-def _turns(lower: Interval | None, upper: Interval | None, step: Interval | None) -> float:
-    """Return how often a loop turns on average, once when nobody knows."""
+def _iterations(lower: Interval | None, upper: Interval | None, step: Interval | None) -> float:
+    """Return the average number of iterations of a loop; 1 if it is unknown."""
     if not (lower and upper and step and step[0] > 0):
         return 1
     # Bounds that depend on the program, as in causal attention, are met by it evenly.

@@ -30,13 +30,13 @@ def compiled(kernel: tile.Kernel, **options: object) -> CompiledKernel:
 
 
 def refuse(monkeypatch: pytest.MonkeyPatch, bad: Callable[[Compiled], bool]) -> None:
-    """Let code that is `bad` not fit."""
+    """Reject code that is `bad`."""
 
     def rejection(compiled: Compiled, architecture: Architecture) -> str | None:
         return "it is bad" if bad(compiled) else None
 
-    monkeypatch.setattr(module, "misfit", rejection)
-    monkeypatch.setattr(module, "obstacle", lambda compiled, architecture: "it is bad")
+    monkeypatch.setattr(module, "rejection", rejection)
+    monkeypatch.setattr(module, "exceeded_limit", lambda compiled, architecture: "it is bad")
 
 
 def test_a_setting_whose_code_does_not_fit_makes_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ def test_work_is_counted_by_hand() -> None:
     """A program of 32x32 over a depth of 256 in steps of 64, of which there are 4 by 2."""
     with product_kernel(128, 64, 256) as kernel:
         work = work_of(kernel, SMALL)
-    assert (work.programs, work.turns, work.rows) == (8, 4, 32)
+    assert (work.programs, work.iterations, work.rows) == (8, 4, 32)
     assert work.loaded_bytes == 4 * (32 * 64 + 64 * 32) * 2
     assert work.stored_bytes == 32 * 32 * 2
     assert work.products == {"f16": 2 * 32 * 32 * 256}
