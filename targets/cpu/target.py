@@ -19,7 +19,7 @@ from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.split_conv_transpose import SplitConvTranspose
-from .registry import TABLE, lowering_of
+from .registry import TABLE
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
 from .schedule.choose_winograd import ChooseWinograd
@@ -69,10 +69,10 @@ class CpuTarget(Target):
         first, *rest = work
         if first.allows_pad_epilogue and isinstance(rest[-1] if rest else None, tri.Pad):
             rest = rest[:-1]
-        if any(lowering_of(op).kind != "elementwise" for op in rest):
+        if not all(map(TABLE.is_elementwise, rest)):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
         # The epilogue has the shape of the anchor's result; only elementwise anchors may broadcast.
-        fixed = lowering_of(first).kind != "elementwise"
+        fixed = not TABLE.is_elementwise(first)
         if fixed and any(_shape(op) != _shape(first) for op in rest):
             return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
         return None

@@ -9,7 +9,7 @@ from ...passes.core import Pass
 from ...passes.fuse.grouping import build_group
 from ...passes.rewriting import users
 from ..place import dissolve
-from .registry import is_elementwise
+from .registry import TABLE
 
 READ_ONCE = (
     *(tri.Softmax, tri.LogSoftmax, tri.Hardmax, tri.LayerNorm, tri.RmsNorm),
@@ -62,7 +62,7 @@ def _fuse_into(group: tri.Group) -> None:
 
 def _producer(group: tri.Group) -> tri.Group | None:
     """Return an elementwise kernel that only the anchor of a group reads, if it may go there."""
-    anchor = next((op for op in _work(group) if not is_elementwise(op)), None)
+    anchor = next((op for op in _work(group) if not TABLE.is_elementwise(op)), None)
     if anchor is None or len(group.results) != 1 or len(anchor.results) != 1:
         return None
     for argument, value in zip(group.block.arguments, group.operation.operands, strict=True):
@@ -71,7 +71,7 @@ def _producer(group: tri.Group) -> tri.Group | None:
             continue
         read = [op for op in _work(group) if argument in list(op.operation.operands)]
         alone = len(users(value)) == 1 and read == [anchor]
-        if alone and all(map(is_elementwise, _work(owner))) and _may_move(owner, anchor):
+        if alone and all(map(TABLE.is_elementwise, _work(owner))) and _may_move(owner, anchor):
             return owner
     return None
 

@@ -21,7 +21,7 @@ from .emit.package import compile_for_gpu
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
-from .registry import TABLE, is_elementwise
+from .registry import TABLE
 from .schedule.architecture import TARGET, Architecture, find_architectures
 from .schedule.tuning_file import check_file
 
@@ -63,7 +63,7 @@ class GpuTarget(Target):
         work = [op for op in members if not isinstance(op, tri.Constant)]
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
-        anchors = [op for op in work if not is_elementwise(op)]
+        anchors = [op for op in work if not TABLE.is_elementwise(op)]
         if not anchors:
             return None
         anchor, *others = anchors

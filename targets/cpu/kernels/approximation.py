@@ -1,8 +1,9 @@
 """Functions that the vector units lack: f32 by polynomials of our own, f64 by the C library.
 
-`targets/coefficients.py` has the polynomials. The errors in the docstrings are in units in the last
-place (ULP) of an f32 result that is not denormal; the tests measure them against f64. On a machine
-without FMA they are up to 1 ULP larger, and where `tanh` and `erf` are 1, they may be 2^-23 less.
+`targets/kernels/coefficients.py` has the polynomials. The errors in the docstrings are in units in
+the last place (ULP) of an f32 result that is not denormal; the tests measure them against f64. On a
+machine without FMA they are up to 1 ULP larger, and where `tanh` and `erf` are 1, they may be 2^-23
+less.
 NaN gives NaN, and infinities give limits. Strict kernels compute all of them in f64, by the C
 library, and round once.
 """
@@ -11,8 +12,9 @@ import math as constants
 from collections.abc import Sequence
 
 from ....dialects.core.mlir import ir
-from ... import coefficients
-from .conversion import convert, widened
+from ...kernels import coefficients
+from ...kernels.conversion import convert
+from .conversion import widened
 from .value import Value, llvm, math
 
 _LOG2_E = 1 / constants.log(2)

@@ -6,9 +6,10 @@ from typing import Any
 
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.tensor import Shape, Tensor
+from ...kernels.arithmetic import compute_dtype
 from ...strides import reshaped_strides, row_major
 from .index import IndexExpr, place_dtype
-from .value import Value, arith, compute_dtype, constant_of, element_type, shaped_like
+from .value import Value, arith, constant_of, element_type, shaped_like
 
 vector: Any = upstream("vector")
 memref: Any = upstream("memref")

@@ -8,11 +8,11 @@ import numpy as np
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
+from ...kernels.arithmetic import compute_dtype
 from ...program import Scratch
 from .buffer import Buffer, memref, storage_dtype, storage_type
 from .loops import each
 from .phases import MEMORY, Phase, split
-from .value import compute_dtype
 
 
 @dataclass(frozen=True)

@@ -1,66 +1,15 @@
-"""Conversions of numbers between element types; none traps or leaves a result undefined."""
+"""Casts of values to element types, and the wide arithmetic of strict kernels."""
 
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-import numpy as np
-
-from ....dialects.core.tensor import DTYPES, numpy_dtype
-from ...number import float_below
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from .buffer import pack, storage_dtype, unpack
-from .value import Value, arith, compute_dtype, is_strict
+from .value import Value, arith, is_strict
 
 Function = TypeVar("Function", bound=Callable[..., Value])
-
-
-def convert(x: Value, dtype: str) -> Value:
-    """Convert to the compute type of an element type.
-
-    Floats become integers by truncation, saturate at the bounds, and NaN becomes 0;
-    integers that do not fit wrap around; any non-zero value, NaN included, is true.
-    """
-    dtype = compute_dtype(dtype)
-    kind = DTYPES[dtype].kind
-    if x.dtype == dtype:
-        return x
-    if kind == "bool":
-        return x.not_equal(0)
-    if kind == "float":
-        return _to_float(x, dtype)
-    return _float_to_int(x, dtype) if x.is_float else _resize(x, dtype)
-
-
-def _to_float(x: Value, dtype: str) -> Value:
-    if x.is_float:
-        change = arith.extf if dtype == "f64" else arith.truncf
-    else:
-        change = arith.sitofp if x.kind == "int" else arith.uitofp
-    return Value(change(x.shaped(dtype), x.ssa), dtype)
-
-
-def _resize(x: Value, dtype: str) -> Value:
-    """Convert an integer or bool to an integer of any width."""
-    have, want = (1 if x.kind == "bool" else DTYPES[x.dtype].bits), DTYPES[dtype].bits
-    if have == want:
-        return Value(x.ssa, dtype)
-    if have > want:
-        return Value(arith.trunci(x.shaped(dtype), x.ssa), dtype)
-    extend = arith.extsi if x.kind == "int" else arith.extui
-    return Value(extend(x.shaped(dtype), x.ssa), dtype)
-
-
-def _float_to_int(x: Value, dtype: str) -> Value:
-    """Convert a float to an integer type that is at least 32 bits wide, then to the one wanted."""
-    info = np.iinfo(numpy_dtype(dtype))
-    low, high = int(info.min), int(info.max)
-    limit = float_below(high, x.dtype)
-    inside = x.is_nan().select(x.like(0), x).maximum(float(low)).minimum(limit)
-    signed = DTYPES[dtype].kind == "int"
-    wide = dtype if DTYPES[dtype].bits >= 32 else "i32"
-    change = arith.fptosi if signed or wide == "i32" else arith.fptoui
-    whole = _resize(Value(change(x.shaped(wide), inside.ssa), wide), dtype)
-    return whole if limit == high else x.greater(limit).select(whole.like(high), whole)
 
 
 def cast(x: Value, source: str, dtype: str) -> Value:

@@ -8,14 +8,15 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape
+from ...kernels.arithmetic import compute_dtype
 from ...strides import collapsed_shape
-from ..registry import lowering_of
+from ..registry import TABLE
 from .buffer import Buffer, Lanes, tail_mask
 from .builder import KernelBuilder
 from .index import IndexExpr
 from .loops import Piece, Section, each, spread
 from .transposition import contiguous_axis, copy_transposed
-from .value import Value, compute_dtype, constant_of, element_type
+from .value import Value, constant_of, element_type
 
 DISTANT = 512 << 10
 """Bytes from which on a result is not expected in the near caches."""
@@ -92,7 +93,7 @@ class Epilogue:
             known[result] = _splat(op, lanes)
         for op in self.ops:
             operands = [known[v] for v in op.operation.operands]
-            known[op.results[0]] = lowering_of(op).function(op, *operands)
+            known[op.results[0]] = TABLE.lowering_of(op).function(op, *operands)
         for result, out in self.outputs.items():
             out.store(known[result], indices, lanes)
 

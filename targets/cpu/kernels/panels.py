@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects.core.tensor import DTYPES, Shape
+from ...kernels.conversion import convert
 from ...strides import row_major
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
-from .conversion import convert
 from .index import IndexExpr, for_each
 from .value import Value
 

@@ -1,6 +1,6 @@
 """Sine and cosine: f32 by polynomials of our own, f64 and huge arguments by the C library.
 
-`targets/coefficients.py` has the coefficients; see `approximation` for what the errors mean.
+`targets/kernels/coefficients.py` has the coefficients; `approximation` defines the errors.
 """
 
 import math as constants
@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects.core.mlir import ir
-from ... import coefficients
+from ...kernels import coefficients
+from ...kernels.conversion import convert
 from .approximation import polynomial
-from .conversion import convert, widened
+from .conversion import widened
 from .index import choose
 from .value import Value, math, vector
 

@@ -5,22 +5,19 @@ current insertion point. The same lowering serves scalars and vectors, since MLI
 does. Elements that the vector units do not compute in (f16, bf16) are f32 here.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.tensor import DTYPES
-from ...number import Arithmetic
+from ...kernels.arithmetic import Arithmetic
 
 arith: Any = upstream("arith")
 llvm: Any = upstream("llvm")
 math: Any = upstream("math")
 vector: Any = upstream("vector")
-
-COMPUTE = {"f16": "f32", "bf16": "f32"}
-"""The type that elements of a storage type are computed in, where it is another one."""
 
 # Allow a multiply and an add to become one fused instruction; nothing else is relaxed.
 CONTRACT = "#arith.fastmath<contract>"
@@ -53,16 +50,34 @@ def fast_flags(flags: str) -> ir.Attribute:
     return ir.Attribute.parse(EXACT if is_strict() else flags)
 
 
-def compute_dtype(dtype: str) -> str:
-    return COMPUTE.get(dtype, dtype)
-
-
 def element_type(dtype: str) -> ir.Type:
     """Return the signless MLIR type that code generation uses for an element type."""
     kind = DTYPES[dtype]
     if kind.kind in ("int", "uint"):
         return ir.IntegerType.get_signless(kind.bits)
     return ir.Type.parse(dtype)
+
+
+_ORDERS = ("eq", "ne", "lt", "le", "gt", "ge")
+_CONTRACTED = ("add", "sub", "mul")
+_FLOAT_OPS: Mapping[str, Any] = {
+    "add": arith.addf,
+    "sub": arith.subf,
+    "mul": arith.mulf,
+    "max": arith.maximumf,
+    "min": arith.minimumf,
+}
+_INTEGER_OPS: Mapping[str, Any] = {
+    "add": arith.addi,
+    "sub": arith.subi,
+    "mul": arith.muli,
+    "max": arith.maxsi,
+    "min": arith.minsi,
+    "and": arith.andi,
+    "or": arith.ori,
+    "xor": arith.xori,
+    "shift_left": arith.shli,
+}
 
 
 class Value(Arithmetic["Value"]):
@@ -73,10 +88,6 @@ class Value(Arithmetic["Value"]):
         self.dtype = dtype
 
     # -- types --------------------------------------------------------------------------------
-
-    @property
-    def kind(self) -> str:
-        return DTYPES[self.dtype].kind
 
     def like(self, constant: float) -> "Value":
         """Make a constant of the same type and width."""
@@ -89,25 +100,52 @@ class Value(Arithmetic["Value"]):
         """Return the type of this number's width with another element type."""
         return shaped_like(self.ssa.type, element_type(dtype))
 
-    def _other(self, other: "Value | float") -> "Value":
-        return other if isinstance(other, Value) else self.like(other)
-
-    def _binary(self, other: "Value | float", op_float: Any, op_int: Any, **flags: Any) -> "Value":
+    def _binary(self, other: "Value | float", function: str) -> "Value":
         right = self._other(other)
+        if function in _ORDERS:
+            return self._compare(right, function)
+        if not self.is_float:
+            return self.with_ssa(_INTEGER_OPS[function](self.ssa, right.ssa))
+        flags = {"fastmath": fast_flags(CONTRACT)} if function in _CONTRACTED else {}
+        return self.with_ssa(_FLOAT_OPS[function](self.ssa, right.ssa, **flags))
+
+    def _compare(self, right: "Value", function: str) -> "Value":
         if self.is_float:
-            return self.with_ssa(op_float(self.ssa, right.ssa, **flags))
-        return self.with_ssa(op_int(self.ssa, right.ssa))
+            order = ("U" if function == "ne" else "O") + function.upper()
+            return Value(arith.cmpf(getattr(arith.CmpFPredicate, order), self.ssa, right.ssa), "i1")
+        sign = "" if function in ("eq", "ne") else "s" if self.kind == "int" else "u"
+        predicate = getattr(arith.CmpIPredicate, sign + function)
+        return Value(arith.cmpi(predicate, self.ssa, right.ssa), "i1")
+
+    def cast(self, dtype: str) -> "Value":
+        """Convert to another element type; floats outside an integer type give any number."""
+        if dtype == self.dtype:
+            return self
+        if DTYPES[dtype].kind == "float":
+            return self._to_float(dtype)
+        if self.is_float:
+            change = arith.fptosi if DTYPES[dtype].kind == "int" else arith.fptoui
+            return Value(change(self.shaped(dtype), self.ssa), dtype)
+        return self._resize(dtype)
+
+    def _to_float(self, dtype: str) -> "Value":
+        if self.is_float:
+            change = arith.extf if dtype == "f64" else arith.truncf
+        else:
+            change = arith.sitofp if self.kind == "int" else arith.uitofp
+        return Value(change(self.shaped(dtype), self.ssa), dtype)
+
+    def _resize(self, dtype: str) -> "Value":
+        """Convert an integer or bool to an integer of any width."""
+        have, want = (1 if self.kind == "bool" else DTYPES[self.dtype].bits), DTYPES[dtype].bits
+        if have == want:
+            return Value(self.ssa, dtype)
+        if have > want:
+            return Value(arith.trunci(self.shaped(dtype), self.ssa), dtype)
+        extend = arith.extsi if self.kind == "int" else arith.extui
+        return Value(extend(self.shaped(dtype), self.ssa), dtype)
 
     # -- arithmetic ---------------------------------------------------------------------------
-
-    def __add__(self, other: "Value | float") -> "Value":
-        return self._binary(other, arith.addf, arith.addi, fastmath=fast_flags(CONTRACT))
-
-    def __sub__(self, other: "Value | float") -> "Value":
-        return self._binary(other, arith.subf, arith.subi, fastmath=fast_flags(CONTRACT))
-
-    def __mul__(self, other: "Value | float") -> "Value":
-        return self._binary(other, arith.mulf, arith.muli, fastmath=fast_flags(CONTRACT))
 
     def __truediv__(self, other: "Value | float") -> "Value":
         right = self._other(other)
@@ -157,7 +195,7 @@ class Value(Arithmetic["Value"]):
             return self.less(right).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_ssa(arith.maxui(self.ssa, right.ssa))
-        return self._binary(right, arith.maximumf, arith.maxsi)
+        return self._binary(right, "max")
 
     def minimum(self, other: "Value | float") -> "Value":
         """Return the smaller one; NaN when either is NaN."""
@@ -166,65 +204,23 @@ class Value(Arithmetic["Value"]):
             return right.less(self).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_ssa(arith.minui(self.ssa, right.ssa))
-        return self._binary(right, arith.minimumf, arith.minsi)
+        return self._binary(right, "min")
 
     def abs(self) -> "Value":
         if self.is_float:
             return self.with_ssa(math.absf(self.ssa))
         return self if self.kind == "uint" else self.with_ssa(math.absi(self.ssa))
 
-    # -- comparison ---------------------------------------------------------------------------
-
-    def _compare(self, other: "Value | float", name: str) -> "Value":
-        right = self._other(other)
-        if self.is_float:
-            predicate = getattr(arith.CmpFPredicate, ("U" if name == "NE" else "O") + name)
-            return Value(arith.cmpf(predicate, self.ssa, right.ssa), "i1")
-        lower = name.lower()
-        signed = "s" if self.kind == "int" else "u"
-        predicate = getattr(arith.CmpIPredicate, lower if lower in ("eq", "ne") else signed + lower)
-        return Value(arith.cmpi(predicate, self.ssa, right.ssa), "i1")
-
-    def equal(self, other: "Value | float") -> "Value":
-        return self._compare(other, "EQ")
-
-    def not_equal(self, other: "Value | float") -> "Value":
-        return self._compare(other, "NE")
-
-    def less(self, other: "Value | float") -> "Value":
-        return self._compare(other, "LT")
-
-    def less_equal(self, other: "Value | float") -> "Value":
-        return self._compare(other, "LE")
-
-    def greater(self, other: "Value | float") -> "Value":
-        return self._compare(other, "GT")
-
-    def greater_equal(self, other: "Value | float") -> "Value":
-        return self._compare(other, "GE")
-
     def is_nan(self) -> "Value":
         return Value(arith.cmpf(arith.CmpFPredicate.UNO, self.ssa, self.ssa), "i1")
 
     # -- bits and choice ----------------------------------------------------------------------
 
-    def logical_and(self, other: "Value") -> "Value":
-        return self.with_ssa(arith.andi(self.ssa, other.ssa))
-
-    def logical_or(self, other: "Value") -> "Value":
-        return self.with_ssa(arith.ori(self.ssa, other.ssa))
-
-    def logical_xor(self, other: "Value") -> "Value":
-        return self.with_ssa(arith.xori(self.ssa, other.ssa))
-
     def invert(self) -> "Value":
         return self.logical_xor(self.like(-1))
 
-    def shift_left(self, other: "Value | float") -> "Value":
-        return self.with_ssa(arith.shli(self.ssa, self._other(other).ssa))
-
     def shift_right(self, other: "Value | float") -> "Value":
-        """Shift right: zeros come in for unsigned numbers, copies of the sign for signed ones."""
+        """Shift right: zeros enter unsigned values, copies of the sign enter signed ones."""
         shift = arith.shrui if self.kind in ("uint", "bool") else arith.shrsi
         return self.with_ssa(shift(self.ssa, self._other(other).ssa))
 

@@ -12,7 +12,7 @@ from ....dialects.core.module import Module
 from ....dialects.core.tensor import DTYPES, Array, Shape
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Rewriter, rewrite
-from ..kernels.value import compute_dtype
+from ...kernels.arithmetic import compute_dtype
 from ..registry import TABLE
 from ..schedule.machine_pattern import MachinePattern
 from .packed_constants import constant_before, packed_constant

@@ -3,8 +3,9 @@
 import math as constants
 
 from ....dialects import tri
+from ...kernels.conversion import convert
 from ..kernels import approximation
-from ..kernels.conversion import convert, widened
+from ..kernels.conversion import widened
 from ..kernels.value import Value, math
 from ..registry import elementwise
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ....dialects import tri
 from ....dialects.tri.attention import fills_of
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, splat
@@ -18,7 +19,7 @@ from ..kernels.loops import Piece, Section, spread
 from ..kernels.panels import DirectPanel
 from ..kernels.strips import Strip
 from ..kernels.transposition import store_transposed
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.windows import neighbours, splat_index
 from ..registry import template
 from ..schedule.tiles import choose_tile

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 from ....dialects import tri
 from ....dialects.core.tensor import DTYPES
-from ...elementwise import constant_exponent
-from ..kernels.conversion import convert, widened
+from ...kernels.conversion import convert
+from ...kernels.elementwise import constant_exponent
+from ..kernels.conversion import widened
 from ..kernels.index import carry
 from ..kernels.value import Value, math
 from ..registry import elementwise

@@ -6,12 +6,13 @@ from itertools import product
 
 from ....dialects import tri
 from ....dialects.core.tensor import DTYPES
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, for_each, index_of, place_dtype
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
 from ..registry import template
 

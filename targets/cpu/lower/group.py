@@ -9,12 +9,13 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
 from ....dialects.core.op import Op
+from ...kernels.arithmetic import compute_dtype
 from ...options import DEFAULT, Options
 from ..kernels.buffer import Buffer
 from ..kernels.builder import Kernel, KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.value import Value, compute_dtype, constant_of, strict_numbers
-from ..registry import lowering_of
+from ..kernels.value import Value, constant_of, strict_numbers
+from ..registry import TABLE
 from .pad import fill_border
 
 
@@ -70,7 +71,7 @@ class _Body:
     def lower(self, body: Sequence[Op]) -> None:
         self.constants = {op.y: op for op in body if isinstance(op, tri.Constant)}
         first, *rest = [op for op in body if not isinstance(op, tri.Constant)]
-        if lowering_of(first).kind == "elementwise":
+        if TABLE.lowering_of(first).kind == "elementwise":
             self._epilogue(None, [first, *rest]).emit_ops()
             return
         if rest and isinstance(border := rest[-1], tri.Pad):
@@ -91,7 +92,7 @@ class _Body:
             return
         epilogues = [self._epilogue(value, following) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
-        lowering = lowering_of(anchor)
+        lowering = TABLE.lowering_of(anchor)
         if lowering.kind == "template":
             lowering.function(anchor, self.kernel, *operands, *epilogues)
             return

@@ -8,13 +8,14 @@ import math
 
 from ....dialects import tri
 from ....dialects.core.tensor import Shape, normalize_axis
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr, index_of, nest, place_dtype
 from ..kernels.loops import each
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
 from ..registry import template
 

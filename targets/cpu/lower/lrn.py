@@ -3,12 +3,13 @@
 import math
 
 from ....dialects import tri
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.approximation import exp, log
 from ..kernels.buffer import Buffer, Lanes, zero
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry
-from ..kernels.value import Value, compute_dtype, is_strict
+from ..kernels.value import Value, is_strict
 from ..kernels.value import math as math_dialect
 from ..registry import template
 

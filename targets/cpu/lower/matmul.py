@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import is_float
+from ...kernels.arithmetic import compute_dtype
 from ...strides import row_major
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
@@ -13,7 +14,7 @@ from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr
 from ..kernels.loops import each
 from ..kernels.panels import matrix_panel
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..registry import accepts, template
 from ..schedule.tiles import choose_tile
 

@@ -4,13 +4,14 @@ import math
 
 from ....dialects import tri
 from ....dialects.core.tensor import Shape, normalize_axis
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import splat
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, nest
 from ..kernels.strips import Element, Strip, each_strip
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
 from ..registry import template
 

@@ -2,13 +2,14 @@
 
 from ....dialects import cpu
 from ....dialects.core.tensor import DTYPES
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr
 from ..kernels.panels import LINE, StoredPanel
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..registry import template
 from ..schedule.costs import ALIASING
 from ..schedule.tiles import fit_tile

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 
 from ....dialects import tri
 from ....dialects.tri.window import Window
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest, for_each
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template

@@ -7,15 +7,16 @@ from itertools import groupby
 from ....dialects import tri
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES, Shape
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels import approximation
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest
 from ..kernels.loops import each
 from ..kernels.reduction import Element, Reduction
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template

@@ -12,13 +12,14 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.tensor import Array, numpy_dtype
 from ....dialects.tri.interpolation import Axis, Kernel
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, index_of, place_dtype
 from ..kernels.loops import each
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.windows import repeated
 from ..registry import template
 

@@ -4,15 +4,16 @@ from collections.abc import Callable
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, for_each, place_dtype, when
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.strips import strip_shape
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
 from ..registry import template
 

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import tri
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.approximation import exp, log
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr
 from ..kernels.strips import Strip, each_strip, strip_shape
-from ..kernels.value import Value, compute_dtype, is_strict
+from ..kernels.value import Value, is_strict
 from ..registry import template
 
 Finish = Callable[[Value, list[IndexExpr], Lanes | None], None]

@@ -8,7 +8,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES, Shape
 from ....dialects.cpu.winograd import TAPS
-from ..kernels.value import compute_dtype
+from ...kernels.arithmetic import compute_dtype
 
 
 @dataclass(frozen=True)

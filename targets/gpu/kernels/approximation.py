@@ -7,7 +7,7 @@ give limits.
 import math as constants
 from collections.abc import Sequence
 
-from ... import coefficients
+from ...kernels import coefficients
 from .value import Value
 
 FRACTION_BITS = {"f32": 23, "f64": 52}

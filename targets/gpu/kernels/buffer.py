@@ -7,9 +7,10 @@ from typing import Self
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape, Tensor
+from ...kernels.arithmetic import compute_dtype
 from ...strides import reshaped_strides
 from .coordinates import Coordinates, Window
-from .value import Value, compute_dtype, full, made
+from .value import Value, full, made
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from ....dialects.core.tensor import Tensor
 from ....dialects.tile.contraction import ACCUMULATORS
+from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import product_settings, vector_settings
 from ..schedule.product_blocks import Blocks, block_choices, split_count, vector_blocks
 from .builder import KernelBuilder
@@ -13,7 +14,7 @@ from .coordinates import Axis, Coordinates
 from .depth import SINGLE, Depth, Part
 from .epilogue import Epilogue
 from .factor import Factor, Read
-from .value import Value, compute_dtype, dot, full, scalar, zeros
+from .value import Value, dot, full, scalar, zeros
 
 FEW = 4
 """Up to so many rows are multiplied as vectors: blocks of `tile.dot` would be empty for most."""

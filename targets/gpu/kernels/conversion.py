@@ -1,35 +1,8 @@
-"""Conversions of numbers between element types; none leaves a result undefined."""
+"""Casts of values to element types."""
 
-import numpy as np
-
-from ....dialects.core.tensor import DTYPES, numpy_dtype
-from ...number import float_below
-from .value import Value, compute_dtype
-
-
-def convert(x: Value, dtype: str) -> Value:
-    """Convert to the compute type of an element type.
-
-    Floats lose their fraction on the way to an integer, stop at its bounds, and NaN becomes 0;
-    integers that do not fit wrap around; any non-zero value, NaN included, is true.
-    """
-    dtype = compute_dtype(dtype)
-    kind = DTYPES[dtype].kind
-    if x.dtype == dtype:
-        return x
-    if kind == "bool":
-        return x.not_equal(0)
-    return _float_to_int(x, dtype) if x.is_float and kind != "float" else x.cast(dtype)
-
-
-def _float_to_int(x: Value, dtype: str) -> Value:
-    """Convert a float to an integer type that is at least 32 bits wide, then to the one wanted."""
-    info = np.iinfo(numpy_dtype(dtype))
-    low, high = int(info.min), int(info.max)
-    limit = float_below(high, x.dtype)
-    inside = x.is_nan().select(x.like(0), x).maximum(low).minimum(limit)
-    whole = inside.cast(dtype if DTYPES[dtype].bits >= 32 else "i32").cast(dtype)
-    return whole if limit == high else x.greater(limit).select(whole.like(high), whole)
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
+from .value import Value
 
 
 def cast(x: Value, dtype: str) -> Value:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from itertools import product
 
+from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import direct_settings
 from ..schedule.product_blocks import direct_blocks
 from .builder import KernelBuilder
@@ -12,7 +13,7 @@ from .coordinates import Axis, Coordinates
 from .depth import unravel
 from .epilogue import Epilogue
 from .loop import loop
-from .value import Value, compute_dtype, scalar, zeros
+from .value import Value, scalar, zeros
 from .windows import Kernels, Windows
 
 UNROLLED = 9

@@ -9,12 +9,13 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape, Tensor
-from ..registry import lowering_of
+from ...kernels.arithmetic import compute_dtype
+from ..registry import TABLE
 from .buffer import Argument, Buffer
 from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
 from .spread import in_a_row, spread
-from .value import Value, compute_dtype, full
+from .value import Value, full
 
 Reader = Buffer | Callable[[list[Value]], Value]
 """The elements of a result: a buffer of its shape, or a function of the index per dimension."""
@@ -63,7 +64,7 @@ class Epilogue:
             known[value] = full(op.value.reshape(-1)[0].item(), dtype)
         for op in self.ops:
             numbers = [known[v] for v in op.operation.operands]
-            known[op.results[0]] = lowering_of(op).function(op, *numbers)
+            known[op.results[0]] = TABLE.lowering_of(op).function(op, *numbers)
         for value, out in self.outputs.items():
             out.store(known[value], at)
 

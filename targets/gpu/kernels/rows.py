@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ....dialects.core.tensor import Shape, Tensor
+from ...kernels.arithmetic import compute_dtype
 from ..schedule.candidates import row_settings
 from ..schedule.product_blocks import next_power
 from ..schedule.row_plan import RowPlan
@@ -13,7 +14,7 @@ from .builder import KernelBuilder
 from .coordinates import Axis, Coordinates
 from .loop import loop
 from .reductions import Reduction
-from .value import Value, compute_dtype, full, scalar
+from .value import Value, full, scalar
 
 ROWS, COLUMNS, PARTS = "ROWS", "COLUMNS", "PARTS"
 

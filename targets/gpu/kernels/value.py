@@ -11,17 +11,9 @@ import numpy as np
 from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
-from ....dialects.core.tensor import DTYPES, numpy_dtype
+from ....dialects.core.tensor import numpy_dtype
 from ....dialects.tile.types import Size, Tile, broadcast, plain_type
-from ...number import Arithmetic
-
-COMPUTE = {"f16": "f32", "bf16": "f32"}
-"""The type that elements of a storage type are computed in, where it is another one."""
-
-
-def compute_dtype(dtype: str) -> str:
-    """Return the type that elements of a type are computed in."""
-    return COMPUTE.get(dtype, dtype)
+from ...kernels.arithmetic import COMPUTE, Arithmetic
 
 
 class Value(Arithmetic["Value"]):
@@ -29,6 +21,7 @@ class Value(Arithmetic["Value"]):
 
     def __init__(self, value: ir.Value) -> None:
         self.value = value
+        self.dtype = self.tile.dtype
 
     # -- types --------------------------------------------------------------------------------
 
@@ -40,16 +33,8 @@ class Value(Arithmetic["Value"]):
         return type_
 
     @property
-    def dtype(self) -> str:
-        return self.tile.dtype
-
-    @property
     def shape(self) -> tuple[Size, ...]:
         return self.tile.shape
-
-    @property
-    def kind(self) -> str:
-        return DTYPES[self.dtype].kind
 
     def like(self, constant: float) -> "Value":
         """Make a constant of the same type, to broadcast."""
@@ -60,9 +45,6 @@ class Value(Arithmetic["Value"]):
         if isinstance(self.value, ir.OpResult):
             self.value.owner.location = ir.Location.name(name, context=self.value.owner.context)
         return self
-
-    def _other(self, other: "Value | float") -> "Value":
-        return other if isinstance(other, Value) else self.like(other)
 
     def _binary(self, other: "Value | float", function: str) -> "Value":
         return made(tile.Binary.build(self.value, self._other(other).value, function=function))
@@ -91,60 +73,16 @@ class Value(Arithmetic["Value"]):
     def __neg__(self) -> "Value":
         return self.apply("neg")
 
-    def maximum(self, other: "Value | float") -> "Value":
-        """Return the larger one; NaN when either is NaN."""
-        return self._binary(other, "max")
-
-    def minimum(self, other: "Value | float") -> "Value":
-        """Return the smaller one; NaN when either is NaN."""
-        return self._binary(other, "min")
-
     def abs(self) -> "Value":
         return self if self.kind in ("uint", "bool") else self.apply("abs")
-
-    # -- comparison ---------------------------------------------------------------------------
-
-    def equal(self, other: "Value | float") -> "Value":
-        return self._binary(other, "eq")
-
-    def not_equal(self, other: "Value | float") -> "Value":
-        return self._binary(other, "ne")
-
-    def less(self, other: "Value | float") -> "Value":
-        return self._binary(other, "lt")
-
-    def less_equal(self, other: "Value | float") -> "Value":
-        return self._binary(other, "le")
-
-    def greater(self, other: "Value | float") -> "Value":
-        return self._binary(other, "gt")
-
-    def greater_equal(self, other: "Value | float") -> "Value":
-        return self._binary(other, "ge")
 
     def is_nan(self) -> "Value":
         return self.not_equal(self)
 
     # -- bits and choice ----------------------------------------------------------------------
 
-    def logical_and(self, other: "Value | float") -> "Value":
-        return self._binary(other, "and")
-
-    def logical_or(self, other: "Value | float") -> "Value":
-        return self._binary(other, "or")
-
-    def logical_xor(self, other: "Value | float") -> "Value":
-        return self._binary(other, "xor")
-
     def invert(self) -> "Value":
         return self.apply("not")
-
-    def shift_left(self, other: "Value | float") -> "Value":
-        return self._binary(other, "shift_left")
-
-    def shift_right(self, other: "Value | float") -> "Value":
-        """Shift right: zeros come in for unsigned numbers, copies of the sign for signed ones."""
-        return self._binary(other, "shift_right")
 
     def select(self, if_true: "Value", if_false: "Value | float") -> "Value":
         """Choose by this condition (i1), element by element."""

@@ -3,8 +3,8 @@
 import math as constants
 
 from ....dialects import tri
+from ...kernels.conversion import convert
 from ..kernels import approximation
-from ..kernels.conversion import convert
 from ..kernels.value import Value
 from ..registry import elementwise
 

@@ -12,12 +12,13 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import Tensor
 from ....dialects.tri.attention import fills_of
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.value import Value, block_size, compute_dtype, dot, full, scalar, zeros
+from ..kernels.value import Value, block_size, dot, full, scalar, zeros
 from ..registry import accepts, template
 from ..schedule.attention_plan import (
     KEYS_MULTIPLE,

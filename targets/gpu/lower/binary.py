@@ -3,10 +3,10 @@
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import DTYPES
-from ...elementwise import constant_exponent
+from ...kernels.conversion import convert
+from ...kernels.elementwise import constant_exponent
 from ..kernels import trigonometry
 from ..kernels.approximation import with_sign_of
-from ..kernels.conversion import convert
 from ..kernels.power import EASY_POWERS, integer_power, power, snapped
 from ..kernels.remainder import quotient, remainder
 from ..kernels.value import Value

@@ -2,7 +2,7 @@
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ...elementwise import SHARED
+from ...kernels.elementwise import SHARED
 from ..kernels.conversion import cast, reinterpret
 from ..kernels.value import Value
 from ..registry import elementwise

@@ -6,13 +6,14 @@ from itertools import product
 
 from ....dialects import tri
 from ....dialects.core.tensor import DTYPES
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.approximation import round_to_even
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
-from ..kernels.value import Value, compute_dtype, scalar
+from ..kernels.value import Value, scalar
 from ..registry import template
 from ..schedule.candidates import rectangle_settings
 from ..schedule.product_blocks import next_power

@@ -16,7 +16,7 @@ from ..kernels.buffer import Argument, Buffer, Computed, constant_buffer
 from ..kernels.builder import Kernel, KernelBuilder
 from ..kernels.epilogue import Epilogue, Reader, emit_indexed
 from ..kernels.value import Value
-from ..registry import is_elementwise, lowering_of
+from ..registry import TABLE
 
 WORDS = 4
 """How many ops of a group its kernel is named after."""
@@ -49,7 +49,7 @@ class _Body:
             op.y: op for op in body if isinstance(op, tri.Constant)
         }
         self.work = [op for op in body if not isinstance(op, tri.Constant)]
-        anchors = (i for i, op in enumerate(self.work) if not is_elementwise(op))
+        anchors = (i for i, op in enumerate(self.work) if not TABLE.is_elementwise(op))
         self.anchor = next(anchors, None)
         self.inputs: Mapping[ir.Value, Buffer] = {
             v: self._argument(v, self._name(v)) for v in inputs
@@ -79,7 +79,7 @@ class _Body:
     def _anchored(self, anchor: Op, following: Sequence[Op]) -> None:
         epilogues = [self._epilogue(value, following) for value in anchor.results]
         operands = [self._buffers(group) for group in anchor.operand_groups()]
-        lowering = lowering_of(anchor)
+        lowering = TABLE.lowering_of(anchor)
         if lowering.kind == "template":
             lowering.function(anchor, self.kernel, *operands, *epilogues)
             return
@@ -140,7 +140,7 @@ class _Body:
         known = dict(zip(leaves, numbers, strict=True))
         for op in self._needed(value):
             operands = [known[v] for v in op.operation.operands]
-            known[op.results[0]] = lowering_of(op).function(op, *operands)
+            known[op.results[0]] = TABLE.lowering_of(op).function(op, *operands)
         return known[value]
 
 

@@ -4,6 +4,7 @@ import math
 
 from ....dialects import tri
 from ....dialects.core.tensor import Shape, Tensor, normalize_axis
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
@@ -11,7 +12,7 @@ from ..kernels.epilogue import Epilogue
 from ..kernels.normalization import change_rows
 from ..kernels.reductions import Moments, SimpleReduction
 from ..kernels.rows import Columns, Layout, Rows, combine_parts, reduce_parts
-from ..kernels.value import Value, compute_dtype, full
+from ..kernels.value import Value, full
 from ..registry import indexed, template
 from ..schedule.product_blocks import next_power
 from ..schedule.row_plan import RowPlan, change_plan, normalization_plan

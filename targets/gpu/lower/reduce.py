@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from ....dialects import tri
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
 from ..kernels.reductions import LogSumExp, Reduction, SimpleReduction
 from ..kernels.rows import Columns, Layout, reduce_rows
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..registry import template
 from ..schedule.row_plan import reduction_plan
 

@@ -13,12 +13,13 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.tensor import Array, numpy_dtype
 from ....dialects.tri.interpolation import Axis, Kernel
+from ...kernels.arithmetic import compute_dtype
+from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
-from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.value import Value, aligned, compute_dtype, full, scalar
+from ..kernels.value import Value, aligned, full, scalar
 from ..registry import template
 
 UNROLLED = 16

@@ -3,6 +3,7 @@
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
@@ -10,7 +11,7 @@ from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
 from ..kernels.reductions import ArgReduction, SimpleReduction, extreme_value
 from ..kernels.rows import Layout, Rows
-from ..kernels.value import Value, compute_dtype, full, scalar
+from ..kernels.value import Value, full, scalar
 from ..registry import accepts, template
 from ..schedule.row_plan import WHOLE_ROW, scan_plan, whole_plan
 from .reduce import SUMS, reduce_dims

@@ -2,13 +2,14 @@
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.normalization import change_rows
 from ..kernels.reductions import ArgReduction, LogSumExp
 from ..kernels.rows import Columns
-from ..kernels.value import Value, compute_dtype
+from ..kernels.value import Value
 from ..registry import template
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from .....dialects import cpu
 from .....dialects.core.tensor import Shape
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Rows
@@ -12,7 +13,7 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
 from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Value, compute_dtype
+from ...kernels.value import Value
 from ...kernels.windows import Axis
 from ...registry import indexed, template
 from ...schedule.costs import KEPT_BYTES

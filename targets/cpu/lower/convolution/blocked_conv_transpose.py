@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import cpu
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
@@ -11,7 +12,7 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
 from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Value, compute_dtype
+from ...kernels.value import Value
 from ...registry import template
 from ...schedule.tiles import fit_tile
 from .blocked import ImageReader

@@ -6,6 +6,7 @@ from typing import Any
 
 from .....dialects import tri
 from .....dialects.core.tensor import Shape
+from ....kernels.arithmetic import compute_dtype
 from ....strides import row_major
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -14,7 +15,7 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, nest, place_dtype, unravel
 from ...kernels.loops import each
 from ...kernels.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
-from ...kernels.value import Value, arith, compute_dtype
+from ...kernels.value import Value, arith
 from ...kernels.windows import (
     LINE,
     Axis,

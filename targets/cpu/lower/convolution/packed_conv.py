@@ -3,12 +3,12 @@
 import math
 
 from .....dialects import cpu
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Left, packed_rows
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr
-from ...kernels.value import compute_dtype
 from ...kernels.windows import window_axes
 from ...registry import template
 from ...schedule.tiles import block_tile

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from .....dialects import cpu, tri
 from .....dialects.core.tensor import Tensor
+from ....kernels.arithmetic import compute_dtype
 from ...kernels.approximation import sigmoid, tanh
 from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, for_each
-from ...kernels.value import Value, compute_dtype
+from ...kernels.value import Value
 
 ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Relu": lambda x: x.maximum(0),

@@ -1,4 +1,4 @@
-"""Derive the coefficients of `targets/coefficients.py`: run this file to print them.
+"""Derive the coefficients of `targets/kernels/coefficients.py`: run this file to print them.
 
 Remez' exchange for rationals p/q, least maximum of |weight * (p/q - f)| on [0 or low, high].
 For given reference points the levelled error is an eigenvalue: with Z spanning the left null

@@ -13,13 +13,13 @@ from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.elf import load_objects
-from trivium.targets import coefficients
 from trivium.targets.cpu.kernels import approximation, trigonometry
 from trivium.targets.cpu.kernels.buffer import Lanes
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
 from trivium.targets.cpu.kernels.epilogue import each_vector
 from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.value import Value, strict_numbers
+from trivium.targets.kernels import coefficients
 
 Exact = Callable[[Array], Array]
 

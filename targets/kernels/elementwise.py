@@ -6,12 +6,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..dialects import tri
-from ..dialects.core.attributes import tensor_of
-from ..dialects.core.mlir import ir
-from ..dialects.core.op import Op, view
-from ..dialects.core.tensor import numpy_dtype
-from .number import Arithmetic
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import Op, view
+from ...dialects.core.tensor import numpy_dtype
+from .arithmetic import Arithmetic
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Number = Arithmetic[Any]

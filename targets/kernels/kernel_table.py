@@ -1,0 +1,61 @@
+"""`KernelTable`: the lowerings of a target that generates kernels, each of one of three kinds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from ...dialects.core.op import Op
+from ..lowering_table import LoweringTable
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Kind = Literal["elementwise", "indexed", "template"]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """Hold the function that emits the code of an op, and the kind of that function.
+
+    - `elementwise`: `f(op, *values) -> Value`; fuses into any kernel.
+    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that views the operand in
+      the result's shape, or a function from the index along each dimension to a `Value`; the
+      framework emits the loops or the grid.
+    - `template`: `f(op, kernel, *buffers, *epilogues)` emits its own loops or its own grid, and
+      passes its results to one `Epilogue` per result.
+    """
+
+    kind: Kind
+    function: Callable[..., Any]
+
+
+class KernelTable(LoweringTable):
+    """Map op classes to a `Lowering` each, registered by the decorator of its kind."""
+
+    def elementwise(self, *classes: type[Op]) -> Callable[[Function], Function]:
+        """Register a lowering that computes one element from the elements at the same index."""
+        return self._register("elementwise", classes)
+
+    def indexed(self, *classes: type[Op]) -> Callable[[Function], Function]:
+        """Register a lowering that maps the indices of a result to elements of the operands."""
+        return self._register("indexed", classes)
+
+    def template(self, *classes: type[Op]) -> Callable[[Function], Function]:
+        """Register a lowering that emits its own loops or its own grid."""
+        return self._register("template", classes)
+
+    def _register(
+        self, kind: Kind, classes: tuple[type[Op], ...]
+    ) -> Callable[[Function], Function]:
+        def register(function: Function) -> Function:
+            self.lowers(*classes)(Lowering(kind, function))
+            return function
+
+        return register
+
+    def lowering_of(self, op: Op) -> Lowering:
+        """Return the lowering of an op that the target accepts."""
+        lowering: Lowering = self.lowerings[type(op)]
+        return lowering
+
+    def is_elementwise(self, op: Op) -> bool:
+        """Return whether the lowering of an op fuses into any kernel."""
+        return self.lowering_of(op).kind == "elementwise"
