@@ -89,6 +89,10 @@ class Arithmetic(Generic[V]):
     def abs(self) -> V:
         raise NotImplementedError
 
+    def apply(self, function: str) -> V:
+        """Apply an elementary function of the dialect that the target emits, such as "sqrt"."""
+        raise NotImplementedError
+
     # -- comparison ---------------------------------------------------------------------------
 
     def equal(self, other: V | float) -> V:

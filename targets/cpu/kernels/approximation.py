@@ -9,13 +9,13 @@ library, and round once.
 """
 
 import math as constants
-from collections.abc import Sequence
 
 from ....dialects.core.mlir import ir
-from ...kernels import coefficients
+from ...kernels import approximation, coefficients
+from ...kernels.approximation import polynomial
 from ...kernels.conversion import convert
 from .conversion import widened
-from .value import Value, llvm, math
+from .value import Value, llvm
 
 _LOG2_E = 1 / constants.log(2)
 _LN2_HIGH = 45426 / 2**16
@@ -25,15 +25,6 @@ _ROUNDER = 1.5 * 2**23
 """Added to a small f32 and taken off again, this rounds to the nearest whole number."""
 
 
-def polynomial(x: Value, coefficients: Sequence[float]) -> Value:
-    """Evaluate a polynomial whose constant term comes first, by Horner's rule."""
-    *lower, top = coefficients
-    result = x.like(top)
-    for coefficient in reversed(lower):
-        result = result.fma(x, coefficient)
-    return result
-
-
 @widened
 def exp(x: Value) -> Value:
     """Compute e to the power x. f32: at most 1.1 ULP, gradual underflow included.
@@ -41,7 +32,7 @@ def exp(x: Value) -> Value:
     x = n ln 2 + r with a whole n and |r| <= ln 2 / 2, and exp(x) = 2^n (1 + r + r^2 P(r)).
     """
     if x.dtype == "f64":
-        return x.apply(math.exp)
+        return x.apply("exp")
     x = x.maximum(-110.0).minimum(90.0)
     shifted = x.fma(_LOG2_E, _ROUNDER)
     n = shifted - _ROUNDER
@@ -81,7 +72,7 @@ def expm1(x: Value) -> Value:
 def log(x: Value) -> Value:
     """Compute the natural logarithm. f32: at most 1 ULP, of denormals too."""
     if x.dtype == "f64":
-        return x.apply(math.log)
+        return x.apply("log")
     tiny = x.less(2.0**-126)
     result = _log_of_normal(tiny.select(x * 2.0**25, x), tiny.select(x.like(-25), 0))
     result = x.equal(float("inf")).select(x, result)
@@ -114,25 +105,13 @@ def _split(x: Value) -> tuple[Value, Value]:
 @widened
 def log1p(x: Value) -> Value:
     """Compute log(1 + x), without cancellation near zero. f32: at most 2 ULP."""
-    rounded = x + 1
-    lost = x - (rounded - 1)
-    result = log(rounded) + lost / rounded.maximum(2.0**-60)  # zero too divides zero
-    return x.equal(float("inf")).select(x, x.equal(0).select(x, result))
+    return approximation.log1p(x, log)
 
 
 @widened
 def tanh(x: Value) -> Value:
-    """Compute the hyperbolic tangent, never beyond 1. f32: at most 5 ULP.
-
-    x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
-    """
-    if x.dtype == "f64":
-        return x.apply(math.tanh)
-    x = x.maximum(-9.02).minimum(9.02)
-    square = x * x
-    above = polynomial(square, coefficients.TANH_ABOVE)
-    y = x * above / polynomial(square, coefficients.TANH_BELOW)
-    return y.maximum(-1).minimum(1)
+    """Compute the hyperbolic tangent, never beyond 1. f32: at most 5 ULP."""
+    return x.apply("tanh") if x.dtype == "f64" else approximation.tanh_f32(x)
 
 
 @widened
@@ -142,7 +121,7 @@ def erf(x: Value) -> Value:
     x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
     """
     if x.dtype == "f64":
-        return x.apply(math.erf)
+        return x.apply("erf")
     x = x.maximum(-3.93).minimum(3.93)
     square = x * x
     above = polynomial(square, coefficients.ERF_ABOVE)

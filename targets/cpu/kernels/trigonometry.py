@@ -3,19 +3,18 @@
 `targets/kernels/coefficients.py` has the coefficients; `approximation` defines the errors.
 """
 
-import math as constants
-from collections.abc import Callable
+import math
 from typing import Any
 
 from ....dialects.core.mlir import ir
 from ...kernels import coefficients
+from ...kernels.approximation import polynomial
 from ...kernels.conversion import convert
-from .approximation import polynomial
 from .conversion import widened
 from .index import choose
-from .value import Value, math, vector
+from .value import Value, vector
 
-_HALF_PI_HIGH = constants.pi / 2
+_HALF_PI_HIGH = math.pi / 2
 _HALF_PI_LOW = 6.123233995736766e-17
 """The parts of pi / 2, to 106 bits."""
 
@@ -25,16 +24,16 @@ _HUGE = 2.0**40
 @widened
 def sin(x: Value) -> Value:
     """Compute the sine of radians. f32: at most 2 ULP."""
-    return _periodic(x, math.sin, 0)
+    return _periodic(x, "sin", 0)
 
 
 @widened
 def cos(x: Value) -> Value:
     """Compute the cosine of radians. f32: at most 2 ULP."""
-    return _periodic(x, math.cos, 1)
+    return _periodic(x, "cos", 1)
 
 
-def _periodic(x: Value, function: Callable[[Any], Any], phase: int) -> Value:
+def _periodic(x: Value, function: str, phase: int) -> Value:
     """Compute sin(x + phase pi / 2); huge numbers go to the C library, all lanes together."""
     if x.dtype == "f64":
         return x.apply(function)
@@ -54,9 +53,9 @@ def _all(condition: Value) -> Value:
 def _near(x: Value, phase: int) -> Value:
     """Reduce to x = n pi / 2 + r with a whole n and |r| <= pi / 4; the quadrant is n mod 4."""
     wide = convert(x, "f64")
-    n = (wide * (1 / _HALF_PI_HIGH)).apply(math.roundeven)
+    n = (wide * (1 / _HALF_PI_HIGH)).apply("roundeven")
     r = convert(n.fma(-_HALF_PI_LOW, n.exact_fma(-_HALF_PI_HIGH, wide)), "f32")
-    quadrant = convert(n - (n * 0.25).apply(math.floor) * 4, "i32") + phase
+    quadrant = convert(n - (n * 0.25).apply("floor") * 4, "i32") + phase
     square = r * r
     sine = (square * r).fma(polynomial(square, coefficients.SIN), r)
     cosine = (square * square).fma(polynomial(square, coefficients.COS), square.fma(-0.5, 1.0))

@@ -5,7 +5,7 @@ current insertion point. The same lowering serves scalars and vectors, since MLI
 does. Elements that the vector units do not compute in (f16, bf16) are f32 here.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -233,9 +233,9 @@ class Value(Arithmetic["Value"]):
         """Reinterpret the bits as another element type of the same width."""
         return Value(arith.bitcast(self.shaped(dtype), self.ssa), dtype)
 
-    def apply(self, function: Callable[[Any], Any]) -> "Value":
-        """Apply an op of the `math` dialect."""
-        return self.with_ssa(function(self.ssa))
+    def apply(self, function: str) -> "Value":
+        """Apply an op of the `math` dialect: one instruction, or a call of the C library."""
+        return self.with_ssa(getattr(math, function)(self.ssa))
 
 
 def shaped_like(type_: ir.Type, element: ir.Type) -> ir.Type:

@@ -1,11 +1,59 @@
-"""Lowerings of the choice between elements and of casts."""
+"""Lowerings of elementwise ops of one tensor: elementary functions, casts and GELU.
+
+`targets/kernels/lower/` has the other elementwise lowerings, which all targets share.
+"""
+
+import math
+from collections.abc import Callable
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ...kernels.elementwise import SHARED
-from ..kernels.conversion import cast, reinterpret
+from ....dialects.core.op import Op
+from ...kernels.lower.elementwise import register_elementwise
+from ..kernels import approximation, trigonometry
+from ..kernels.conversion import cast, reinterpret, widened
 from ..kernels.value import Value
-from ..registry import elementwise
+from ..registry import TABLE, elementwise
+
+MATH: dict[type[Op], str] = {
+    tri.Acos: "acos",
+    tri.Acosh: "acosh",
+    tri.Asin: "asin",
+    tri.Asinh: "asinh",
+    tri.Atan: "atan",
+    tri.Atanh: "atanh",
+    tri.Ceil: "ceil",
+    tri.Cosh: "cosh",
+    tri.Floor: "floor",
+    tri.Round: "roundeven",
+    tri.Sinh: "sinh",
+    tri.Tan: "tan",
+    tri.Trunc: "trunc",
+}
+"""Ops that are one op of the `math` dialect."""
+
+
+def _by_math(name: str) -> Callable[[Value], Value]:
+    return widened(lambda x: x.apply(name))
+
+
+FUNCTIONS: dict[type[Op], Callable[[Value], Value]] = {
+    tri.Cos: trigonometry.cos,
+    tri.Erf: approximation.erf,
+    tri.Exp: approximation.exp,
+    tri.Expm1: approximation.expm1,
+    tri.Log: approximation.log,
+    tri.Log1p: approximation.log1p,
+    tri.Rsqrt: widened(lambda x: 1 / x.apply("sqrt")),
+    tri.Sigmoid: approximation.sigmoid,
+    tri.Sin: trigonometry.sin,
+    tri.Softplus: approximation.softplus,
+    tri.Sqrt: lambda x: x.apply("sqrt"),
+    tri.Tanh: approximation.tanh,
+    **{op: _by_math(name) for op, name in MATH.items()},
+}
+
+register_elementwise(TABLE, FUNCTIONS, widened)
 
 
 @elementwise(tri.Cast)
@@ -18,5 +66,21 @@ def lower_bit_cast(op: tri.BitCast, x: Value) -> Value:
     return reinterpret(x, tensor_of(op.x.type).dtype, op.to)
 
 
-for _op, _function in SHARED.items():
-    elementwise(_op)(_function)
+@elementwise(tri.Gelu)
+@widened
+def lower_gelu(op: tri.Gelu, x: Value) -> Value:
+    if x.dtype == "f64":
+        return _gelu_by_library(op, x)
+    half = x * 0.5
+    if op.approximate == "none":
+        return half.fma(approximation.erf(x * math.sqrt(0.5)), half)
+    inner = (x * x * x).fma(0.044715, x) * math.sqrt(2 / math.pi)
+    return half.fma(approximation.tanh(inner), half)
+
+
+def _gelu_by_library(op: tri.Gelu, x: Value) -> Value:
+    """Compute the tail of the distribution directly: 1 minus the rest would cancel."""
+    if op.approximate == "none":
+        return x * 0.5 * (x * -math.sqrt(0.5)).apply("erfc")
+    inner = (x * x * x).fma(0.044715, x) * math.sqrt(8 / math.pi)
+    return x * approximation.sigmoid(inner)

@@ -13,7 +13,6 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, for_each, index_of, place_dtype
 from ..kernels.value import Value
-from ..kernels.value import math as math_dialect
 from ..registry import template
 
 _CUBIC = -0.75
@@ -80,13 +79,13 @@ def _taps(op: tri.GridSample, point: Value, size: int) -> list[Tap]:
     else:
         at, low, high = ((point + 1) * size - 1) / 2, -0.5, size - 0.5
     if op.mode == "nearest":
-        at = at.apply(math_dialect.roundeven)
+        at = at.apply("roundeven")
     if op.mode != "cubic":
         at = _inside(at, low, high, size, op.padding_mode)
     reach = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}[op.mode]
     taps: list[Tap] = []
     for offset in range(*reach):
-        tap = at.apply(math_dialect.floor) + offset
+        tap = at.apply("floor") + offset
         weight = (
             _cubic((tap - at).abs()) if op.mode == "cubic" else (1 - (tap - at).abs()).maximum(0)
         )

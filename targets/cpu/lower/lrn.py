@@ -42,11 +42,11 @@ def _divide_by_power(x: Value, base: Value, exponent: float) -> Value:
     """Compute x / base ** exponent, which is NaN for a negative base and a broken exponent."""
     if exponent == 1:
         return x / base
-    root = base.apply(math_dialect.sqrt)
+    root = base.apply("sqrt")
     if exponent == 0.5:
         return x / root
     if exponent == 0.75:
-        return x / (root * root.apply(math_dialect.sqrt))
+        return x / (root * root.apply("sqrt"))
     if x.dtype == "f32" and not is_strict() and not exponent.is_integer():
         return x * exp(log(base) * -exponent)
     power = base.like(exponent)

@@ -12,7 +12,6 @@ from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, nest
 from ..kernels.strips import Element, Strip, each_strip
 from ..kernels.value import Value
-from ..kernels.value import math as math_dialect
 from ..registry import template
 
 
@@ -137,7 +136,7 @@ def lower_batch_norm(
 
     def element(at: list[IndexExpr], lanes: Lanes | None) -> None:
         channel = [at[1]]
-        slope = scale.load(channel) / (var.load(channel) + op.epsilon).apply(math_dialect.sqrt)
+        slope = scale.load(channel) / (var.load(channel) + op.epsilon).apply("sqrt")
         term = bias.load(channel) - mean.load(channel) * slope
         value = source.load(at, lanes)
         if lanes is not None:
@@ -181,7 +180,7 @@ def _inverse_deviation(s: Strip, load: Element, dtype: str, epsilon: float) -> V
         return value * value
 
     squares = s.reduce("add", square, dtype)
-    return 1 / (squares * (1 / s.length) + epsilon).apply(math_dialect.sqrt)
+    return 1 / (squares * (1 / s.length) + epsilon).apply("sqrt")
 
 
 def _affine(

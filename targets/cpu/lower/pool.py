@@ -87,7 +87,7 @@ def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Epilogue)
 
     def root(n: Value, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         if op.p <= 2:
-            return n if op.p == 1 else n.apply(math_dialect.sqrt)
+            return n if op.p == 1 else n.apply("sqrt")
         return n.with_ssa(math_dialect.powf(n.ssa, n.like(1 / op.p).ssa))
 
     _pool(op, kernel, x, y, Reduction("add", compute_dtype(x.dtype), power), root)

@@ -17,7 +17,6 @@ from ..kernels.index import IndexExpr, carry, carry_nest
 from ..kernels.loops import each
 from ..kernels.reduction import Element, Reduction
 from ..kernels.value import Value
-from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template
 
@@ -133,7 +132,7 @@ def _square(x: Value) -> Value:
 
 
 def _root(total: Value) -> Value:
-    return total.apply(math_dialect.sqrt)
+    return total.apply("sqrt")
 
 
 _REDUCTIONS: dict[type[Op], Callable[[str], Reduction]] = {

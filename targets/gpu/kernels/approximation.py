@@ -4,22 +4,11 @@ They are good to a few units in the last place, for f32 and for f64. NaN gives N
 give limits.
 """
 
-import math as constants
-from collections.abc import Sequence
-
-from ...kernels import coefficients
+from ...kernels import approximation, coefficients
+from ...kernels.approximation import polynomial
 from .value import Value
 
 FRACTION_BITS = {"f32": 23, "f64": 52}
-
-
-def polynomial(x: Value, factors: Sequence[float]) -> Value:
-    """Evaluate a polynomial whose constant term comes first, by Horner's rule."""
-    *lower, top = factors
-    result = x.like(top)
-    for factor in reversed(lower):
-        result = result * x + factor
-    return result
 
 
 def sign_bit(x: Value) -> Value:
@@ -64,24 +53,15 @@ def expm1(x: Value) -> Value:
 
 def log1p(x: Value) -> Value:
     """Compute log(1 + x), without cancellation near zero."""
-    rounded = x + 1
-    lost = x - (rounded - 1)
-    result = rounded.apply("log") + lost / rounded.maximum(2.0**-60)  # zero too divides zero
-    return x.equal(constants.inf).select(x, x.equal(0).select(x, result))
+    return approximation.log1p(x, lambda y: y.apply("log"))
 
 
 def tanh(x: Value) -> Value:
-    """Compute the hyperbolic tangent, never beyond 1.
-
-    f32: x P(x^2) / Q(x^2), with x held at a bound from where on that is 1.
-    """
+    """Compute the hyperbolic tangent, never beyond 1."""
     if x.dtype == "f64":
         e = expm1(x.abs().minimum(40) * 2)
         return with_sign_of(e / (e + 2), x)
-    x = x.maximum(-9.02).minimum(9.02)
-    square = x * x
-    above = polynomial(square, coefficients.TANH_ABOVE)
-    return (x * above / polynomial(square, coefficients.TANH_BELOW)).maximum(-1).minimum(1)
+    return approximation.tanh_f32(x)
 
 
 def sigmoid(x: Value) -> Value:

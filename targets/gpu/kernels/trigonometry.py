@@ -5,7 +5,8 @@ Source of the arc tangent: Moshier, Methods and programs for mathematical functi
 
 import math as constants
 
-from .approximation import polynomial, sign_bit, with_sign_of
+from ...kernels.approximation import polynomial
+from .approximation import sign_bit, with_sign_of
 from .value import Value
 
 _ATAN_F32 = (-3.33329491539e-1, 1.99777106478e-1, -1.38776856032e-1, 8.05374449538e-2)

@@ -1,15 +1,17 @@
 """Lowerings of arithmetic of two tensors."""
 
+from collections.abc import Sequence
+
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.tensor import DTYPES
 from ...kernels.conversion import convert
-from ...kernels.elementwise import constant_exponent
+from ...kernels.lower.power import Step, constant_exponent, easy_power, integer_power
 from ..kernels import trigonometry
 from ..kernels.approximation import with_sign_of
-from ..kernels.power import EASY_POWERS, integer_power, power, snapped
+from ..kernels.loop import loop
+from ..kernels.power import power, snapped
 from ..kernels.remainder import quotient, remainder
-from ..kernels.value import Value
+from ..kernels.value import Value, aligned
 from ..registry import accepts, elementwise
 
 
@@ -43,30 +45,16 @@ def lower_atan2(op: tri.Atan2, a: Value, b: Value) -> Value:
 @elementwise(tri.Pow)
 def lower_pow(op: tri.Pow, a: Value, b: Value) -> Value:
     if not a.is_float and not b.is_float:
-        return integer_power(a, b)
-    known = constant_exponent(op)
-    if a.is_float and known in EASY_POWERS:
-        return EASY_POWERS[known](a)
+        return integer_power(a, b, _loop)
+    easy = easy_power(a, constant_exponent(op)) if a.is_float else None
+    if easy is not None:
+        return easy
     result = power(convert(a, "f64"), convert(b, "f64"))
     return convert(result if a.is_float else snapped(result), a.dtype)
 
 
-@elementwise(tri.ShiftLeft)
-def lower_shift_left(op: tri.ShiftLeft, a: Value, b: Value) -> Value:
-    fits = _is_shift(b)
-    return fits.select(a.shift_left(fits.select(b, 0)), 0)
+def _loop(trips: int, start: Sequence[Value], step: Step[Value]) -> list[Value]:
+    def body(_: Value, result: Value, factor: Value, rest: Value) -> list[Value]:
+        return step(result, factor, rest)
 
-
-@elementwise(tri.ShiftRight)
-def lower_shift_right(op: tri.ShiftRight, a: Value, b: Value) -> Value:
-    # A shift by all bits or more is two shifts by all bits but one.
-    most = DTYPES[a.dtype].bits - 1
-    fits = _is_shift(b)
-    far = a.shift_right(most).shift_right(most)
-    return fits.select(a.shift_right(fits.select(b, 0)), far)
-
-
-def _is_shift(b: Value) -> Value:
-    """Test that a shift leaves a bit of the number."""
-    bits = DTYPES[b.dtype].bits
-    return b.cast(f"ui{bits}").less(bits)
+    return loop(0, trips, 1, aligned(*start), body)
