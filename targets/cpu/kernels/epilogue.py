@@ -1,14 +1,12 @@
 """`Epilogue`: stores a kernel's results, through the elementwise ops that follow the anchor."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 
-from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype
+from ...kernels.epilogue import GroupEpilogue
 from ...strides import collapsed_shape
 from ..registry import TABLE
 from .buffer import Buffer, Lanes, tail_mask
@@ -25,29 +23,20 @@ Reader = Callable[[list[IndexExpr]], Value]
 VectorReader = Callable[[list[IndexExpr], Lanes | None], Value | None]
 
 
-@dataclass(frozen=True)
-class Epilogue:
-    """Apply the elementwise ops that follow an anchor to its result, in registers, and store it.
+class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
+    """Apply the ops that follow an anchor in registers; elements may come in any order.
 
-    `value` is that result (None in a group of elementwise ops only); `ops` are the ops that follow;
-    `leaves` are the other buffers that they read, viewed under `shape`; `outputs` are the values to
-    store. Elements may come in any order. A template may work on another shape (`reshape`) that
-    has the same elements in the same row-major order.
+    A template may work on another shape (`reshape`) that has the same elements in the same
+    row-major order.
     """
-
-    kernel: KernelBuilder
-    shape: Shape
-    value: ir.Value | None
-    ops: Sequence[Op]
-    constants: Mapping[ir.Value, tri.Constant]
-    leaves: Mapping[ir.Value, Buffer]
-    outputs: Mapping[ir.Value, Buffer]
 
     def reshape(self, shape: Shape) -> "Epilogue":
         """View the elements under another shape, to which indices and lanes refer from then on."""
-        leaves = {v: self.kernel.reshaped(leaf, shape) for v, leaf in self.leaves.items()}
-        outputs = {v: _reshaped(out, shape) for v, out in self.outputs.items()}
-        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+        return self.viewed(
+            shape,
+            lambda leaf: self.kernel.reshaped(leaf, shape),
+            lambda out: _reshaped(out, shape),
+        )
 
     def can_reshape(self, shape: Shape) -> bool:
         """Return whether the outputs can be viewed under another shape without a copy."""
@@ -56,9 +45,11 @@ class Epilogue:
     def window(self, starts: Sequence[int], shape: Shape) -> "Epilogue":
         """View a box of the elements: index 0 then refers to `starts`."""
         steps = [1] * len(shape)
-        leaves = {v: leaf.slice(starts, shape, steps) for v, leaf in self.leaves.items()}
-        outputs = {v: out.slice(starts, shape, steps) for v, out in self.outputs.items()}
-        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+
+        def box(buffer: Buffer) -> Buffer:
+            return buffer.slice(starts, shape, steps)
+
+        return self.viewed(shape, box, box)
 
     def collapsed(self, *others: Buffer) -> Shape:
         """Return the shape of fewest dimensions that all buffers, and `others`, allow."""
@@ -71,8 +62,7 @@ class Epilogue:
     @property
     def dtype(self) -> str:
         """The element type of the anchor's result."""
-        assert self.value is not None, "a group of elementwise ops has no anchor"
-        return tensor_of(self.value.type).dtype
+        return self.tensor.dtype
 
     @property
     def dtypes(self) -> list[str]:
@@ -84,16 +74,12 @@ class Epilogue:
         self, value: Value | None, indices: Sequence[IndexExpr], lanes: Lanes | None = None
     ) -> None:
         """Apply the ops to one element, or to neighbours along the last dimension, and store."""
-        known: dict[ir.Value, Value] = {}
-        if self.value is not None and value is not None:
-            known[self.value] = value
-        for result, leaf in self.leaves.items():
-            known[result] = leaf.load(indices, lanes)
-        for result, op in self.constants.items():
-            known[result] = _splat(op, lanes)
-        for op in self.ops:
-            operands = [known[v] for v in op.operation.operands]
-            known[op.results[0]] = TABLE.lowering_of(op).function(op, *operands)
+        known = self.computed(
+            TABLE,
+            value,
+            lambda leaf: leaf.load(indices, lanes),
+            lambda constant, dtype: _repeated(constant, dtype, lanes),
+        )
         for result, out in self.outputs.items():
             out.store(known[result], indices, lanes)
 
@@ -176,12 +162,6 @@ def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
     view = buffer.restride(shape)
     assert view is not None, "an output is contiguous: its elements allow the shape"
     return view
-
-
-def _splat(op: tri.Constant, lanes: Lanes | None) -> Value:
-    """Emit a one-element constant as a scalar or as a vector of copies."""
-    dtype = compute_dtype(tensor_of(op.y.type).dtype)
-    return _repeated(op.value.reshape(-1)[0].item(), dtype, lanes)
 
 
 def _repeated(value: float, dtype: str, lanes: Lanes | None) -> Value:

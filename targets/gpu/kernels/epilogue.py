@@ -1,15 +1,10 @@
 """`Epilogue`: stores a kernel's results, through the elementwise ops that follow the anchor."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Shape, Tensor
-from ...kernels.arithmetic import compute_dtype
+from ....dialects.core.tensor import Shape
+from ...kernels.epilogue import GroupEpilogue
 from ..registry import TABLE
 from .buffer import Argument, Buffer
 from .builder import KernelBuilder
@@ -21,22 +16,8 @@ Reader = Buffer | Callable[[list[Value]], Value]
 """The elements of a result: a buffer of its shape, or a function of the index per dimension."""
 
 
-@dataclass(frozen=True)
-class Epilogue:
-    """Apply the elementwise ops that follow an anchor to tiles of its result, and store them.
-
-    `value` is that result (None in a group of elementwise ops only); `ops` are the ops that follow;
-    `leaves` are the other buffers that they read, viewed under `shape`; `outputs` are the values to
-    store. Tiles may come in any order.
-    """
-
-    kernel: KernelBuilder
-    shape: Shape
-    value: ir.Value | None
-    ops: Sequence[Op]
-    constants: Mapping[ir.Value, tri.Constant]
-    leaves: Mapping[ir.Value, Buffer]
-    outputs: Mapping[ir.Value, Argument]
+class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Argument]):
+    """Apply the ops that follow an anchor to tiles of its result, in any order of the tiles."""
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -46,25 +27,13 @@ class Epilogue:
 
     def reshape(self, shape: Shape) -> "Epilogue":
         """View the result under a shape that splits dimensions, or inserts dimensions of size 1."""
-        leaves = {value: leaf.split(shape) for value, leaf in self.leaves.items()}
-        outputs = {value: out.split(shape) for value, out in self.outputs.items()}
-        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+        return self.viewed(shape, lambda leaf: leaf.split(shape), lambda out: out.split(shape))
 
     def store(self, number: Value | None, at: Coordinates | Sequence[Value]) -> None:
         """Apply the ops to a tile and store the results; elements out of bounds are not stored."""
         if not isinstance(at, Coordinates):
             at = Coordinates.of(self.shape, at)
-        known: dict[ir.Value, Value] = {}
-        if self.value is not None and number is not None:
-            known[self.value] = number
-        for value, leaf in self.leaves.items():
-            known[value] = leaf.load(at)
-        for value, op in self.constants.items():
-            dtype = compute_dtype(tensor_of(op.y.type).dtype)
-            known[value] = full(op.value.reshape(-1)[0].item(), dtype)
-        for op in self.ops:
-            numbers = [known[v] for v in op.operation.operands]
-            known[op.results[0]] = TABLE.lowering_of(op).function(op, *numbers)
+        known = self.computed(TABLE, number, lambda leaf: leaf.load(at), full)
         for value, out in self.outputs.items():
             out.store(known[value], at)
 
@@ -81,12 +50,6 @@ class Epilogue:
     def emit_ops(self) -> None:
         """Add a grid for a group of elementwise ops only."""
         self.emit_elementwise(lambda at: None)
-
-    @property
-    def tensor(self) -> Tensor:
-        """Return the type of the anchor's result."""
-        assert self.value is not None, "a group of elementwise ops has no anchor"
-        return tensor_of(self.value.type)
 
 
 def emit_indexed(
