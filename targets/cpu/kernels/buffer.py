@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from ....dialects.core.mlir import ir, upstream
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
-from ...strides import reshaped_strides, row_major
+from ...kernels.strided import StridedBuffer
+from ...strides import row_major
 from .index import IndexExpr, place_dtype
 from .value import Value, arith, constant_of, element_type, shaped_like
 
@@ -40,7 +41,7 @@ def storage_type(dtype: str) -> ir.Type:
     return element_type(storage_dtype(dtype))
 
 
-class Buffer:
+class Buffer(StridedBuffer):
     """View a flat memref as a tensor with strides; a stride of 0 repeats along a dimension."""
 
     def __init__(
@@ -55,33 +56,13 @@ class Buffer:
         self.strides = tuple(strides) if strides is not None else row_major(tensor.shape)
         self.offset = offset or IndexExpr(0)
 
-    @property
-    def shape(self) -> Shape:
-        return self.tensor.shape
-
-    @property
-    def dtype(self) -> str:
-        return self.tensor.dtype
-
     def reshape(self, shape: Shape) -> "Buffer":
         """View the same contiguous elements under another shape."""
         return Buffer(self.memory, Tensor(shape, self.dtype), offset=self.offset)
 
-    def restride(self, shape: Shape) -> "Buffer | None":
-        """View the same elements under another shape, or None when that needs a copy."""
-        strides = reshaped_strides(self.shape, self.strides, shape)
-        if strides is None:
-            return None
-        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
-
-    def broadcast_to(self, shape: Shape) -> "Buffer":
-        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
-        lead = len(shape) - len(self.shape)
-        strides = [0] * lead + [
-            0 if size == 1 else stride
-            for size, stride in zip(self.shape, self.strides, strict=True)
-        ]
-        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+    def with_strides(self, shape: Shape, strides: Shape) -> Self:
+        """View the same elements with other strides."""
+        return type(self)(self.memory, Tensor(shape, self.dtype), strides, self.offset)
 
     def part(self, indices: Sequence[IndexExpr]) -> "Buffer":
         """View the sub-tensor at some leading indices."""
@@ -92,17 +73,11 @@ class Buffer:
         tensor = Tensor(self.shape[count:], self.dtype)
         return Buffer(self.memory, tensor, self.strides[count:], at)
 
-    def transpose(self, permutation: Sequence[int]) -> "Buffer":
-        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
-        shape = tuple(self.shape[axis] for axis in permutation)
-        strides = [self.strides[axis] for axis in permutation]
-        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
-
-    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
         """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""
         offset = self.position([IndexExpr(start) for start in starts])
         strides = [stride * step for stride, step in zip(self.strides, steps, strict=True)]
-        return Buffer(self.memory, Tensor(sizes, self.dtype), strides, offset)
+        return type(self)(self.memory, Tensor(sizes, self.dtype), strides, offset)
 
     def position(self, indices: Sequence[IndexExpr]) -> IndexExpr:
         """Return the flat position of an element."""

@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
-from ....dialects.core.tensor import DTYPES
-from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
+from ...kernels.lower.grid_sample import sample_dtype, taps_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, for_each, index_of, place_dtype
 from ..kernels.value import Value
 from ..registry import template
+from .elementwise import FUNCTIONS
 
-_CUBIC = -0.75
 Tap = tuple[Value, Value]  # the index on an axis, and the weight: both f64
 
 
@@ -28,9 +27,7 @@ def lower_grid_sample(
     coordinates = grid.reshape((batch, points, len(sizes)))
     epilogue = y.reshape((batch, channels, points))
     images = x.reshape((batch, channels, math.prod(sizes)))
-    dtype = compute_dtype(x.dtype)
-    if op.mode != "nearest" and DTYPES[dtype].kind != "float":
-        dtype = "f64"
+    dtype = sample_dtype(op, x.dtype)
 
     def sample(at: list[IndexExpr], lanes: Lanes | None) -> None:
         taps: list[list[Tap]] = []
@@ -73,43 +70,6 @@ def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Value,
 
 
 def _taps(op: tri.GridSample, point: Value, size: int) -> list[Tap]:
-    """List the elements of one axis that points see."""
-    if op.align_corners:
-        at, low, high = (point + 1) / 2 * (size - 1), 0.0, size - 1.0
-    else:
-        at, low, high = ((point + 1) * size - 1) / 2, -0.5, size - 0.5
-    if op.mode == "nearest":
-        at = at.apply("roundeven")
-    if op.mode != "cubic":
-        at = _inside(at, low, high, size, op.padding_mode)
-    reach = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}[op.mode]
-    taps: list[Tap] = []
-    for offset in range(*reach):
-        tap = at.apply("floor") + offset
-        weight = (
-            _cubic((tap - at).abs()) if op.mode == "cubic" else (1 - (tap - at).abs()).maximum(0)
-        )
-        index = _inside(tap, low, high, size, op.padding_mode)
-        seen = index.greater_equal(0).logical_and(index.less(size))
-        taps.append((index.maximum(0).minimum(size - 1), seen.select(weight, 0)))
-    return taps
-
-
-def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
-    """Map coordinates into the axis by the padding mode."""
-    if padding_mode == "zeros":
-        return at
-    if padding_mode == "reflection":
-        span = high - low
-        if span == 0:
-            return at.like(0)
-        distance = (at - low).abs().remainder(at.like(2 * span))
-        at = distance.minimum(2 * span - distance) + low
-    return at.maximum(0).minimum(size - 1)
-
-
-def _cubic(d: Value) -> Value:
-    """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
-    near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
-    far = (((d - 5) * d + 8) * d - 4) * _CUBIC
-    return d.less_equal(1).select(near, d.less(2).select(far, 0))
+    """List the elements of one axis that points read."""
+    taps = taps_of(op, point, size, FUNCTIONS, lambda x, period: x.remainder(x.like(period)))
+    return [(tap.index, tap.exists.select(tap.weight, 0)) for tap in taps]

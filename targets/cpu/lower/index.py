@@ -10,6 +10,7 @@ from ....dialects import tri
 from ....dialects.core.tensor import Shape, normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
+from ...kernels.lower.index import clamped_index, combined, from_start
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -20,15 +21,8 @@ from ..kernels.windows import neighbours, repeated
 from ..registry import template
 
 
-def place_in(index: Value, size: int) -> Value:
-    """Bring an index into [0, size): negative ones count from the end, others stop at it."""
-    wide = convert(index, "i64")
-    wide = wide.less(0).select(wide + size, wide)
-    return wide.maximum(0).minimum(max(size - 1, 0))
-
-
 def _place(indices: Buffer, at: list[IndexExpr], size: int) -> IndexExpr:
-    return index_of(place_in(indices.load(at), size))
+    return index_of(clamped_index(indices.load(at), size))
 
 
 @template(tri.Gather)
@@ -57,7 +51,7 @@ def _gather_last(x: Buffer, indices: Buffer, epilogue: Epilogue) -> None:
     def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         if lanes is None:
             return x.load([at[0], _place(indices, [at[1]], size)])
-        places = convert(place_in(indices.load([at[1]], lanes), size), place_dtype(size))
+        places = convert(clamped_index(indices.load([at[1]], lanes), size), place_dtype(size))
         return x.gather(x.position([at[0], IndexExpr(0)]), places.ssa, lanes)
 
     epilogue.emit_vectors(read, x.dtype, "i64")
@@ -73,7 +67,7 @@ def lower_gather_elements(
     def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         if lanes is None:
             return x.load([_place(indices, at, size) if d == axis else i for d, i in enumerate(at)])
-        places = convert(place_in(indices.load(at, lanes), size), dtype)
+        places = convert(clamped_index(indices.load(at, lanes), size), dtype)
         steps = places * x.strides[axis]
         if axis != last:
             steps = steps + neighbours(IndexExpr(0), lanes, dtype)
@@ -135,8 +129,7 @@ def lower_one_hot(
 
 def _hot(index: Value, depth: int, dtype: str) -> Value:
     """Return the place that an index makes hot; -1 when it is outside of the axis."""
-    wide = convert(index, "i64")
-    wide = wide.less(0).select(wide + depth, wide)
+    wide = from_start(index, depth)
     inside = wide.greater_equal(0).logical_and(wide.less(depth))
     return convert(inside.select(wide, -1), dtype)
 
@@ -158,7 +151,7 @@ def lower_scatter_elements(
         def update(at: list[IndexExpr]) -> None:
             place = _place(indices, at, x.shape[axis])
             target = [place if d == axis else i for d, i in enumerate(at)]
-            y.store(_combine(op.reduction, y.load(target), updates.load(at)), target)
+            y.store(combined(op.reduction, y.load(target), updates.load(at)), target)
 
         if x.tensor.size:
             nest(indices.shape, update)
@@ -186,7 +179,7 @@ def lower_scatter_nd(
 
         def update(at: list[IndexExpr]) -> None:
             target = [*_tuple(names, [at[0]], sizes), at[1]]
-            slices.store(_combine(op.reduction, slices.load(target), new.load(at)), target)
+            slices.store(combined(op.reduction, slices.load(target), new.load(at)), target)
 
         if x.tensor.size:
             nest((tuples, inner), update)
@@ -201,13 +194,3 @@ def _copy(x: Buffer, y: Buffer) -> None:
 def _kept_in(reduction: str, dtype: str) -> str:
     """Return the type in which updates are combined: half types would round each time."""
     return dtype if reduction == "none" else compute_dtype(dtype)
-
-
-def _combine(reduction: str, old: Value, new: Value) -> Value:
-    if reduction == "none":
-        return new
-    if reduction == "add":
-        return old + new
-    if reduction == "mul":
-        return old * new
-    return old.maximum(new) if reduction == "max" else old.minimum(new)

@@ -2,6 +2,7 @@
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.lower.views import register_views
 from ...strides import parts_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
@@ -9,7 +10,7 @@ from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr, place_dtype
 from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
-from ..registry import indexed, template
+from ..registry import TABLE, indexed, template
 
 
 @indexed(tri.Reshape)
@@ -17,24 +18,7 @@ def lower_reshape(op: tri.Reshape, x: Buffer) -> Buffer:
     return x.reshape(op.shape)
 
 
-@indexed(tri.Transpose)
-def lower_transpose(op: tri.Transpose, x: Buffer) -> Buffer:
-    return x.transpose(op.permutation)
-
-
-@indexed(tri.Slice)
-def lower_slice(op: tri.Slice, x: Buffer) -> Buffer:
-    starts = [s if 0 <= s < d else 0 for s, d in zip(op.starts, x.shape, strict=True)]
-    return x.slice(starts, op.sizes, op.steps)
-
-
-@indexed(tri.Split)
-def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
-    axis = normalize_axis(op.axis, len(x.shape))
-    return tuple(
-        x.slice(_along(axis, start, x), _resized(x, axis, size), [1] * len(x.shape))
-        for start, size in parts_of(op.sizes)
-    )
+register_views(TABLE)
 
 
 @template(tri.Concat)
@@ -48,15 +32,6 @@ def lower_concat(
 
 def _along(axis: int, start: int, x: Buffer) -> list[int]:
     return [start if d == axis else 0 for d in range(len(x.shape))]
-
-
-def _resized(x: Buffer, axis: int, size: int) -> tuple[int, ...]:
-    return tuple(size if d == axis else n for d, n in enumerate(x.shape))
-
-
-@indexed(tri.Expand)
-def lower_expand(op: tri.Expand, x: Buffer) -> Buffer:
-    return x.broadcast_to(op.shape)
 
 
 @template(tri.Tile)

@@ -8,13 +8,13 @@ from ....dialects import tile
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
-from ...strides import reshaped_strides
+from ...kernels.strided import StridedBuffer
 from .coordinates import Coordinates, Window
 from .value import Value, full, made
 
 
 @dataclass(frozen=True)
-class Buffer:
+class Buffer(StridedBuffer):
     """View a tensor with strides, in elements; a stride of 0 repeats an element.
 
     `windows`, if there are any, say for each dimension which part of memory it shows.
@@ -24,14 +24,6 @@ class Buffer:
     strides: Shape
     windows: tuple[Window, ...] = field(default=(), kw_only=True)
 
-    @property
-    def shape(self) -> Shape:
-        return self.tensor.shape
-
-    @property
-    def dtype(self) -> str:
-        return self.tensor.dtype
-
     def with_strides(self, shape: Shape, strides: Shape) -> Self:
         """View the same elements with other strides."""
         return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
@@ -39,18 +31,12 @@ class Buffer:
     def broadcast_to(self, shape: Shape) -> Self:
         """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
         assert not self.windows, "a part of a tensor does not repeat"
-        lead = (0,) * (len(shape) - len(self.shape))
-        pairs = zip(self.shape, self.strides, strict=True)
-        return self.with_strides(
-            shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs)
-        )
+        return super().broadcast_to(shape)
 
     def transpose(self, permutation: Sequence[int]) -> Self:
         """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
-        shape = tuple(self.shape[axis] for axis in permutation)
         windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
-        seen = self.with_strides(shape, tuple(self.strides[axis] for axis in permutation))
-        return replace(seen, windows=windows)
+        return replace(super().transpose(permutation), windows=windows)
 
     def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
         """View some elements along each dimension; a negative step goes backwards."""
@@ -61,8 +47,7 @@ class Buffer:
     def restride(self, shape: Shape) -> Self | None:
         """View the same elements under another shape, or None when that needs a copy."""
         assert not self.windows, "a part of a tensor has one shape"
-        strides = reshaped_strides(self.shape, self.strides, shape)
-        return None if strides is None else self.with_strides(shape, strides)
+        return super().restride(shape)
 
     def split(self, shape: Shape) -> Self:
         """View the same elements under a shape that splits dimensions, or adds some of size 1."""

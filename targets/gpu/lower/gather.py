@@ -6,6 +6,7 @@ tell.
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.lower.index import clamped_index, from_start
 from ..kernels.buffer import Buffer
 from ..kernels.epilogue import Reader
 from ..kernels.value import Value, scalar
@@ -14,9 +15,7 @@ from ..registry import indexed
 
 def place_in(index: Value, size: int) -> Value:
     """Map an index into [0, size): negative ones count from the end, larger ones are clamped."""
-    wide = index.cast("i64")
-    wide = wide.less(0).select(wide + size, wide)
-    return wide.maximum(0).minimum(max(size - 1, 0)).cast("i32").named("place")
+    return clamped_index(index, size).cast("i32").named("place")
 
 
 @indexed(tri.Gather)
@@ -61,8 +60,7 @@ def lower_one_hot(op: tri.OneHot, indices: Buffer, values: Buffer) -> Reader:
     axis = normalize_axis(op.axis, len(indices.shape) + 1)
 
     def read(at: list[Value]) -> Value:
-        wide = indices.load([*at[:axis], *at[axis + 1 :]]).cast("i64")
-        wide = wide.less(0).select(wide + op.depth, wide)
+        wide = from_start(indices.load([*at[:axis], *at[axis + 1 :]]), op.depth)
         off, on = (values.load([scalar(i)]) for i in range(2))
         return wide.equal(at[axis].cast("i64")).select(on, off)
 

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
-from ....dialects.core.tensor import DTYPES
-from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
-from ..kernels.approximation import round_to_even
+from ...kernels.lower.grid_sample import sample_dtype, taps_of
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
@@ -17,8 +15,8 @@ from ..kernels.value import Value, scalar
 from ..registry import template
 from ..schedule.candidates import rectangle_settings
 from ..schedule.product_blocks import next_power
+from .elementwise import FUNCTIONS
 
-_CUBIC = -0.75
 Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
 
 RECTANGLE = 1024
@@ -39,9 +37,7 @@ def lower_grid_sample(
     image = kernel.programs(x.shape[0]).named("image")
     points = kernel.axis(count, "BM", height, name="points").expand(1)
     channels = kernel.axis(x.shape[1], "BN", width, name="channels").expand(0)
-    dtype = compute_dtype(x.dtype)
-    if op.mode != "nearest" and DTYPES[dtype].kind != "float":
-        dtype = "f64"
+    dtype = sample_dtype(op, x.dtype)
 
     def coordinate(axis: int) -> Value:
         place = Axis((len(sizes) + 1,), scalar(len(sizes) - 1 - axis))
@@ -65,45 +61,12 @@ def _product(weights: Sequence[Value]) -> Value:
 
 
 def _taps(op: tri.GridSample, point: Value, size: int, dtype: str) -> list[Tap]:
-    """List the elements of one axis that points see."""
-    if op.align_corners:
-        at, low, high = (point + 1) * 0.5 * (size - 1), 0.0, size - 1.0
-    else:
-        at, low, high = ((point + 1) * size - 1) * 0.5, -0.5, size - 0.5
-    if op.mode == "nearest":
-        at = round_to_even(at)
-    if op.mode != "cubic":
-        at = _inside(at, low, high, size, op.padding_mode)
-    reach = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}[op.mode]
-    taps: list[Tap] = []
-    for offset in range(*reach):
-        tap = at.apply("floor") + offset
-        weight = (
-            _cubic((tap - at).abs()) if op.mode == "cubic" else (1 - (tap - at).abs()).maximum(0)
-        )
-        index = _inside(tap, low, high, size, op.padding_mode)
-        seen = index.greater_equal(0).logical_and(index.less(size))
-        place = convert(index.maximum(0).minimum(size - 1), "i32")
-        taps.append((place, convert(seen.select(weight, 0), dtype)))
-    return taps
+    """List the elements of one axis that points read."""
+    return [
+        (convert(tap.index, "i32"), convert(tap.exists.select(tap.weight, 0), dtype))
+        for tap in taps_of(op, point, size, FUNCTIONS, _remainder)
+    ]
 
 
-def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
-    """Map coordinates into the axis by the padding mode."""
-    if padding_mode == "zeros":
-        return at
-    if padding_mode == "reflection":
-        period = 2 * (high - low)
-        if period == 0:
-            return at.like(0)
-        distance = (at - low).abs()
-        distance = distance - (distance / period).apply("floor") * period
-        at = distance.minimum(period - distance) + low
-    return at.maximum(0).minimum(size - 1)
-
-
-def _cubic(d: Value) -> Value:
-    """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
-    near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
-    far = (((d - 5) * d + 8) * d - 4) * _CUBIC
-    return d.less_equal(1).select(near, d.less(2).select(far, 0))
+def _remainder(x: Value, period: float) -> Value:
+    return x - (x / period).apply("floor") * period

@@ -1,20 +1,12 @@
-"""Lowering of resizing: along each axis a new element is a sum of few old ones.
-
-Which ones, and how much each counts, is known when the kernel is made: the kernel brings tables
-along, which come from the op's own arithmetic, so that it picks the very same elements.
-"""
+"""Lowering of resizing: each new element is a sum over the taps of all axes."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from ....dialects import tri
-from ....dialects.core.tensor import Array, numpy_dtype
-from ....dialects.tri.interpolation import Axis, Kernel
-from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
+from ...kernels.lower import resize
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -26,82 +18,32 @@ UNROLLED = 16
 """Products of taps that are written out; of more, an axis of many is a loop."""
 
 
-@dataclass(frozen=True)
-class Taps:
-    """Name the old elements of each new element of an axis, and how much they count.
+Taps = resize.Taps[Buffer]
 
-    `places` and `weights` are tables of [taps, new elements]; `ratio` stands for places that are
-    a plain quotient, (old size, new size); `outside` says of which new elements nothing of the
-    axis is seen. What says nothing is absent.
-    """
 
-    count: int = 1
-    places: Buffer | None = None
-    weights: Buffer | None = None
-    outside: Buffer | None = None
-    ratio: tuple[int, int] = (1, 1)
-
-    def place(self, tap: Value, at: Value) -> Value:
-        if self.places is not None:
-            return self.places.load([tap, at])
-        common = math.gcd(*self.ratio)
-        return at * (self.ratio[0] // common) / (self.ratio[1] // common)
+def _place(taps: Taps, tap: Value, at: Value) -> Value:
+    if taps.places is not None:
+        return taps.places.load([tap, at])
+    common = math.gcd(*taps.ratio)
+    return at * (taps.ratio[0] // common) / (taps.ratio[1] // common)
 
 
 @template(tri.Resize)
 def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    dtype = x.dtype if op.mode == "nearest" else _computed_in(x.dtype)
-    axes = [_taps(op, kernel, axis, dtype) for axis in _axes(op, x)]
+    dtype = x.dtype if op.mode == "nearest" else resize.interpolation_dtype(x.dtype)
+    axes = [
+        resize.taps_of(op, axis, ("i32", dtype), kernel.table, divides=True)
+        for axis in resize.axes_of(op, x.shape)
+    ]
 
     def read(at: list[Value]) -> Value:
         if op.mode == "nearest":
-            number = x.load([t.place(scalar(0), i) for t, i in zip(axes, at, strict=True)])
+            number = x.load([_place(t, scalar(0), i) for t, i in zip(axes, at, strict=True)])
         else:
             number = convert(_Sum(x, axes, at, dtype).total([]), x.dtype)
         return _extrapolated(number, axes, at, op.extrapolation_value)
 
     y.emit_elementwise(lambda at: read(at.indices()))
-
-
-def _computed_in(dtype: str) -> str:
-    wide = compute_dtype(dtype)
-    return wide if wide in ("f32", "f64") else "f64"
-
-
-def _axes(op: tri.Resize, x: Buffer) -> list[Axis]:
-    rank = len(x.shape)
-    crops = op.coordinate_transform == "tf_crop_and_resize"
-    starts = op.roi[:rank] if crops else (0.0,) * rank
-    ends = op.roi[rank:] if crops else (1.0,) * rank
-    return list(map(Axis, x.shape, op.sizes, op.scales, starts, ends))
-
-
-def _taps(op: tri.Resize, kernel: KernelBuilder, axis: Axis, dtype: str) -> Taps:
-    if axis.unchanged:
-        return Taps()
-    transform = op.coordinate_transform
-    outside = None
-    if transform == "tf_crop_and_resize":
-        at = axis.coordinates(transform)
-        beyond = ((at < 0) | (at > axis.size - 1)).astype(np.int32)
-        outside = kernel.table(beyond, "outside")
-    if op.mode == "nearest":
-        places = axis.nearest(transform, op.nearest_mode)
-        if (places == np.arange(axis.new_size) * axis.size // axis.new_size).all():
-            return Taps(outside=outside, ratio=(axis.size, axis.new_size))
-        return Taps(1, kernel.table(places.astype(np.int32)[None], "places"), None, outside)
-    how = Kernel(op.mode, op.cubic_coeff_a, op.exclude_outside, op.antialias)
-    places, weights = _nonzero(axis.weights(transform, how))
-    factors = kernel.table(weights.astype(numpy_dtype(dtype)), "weights")
-    return Taps(len(places), kernel.table(places, "places"), factors, outside)
-
-
-def _nonzero(matrix: Array) -> tuple[Array, Array]:
-    """Return places and values of the elements that are not zero, as [count, rows] each."""
-    count = max(1, int((matrix != 0).sum(1).max(initial=0)))
-    # A stable sort brings those first, in order; rows that have fewer are filled up with zeros.
-    places = np.argsort(matrix == 0, axis=1, kind="stable")[:, :count]
-    return places.T.astype(np.int32), np.take_along_axis(matrix, places, 1).T
 
 
 @dataclass(frozen=True)
@@ -123,11 +65,11 @@ class _Sum:
             return convert(self.x.load(places), self.dtype)
         taps, at = self.axes[len(places)], self.at[len(places)]
         if taps.weights is None:
-            return self.total([*places, taps.place(scalar(0), at)])
+            return self.total([*places, _place(taps, scalar(0), at)])
         weights = taps.weights
 
         def step(tap: Value, sum_: Value) -> Value:
-            term = self.total([*places, taps.place(tap, at)]) * weights.load([tap, at])
+            term = self.total([*places, _place(taps, tap, at)]) * weights.load([tap, at])
             return sum_ + term
 
         if self.is_long and taps.count > 1:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import normalize_axis
+from ...kernels.lower.index import combined
 from ..kernels.buffer import Buffer
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Reader
@@ -40,7 +41,7 @@ def lower_scatter_elements(
             for d in shorter:
                 hit = hit.logical_and(at[d].less(indices.shape[d]))
             line[axis] = hit.select(number, -1)
-            return hit.select(_combined(op.reduction, value, updates.load(line)), value)
+            return hit.select(combined(op.reduction, value, updates.load(line)), value)
 
         return _over(indices.shape[axis], x.load(at), at, step)
 
@@ -66,7 +67,7 @@ def lower_scatter_nd(op: tri.ScatterNd, x: Buffer, indices: Buffer, updates: Buf
             inner = [Axis((dim,), index) for dim, index in places]
             chosen = Axis(outer, hit.select(number, -1))
             new = updates.load(Coordinates(updates.shape, (chosen, *inner)))
-            return hit.select(_combined(op.reduction, value, new), value)
+            return hit.select(combined(op.reduction, value, new), value)
 
         return _over(math.prod(indices.shape[:-1]), x.load(at), at, step)
 
@@ -76,18 +77,6 @@ def lower_scatter_nd(op: tri.ScatterNd, x: Buffer, indices: Buffer, updates: Buf
 def _over(count: int, start: Value, at: list[Value], step: Step) -> Value:
     first = aligned(start, *at)[0]
     return loop(0, count, 1, [first], step, name="update")[0]
-
-
-def _combined(reduction: str, old: Value, new: Value) -> Value:
-    if reduction == "none":
-        return new
-    if reduction == "add":
-        return old + new
-    if reduction == "mul":
-        return old * new
-    if old.kind == "bool":
-        return old.logical_or(new) if reduction == "max" else old.logical_and(new)
-    return old.maximum(new) if reduction == "max" else old.minimum(new)
 
 
 @accepts(tri.ScatterElements)

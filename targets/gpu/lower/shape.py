@@ -4,6 +4,7 @@ import math
 
 from ....dialects import tri
 from ....dialects.core.tensor import Shape, normalize_axis
+from ...kernels.lower.views import register_views
 from ...strides import parts_of, row_major
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
@@ -11,7 +12,7 @@ from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue, Reader
 from ..kernels.spread import in_a_row
 from ..kernels.value import Value, scalar
-from ..registry import indexed, template
+from ..registry import TABLE, indexed, template
 
 
 @indexed(tri.Reshape)
@@ -28,26 +29,7 @@ def _in_rows(shape: Shape, at: list[Value], seen_as: Shape) -> Coordinates:
     return Coordinates(shape, (Axis(tuple(range(len(shape))), flat),))
 
 
-@indexed(tri.Transpose)
-def lower_transpose(op: tri.Transpose, x: Buffer) -> Buffer:
-    return x.transpose(op.permutation)
-
-
-@indexed(tri.Slice)
-def lower_slice(op: tri.Slice, x: Buffer) -> Buffer:
-    return x.slice(op.starts, op.sizes, op.steps)
-
-
-@indexed(tri.Split)
-def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
-    axis = normalize_axis(op.axis, len(x.shape))
-    return tuple(_part(x, axis, start, size) for start, size in parts_of(op.sizes))
-
-
-def _part(x: Buffer, axis: int, start: int, size: int) -> Buffer:
-    starts = [start if d == axis else 0 for d in range(len(x.shape))]
-    sizes = tuple(size if d == axis else n for d, n in enumerate(x.shape))
-    return x.slice(starts, sizes, [1] * len(x.shape))
+register_views(TABLE)
 
 
 @template(tri.Concat)
@@ -69,11 +51,6 @@ def lower_concat(
         away = Axis(outer, index / (size * step))
         along = Axis(inner, index.remainder(size * step) + start * step)
         epilogue.store(number, Coordinates(epilogue.shape, (away, along)))
-
-
-@indexed(tri.Expand)
-def lower_expand(op: tri.Expand, x: Buffer) -> Buffer:
-    return x.broadcast_to(op.shape)
 
 
 @indexed(tri.Tile)

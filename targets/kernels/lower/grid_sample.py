@@ -1,0 +1,77 @@
+"""Coordinates and weights of grid sampling along one axis of an image."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ....dialects import tri
+from ....dialects.core.tensor import DTYPES
+from ..arithmetic import compute_dtype
+from .shared import Functions, Value
+
+_CUBIC = -0.75
+_REACH = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}
+"""The offsets of the elements that a point reads, from the element at or before the point."""
+
+Remainder = Callable[[Any, float], Any]
+"""The remainder of a value that is not negative, by a positive constant."""
+
+
+class Tap(NamedTuple):
+    """Describe an element that a point reads: its index and weight, and whether it exists."""
+
+    index: Any
+    exists: Any
+    weight: Any
+
+
+def sample_dtype(op: tri.GridSample, dtype: str) -> str:
+    """Return the element type in which samples of an image are summed."""
+    dtype = compute_dtype(dtype)
+    return dtype if op.mode == "nearest" or DTYPES[dtype].kind == "float" else "f64"
+
+
+def taps_of(
+    op: tri.GridSample, point: Value, size: int, functions: Functions, remainder: Remainder
+) -> Iterator[Tap]:
+    """Yield the elements of one axis that points, of coordinates in [-1, 1], read."""
+    if op.align_corners:
+        at, low, high = (point + 1) * 0.5 * (size - 1), 0.0, size - 1.0
+    else:
+        at, low, high = ((point + 1) * size - 1) * 0.5, -0.5, size - 0.5
+
+    def inside(place: Value) -> Value:
+        return _inside(place, low, high, size, op.padding_mode, remainder)
+
+    if op.mode == "nearest":
+        at = functions[tri.Round](at)
+    if op.mode != "cubic":
+        at = inside(at)
+    for offset in range(*_REACH[op.mode]):
+        tap = functions[tri.Floor](at) + offset
+        distance = (tap - at).abs()
+        weight = _cubic(distance) if op.mode == "cubic" else (1 - distance).maximum(0)
+        index = inside(tap)
+        exists = index.greater_equal(0).logical_and(index.less(size))
+        yield Tap(index.maximum(0).minimum(size - 1), exists, weight)
+
+
+def _inside(
+    at: Value, low: float, high: float, size: int, padding_mode: str, remainder: Remainder
+) -> Value:
+    """Map coordinates into the axis by the padding mode."""
+    if padding_mode == "zeros":
+        return at
+    if padding_mode == "reflection":
+        period = 2 * (high - low)
+        if period == 0:
+            return at.like(0)
+        distance = remainder((at - low).abs(), period)
+        at = distance.minimum(period - distance) + low
+    return at.maximum(0).minimum(size - 1)
+
+
+def _cubic(d: Value) -> Value:
+    """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
+    near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
+    far = (((d - 5) * d + 8) * d - 4) * _CUBIC
+    return d.less_equal(1).select(near, d.less(2).select(far, 0))
