@@ -33,8 +33,8 @@ MOST = 4
 class FusePrologues(Pass):
     """Move elementwise kernels into the one kernel that reads their result.
 
-    The kernel must not read more than it did: ops of two full tensors stay where each element
-    would be read more than once.
+    The kernel must not read more than before: ops of two full tensors are not moved where the
+    kernel reads an element more than once.
 
     %a = tri.group %x, %s { mul }; %y = tri.group %a { reduce_sum }
         =>   %y = tri.group %x, %s { mul; reduce_sum }

@@ -23,8 +23,9 @@ UNSIGNED_OFFSET = 128
 class MultiplyBytes(Pass):
     """Multiply signed bytes where zero points were subtracted before, in i32, by constant weights.
 
-    Matrix units multiply bytes. Zero points go behind the product: the sum of (x - z) * w is that
-    of x * w, less z times that of w; what pads an image is then z. Results are the same.
+    Matrix units multiply bytes. Zero points are subtracted after the product: the sum of
+    (x - z) * w is the sum of x * w, less z times the sum of w; images are padded with z. Results
+    are the same.
 
         tri.mat_mul (tri.sub (tri.cast %x : i8), %z), %w
             =>   tri.sub (tri.mat_mul (tri.cast %x), (tri.cast %w : i8)), %sums

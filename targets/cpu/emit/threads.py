@@ -205,7 +205,7 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
 
 
 def _submit() -> str:
-    """Run a job once: with the threads of a pool, or alone while those have another job."""
+    """Run a job once: with the threads of a pool, or alone while the pool runs another job."""
     return f"""
 llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   {_number("zero", 0)}

@@ -103,7 +103,7 @@ class Buffer(StridedBuffer):
         return self.gather(at, steps, lanes)
 
     def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
-        """Ask for the cache line at a flat position to be brought near; it need not exist."""
+        """Prefetch the cache line at a flat position, which may be outside of the memory."""
         kept_in_second_level = 2
         memref.PrefetchOp(self.memory, [position.ssa], writes, kept_in_second_level, True)
 
@@ -164,7 +164,7 @@ def pack(value: Value, dtype: str) -> Any:
 
 
 def _round_to_bf16(value: Value) -> Any:
-    """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN stays NaN.
+    """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN remains NaN.
 
     Not `arith.truncf`: without AVX512-BF16 that calls a compiler run-time library.
     """

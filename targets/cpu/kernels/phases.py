@@ -87,7 +87,7 @@ def _together(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> 
 
 
 def _without_results(parts: list[_Part]) -> list[_Part]:
-    """Make one part of those that hand numbers to one another, which only memory does."""
+    """Merge the parts that pass values to one another: between phases, only memory does."""
     number = 0
     while number < len(parts):
         where = {op: i for i, part in enumerate(parts) for op in part.operations}
@@ -111,7 +111,7 @@ def _top_of(operation: ir.Operation, tops: Container[ir.Operation]) -> ir.Operat
 
 
 def _merge(parts: list[_Part], first: int, last: int) -> list[_Part]:
-    """Make one part, that is not cut, of those from `first` to `last`."""
+    """Merge the parts from `first` to `last` into one part that is not cut."""
     if first == last:
         return parts
     merged = _Part()

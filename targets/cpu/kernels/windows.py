@@ -118,7 +118,7 @@ class WindowReader:
         return steps
 
     def _inside(self, corners: Sequence[Value], tap: Sequence[IndexExpr], lanes: Lanes) -> Any:
-        """Return the mask of windows whose tap lies inside the input."""
+        """Return the mask of windows whose tap is inside the input."""
         mask = lanes.mask
         for corner, index, axis in zip(corners, tap, self.axes, strict=True):
             if not axis.padded:

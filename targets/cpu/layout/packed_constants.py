@@ -1,4 +1,4 @@
-"""Pack constants for kernels; constants that are computed from smaller ones stay small.
+"""Pack constants for kernels; constants computed from smaller ones are packed unexpanded.
 
 Weights that a model stores as integers with scales are ops on constants. Packing moves elements,
 and the ops are elementwise: so the integers and the scales are packed, and the ops are built on

@@ -110,7 +110,7 @@ def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
 
 
 def _cropped(made: Op, starts: list[int], shape: Shape) -> Op:
-    """Take the outputs that are kept, where those are not all."""
+    """Slice the outputs that are kept, unless all of them are."""
     whole = made.results[0]
     if tensor_of(whole.type).shape == shape:
         return made

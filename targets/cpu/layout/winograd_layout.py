@@ -33,7 +33,7 @@ class Layout:
 
     @property
     def spread(self) -> int:
-        """Count the vectors that one tile row takes."""
+        """Count the vectors of one tile row."""
         return -(-self.columns // self.lanes)
 
     @property

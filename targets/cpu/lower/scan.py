@@ -206,7 +206,7 @@ class _Best:
         self.better = better
 
     def insert(self, value: Value, place: IndexExpr, count: IndexExpr) -> None:
-        """Insert after those that are as good: the rest moves by one, over number `count`."""
+        """Insert after equally good elements; later elements move by one, over number `count`."""
 
         def step(j: IndexExpr, now: list[Value]) -> list[Value]:
             new, old = now[:2], [self.values.load([j]), self.places.load([j])]

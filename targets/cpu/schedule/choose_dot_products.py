@@ -120,7 +120,7 @@ def _parts(w: Array) -> list[Array]:
 def _bias(
     op: Op, given: ir.Value | None, inputs: _Bytes, sums: Array, rewriter: Rewriter
 ) -> ir.Value:
-    """Build the bias of an op less the contribution of zero points; `sums` are those of weights."""
+    """Build the bias of an op less the contribution of zero points; `sums` are sums of weights."""
     known = None if given is None else rewriter.find_constant(given)
     fixed = -inputs.offset * sums if known is None else known - inputs.offset * sums
     bias = constant_before(op, fixed.astype(np.int32), "bias", rewriter)
@@ -140,7 +140,7 @@ Multiply = Callable[[Array, ir.Value], Op]
 
 @dataclass(frozen=True)
 class _Products:
-    """Build products of bytes with parts of the weights of an op; `axes` are the depth of those."""
+    """Build products of bytes with parts of the weights of an op; `axes` are the weights' depth."""
 
     op: tri.MatMul | tri.Conv
     inputs: _Bytes

@@ -15,9 +15,9 @@ from ...kernels.arithmetic import compute_dtype
 class Product:
     """Describe `outputs` by `points` sums of `depth` products each, `count` times over.
 
-    The points of a convolution are its pixels, those of a matrix product its rows: an output is a
-    column of the weights. `taps` are empty but for a convolution; `image` is what one of those
-    makes. `moved` says that windows are anything but the pixels themselves.
+    The points are the pixels of a convolution or the rows of a matrix product; an output is a
+    column of the weights. `taps` and `image` are the kernel and the result of a convolution, empty
+    for others. `moved` tells whether any window differs from the pixel at the same index.
     """
 
     outputs: int

@@ -46,7 +46,7 @@ def starts_variable(value: ir.Value, loop: tile.For) -> bool:
 
 
 def _may_overwrite(argument: ir.Value, value: ir.Value, body: list[ir.Operation]) -> bool:
-    """Return whether the variable is free, and stays so, once `value` is computed."""
+    """Return whether nothing reads the variable after `value` is computed."""
     user = _only_user(value)
     if not isinstance(value, ir.OpResult) or user is None or user != body[-1]:
         return False

@@ -13,8 +13,8 @@ class Parameter:
     """A parameter of the printed function, for one argument of the kernel.
 
     `type` is Triton's: `*fp32` for a pointer, `tensordesc<fp16[128, 64]>` for a tensor descriptor.
-    `argument` says which argument of the `tile.kernel` it stands for, and `memory` how the tensor
-    lies there.
+    `argument` is the number of the argument of the `tile.kernel`, and `memory` the layout of its
+    tensor.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Source:
     """The text of a Python module that defines the kernel `name`, and its launch.
 
     The function takes `parameters`, then a value for each of `constexprs`. `grid` counts programs
-    along each axis of a launch. `nodes` are those of the model that the kernel computes.
+    along each axis of a launch. `nodes` are the nodes of the model that the kernel computes.
     """
 
     text: str

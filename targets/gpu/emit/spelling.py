@@ -51,5 +51,5 @@ def literal(value: float | int | bool, dtype: str) -> str:
 
 
 def element(value: object, dtype: str) -> float | int:
-    """Return a number as an element of a type would hold it."""
+    """Round a number to an element type."""
     return np.asarray(value).astype(numpy_dtype(dtype)).item()

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 IDLE_SECONDS = 60
-"""How long it waits for a request before it ends: it holds a few hundred megabytes."""
+"""Seconds that a worker waits for a request before it exits and frees its memory."""
 
 NUMBERS = count()
 METADATA = ("name", "num_warps", "num_ctas", "shared", "global_scratch_size", "tensordesc_meta")

@@ -1,4 +1,4 @@
-"""`Buffer`: a tensor as a kernel sees it, in memory or computed; gives numbers at coordinates."""
+"""`Buffer`: a tensor that a kernel loads at coordinates, from memory or by computation."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
@@ -98,7 +98,7 @@ class Argument(Buffer):
     def store(
         self, number: Value, at: Coordinates | Sequence[Value], accumulate: bool = False
     ) -> None:
-        """Store elements, those out of bounds left out."""
+        """Store elements; elements out of bounds are not stored."""
         memory, indices = self._located(at, whole=True)
         checked = tuple(range(len(indices)))
         values = [index.value for index in indices]
@@ -122,8 +122,8 @@ class Argument(Buffer):
 class Computed(Buffer):
     """View a tensor that is not stored: each element is computed from the leaves when it is loaded.
 
-    `leaves` are what it is computed from, each in the shape of the tensor. `narrow` has the same
-    elements in a smaller type, where the last step is a cast from that.
+    `leaves` are the buffers it is computed from, each in the shape of the tensor. `narrow` has the
+    same elements in a smaller type, if the last op is a cast from that type.
     """
 
     leaves: tuple[Buffer, ...]
@@ -180,7 +180,7 @@ class Computed(Buffer):
         return number if inside is None else inside.select(number, pad)
 
     def _anywhere(self, at: Coordinates) -> Value:
-        """Compute elements; those out of bounds are anything."""
+        """Compute elements; elements out of bounds have any value."""
         leaves = [
             leaf._anywhere(at).cast(compute_dtype(leaf.dtype))
             if isinstance(leaf, Computed)

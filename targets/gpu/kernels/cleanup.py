@@ -13,7 +13,7 @@ READS = (Load, LoadBlock)
 
 
 def clean_up(block: ir.Block) -> None:
-    """Merge equal ops of a block and of those in it, then drop the unused ones."""
+    """Merge equal ops of a block and of its nested blocks, then erase unused ops."""
     _merge(block, {})
     _sweep(block)
 

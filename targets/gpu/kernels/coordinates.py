@@ -51,10 +51,10 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Coordinates:
-    """Say for each dimension of a tensor of some shape where the elements of a tile are.
+    """Locate the elements of a tile along each dimension of a tensor of some shape.
 
-    The axes together walk each dimension once; those of size 1, or of which elements are
-    repeated, may be left out.
+    The axes together walk each dimension once; dimensions of size 1 and dimensions of repeated
+    elements may be left out.
     """
 
     shape: Shape

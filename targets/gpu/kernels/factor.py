@@ -28,7 +28,7 @@ class Factor(ABC):
     @property
     @abstractmethod
     def along_depth(self) -> bool:
-        """Return whether neighbours along the depth are closer in memory than those outside."""
+        """Return whether neighbours along the depth are closer in memory than outer neighbours."""
 
     @abstractmethod
     def at(self, batch: Value, outer: Value) -> Read:

@@ -19,14 +19,14 @@ from .value import Value, full, scalar
 ROWS, COLUMNS, PARTS = "ROWS", "COLUMNS", "PARTS"
 
 Element = Callable[["Columns", Buffer], Value]
-"""Return the elements of a block of columns, from the buffer that holds the rows."""
+"""Return the elements of a block of columns, from the buffer of the rows."""
 
 
 @dataclass(frozen=True)
 class Layout:
     """Split the dims of a tensor into kept ones and combined ones, both in their memory's order.
 
-    `along` says that adjacent elements in memory are elements of one row.
+    `along` tells whether adjacent elements in memory belong to one row.
     """
 
     shape: Shape

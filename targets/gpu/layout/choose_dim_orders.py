@@ -33,14 +33,14 @@ DimOrders = dict[ir.Value, Order]
 
 
 class ChooseDimOrders(Pass):
-    """Put channels last in the images that kernels on the GPU hand to one another.
+    """Store channels last in the images that kernels on the GPU pass to one another.
 
-    Convolutions, pools and resizes read all channels of a pixel at once, and what is elementwise
-    between them follows. Their weights lie with output channels last, those of bytes with input
-    channels last. All else is row-major, and so is what leaves the GPU, or is reshaped so that no
-    order of the result fits. A transposition between kernels becomes a view: its result lies in
-    memory as its operand does. What is only transposed, the last axis apart, is written as its
-    readers want it.
+    Convolutions, pools and resizes read all channels of a pixel at once, and elementwise ops
+    between them use the same order. Weights are stored with output channels last, weights of bytes
+    with input channels last. All other tensors are row-major, including tensors that leave the GPU
+    and tensors whose reshape fits no order of the result. A transposition between kernels becomes a
+    view of its operand. A tensor whose only readers transpose it, but for the last axis, is stored
+    in the order that the readers need.
 
         tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32>
             =>   tri.group (tri.conv %x, %w) : tensor<1x8x4x4xf32, [0, 2, 3, 1]>

@@ -309,5 +309,5 @@ def _combine(
 
 
 def _divisor(total: Value) -> Value:
-    """Return the divisor of powers; a row without visible keys stays zero."""
+    """Return the divisor of powers; a row without visible keys is zero."""
     return total.equal(0).select(total.like(1), total)

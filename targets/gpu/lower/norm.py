@@ -54,10 +54,10 @@ def _standardize_groups(
     groups: int,
     epsilon: float,
 ) -> None:
-    """See [N, C, …] as [N, groups, C / groups, …], and bring each group of an image to mean zero.
+    """View [N, C, …] as [N, groups, C / groups, …], and normalize each group of an image.
 
-    Large images take three kernels: statistics of parts, their sum for each channel, and one that
-    changes elements in the order of memory.
+    Large images need three kernels: statistics of parts, their sum for each channel, and the
+    normalization of elements in the order of memory.
     """
     if 0 in x.shape:
         return

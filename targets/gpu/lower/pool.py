@@ -124,7 +124,7 @@ class _Walk:
         return loop(0, math.prod(taps), 1, start, body, "tap")
 
     def count(self, with_padding: bool, dtype: str) -> Value | float:
-        """Count the elements of each window, those in padding too or not."""
+        """Count the elements of each window, with or without the elements in padding."""
         found: Value | float = 1.0
         for axis, taps in enumerate(self.window.kernel):
             counted = self._count_along(axis, with_padding, dtype)
@@ -169,7 +169,7 @@ class Tap:
         return found
 
     def place(self, storage_order: int) -> Value:
-        """Value the elements of the input; pixels in column-major order if that is 1."""
+        """Return the flat index of each element; `storage_order` 1 means column-major pixels."""
         sizes = self.walk.x.shape
         at = [number.cast(self.walk.place_dtype) for number in (*self.walk.outer, *self.places)]
         pixels = list(zip(at[2:], sizes[2:], strict=True))

@@ -125,7 +125,7 @@ def lower_reduce_mean(
 
 @template(tri.ReduceL1)
 def lower_reduce_l1(op: tri.ReduceL1, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
-    # An i8 of -128 has no absolute value of its own type: it stays, as in the reference.
+    # An i8 of -128 has no absolute value of its type: it is unchanged, as in the reference.
     def absolute(number: Value) -> Value:
         return number.cast(x.dtype).abs().cast(number.dtype)
 

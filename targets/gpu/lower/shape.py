@@ -36,7 +36,7 @@ register_views(TABLE)
 def lower_concat(
     op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
 ) -> None:
-    """Copy a part of each operand in each program, so that neighbours stay neighbours."""
+    """Copy a part of each operand in each program, so that accesses are contiguous."""
     axis = normalize_axis(op.axis, len(epilogue.shape))
     order = epilogue.order
     first = order.index(axis)

@@ -15,8 +15,8 @@ from .group import lower_group
 class LowerToTile(Pass):
     """Make kernels of the groups on the GPU, and launch them where the groups were.
 
-    Equal kernels are made once. `precision` says what factors of f32 are rounded to: `ieee`, not at
-    all, or `tf32`.
+    Equal kernels are made once. `precision` is the precision of f32 factors: `ieee`, which does not
+    round, or `tf32`.
 
     %y = tri.group %x { exp } {target = "gpu"}
         =>   tile.kernel @exp_… { … }; %y = tile.launch @exp_…(%x)

@@ -6,7 +6,7 @@ from ....dialects.core.tensor import DTYPES
 from .product_blocks import LEAST, MULTIPROCESSORS, next_power
 
 MOST_DEPTH = 256
-"""The most elements of a query or a value: a program holds all of them in registers."""
+"""The most elements of a query or a value: a program loads all of them into registers."""
 
 KEYS_MULTIPLE = 128
 """Every block of keys divides this: keys in multiples of it need no check."""

@@ -38,7 +38,7 @@ def check_file(file: str, architectures: Sequence[str]) -> None:
 
 
 def is_for(file: str, architecture: str) -> bool:
-    """Return whether a file, which is well formed, holds settings for an architecture."""
+    """Return whether a well-formed file contains settings for an architecture."""
     return bool(file) and not _read(file, architecture).foreign
 
 

@@ -22,8 +22,8 @@ class Work:
     """The work of one program; `programs` is the number of programs.
 
     `products` are multiplications and additions in dots, by the type of their factors, "tf32"
-    among them; `rows` is the least that a dot has. `operations` are those of all other ops, element
-    by element. `iterations` counts those of loops. `staged` are bytes that are loaded for products,
+    among them; `rows` is the least number of rows of a dot. `operations` counts the elements of all
+    other ops. `iterations` counts the iterations of loops. `staged` are bytes loaded for products,
     each with the stages of its loop, and `moved` the bytes that descriptors store. `carried` are
     the bytes that loops carry, `largest` the elements of the largest tile. `buffer_bytes` is the
     size of all buffers of the kernel together.

@@ -102,7 +102,7 @@ class _Winograd:
     def panel(
         self, image: IndexExpr, start: IndexExpr, count: int, panel: IndexExpr, columns: int
     ) -> None:
-        """Multiply some tiles by the kernels of a panel of outputs, and finish those."""
+        """Multiply some tiles by the kernels of a panel of outputs, and finish these outputs."""
         tile = fit_tile(
             self.kernel.machine, self.x.dtype, count, self.columns, block=self.lanes.width
         )

@@ -94,7 +94,7 @@ def _left(
     y: Epilogue,
     pointwise: bool,
 ) -> Left:
-    """Read pixels where windows are those, and windows of an image with its padding elsewhere."""
+    """Read pixels where each window is one pixel, else windows of the padded image."""
     padded = _padded(kernel, image, taps, axes, y)
     if pointwise:
         return read_pixels(padded.reshape((padded.shape[0], math.prod(padded.shape[1:]))))

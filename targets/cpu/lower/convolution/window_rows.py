@@ -63,7 +63,7 @@ class RowWindows:
     def load(
         self, channel: IndexExpr, first: IndexExpr, tap: Sequence[IndexExpr], lanes: Lanes
     ) -> Value:
-        """Load one tap of neighbouring windows, of which `lanes` leaves out those past the end."""
+        """Load one tap of neighbouring windows; `lanes` masks windows past the end."""
         across = self.windows[1]
         row, column = first // across, first % across
         one = self._row(channel, row, column, tap, lanes.width)

@@ -94,7 +94,7 @@ class _Winograd:
                 self.v.store(value, at, lanes)
 
     def _block(self, image: IndexExpr, row: IndexExpr, first: IndexExpr, rows: int) -> None:
-        """Multiply the transforms by the kernels of some outputs, and finish those."""
+        """Multiply the transforms by the kernels of some outputs, and finish these outputs."""
         columns = self.layout.vectors * self.layout.lanes
         tile = choose_tile(self.kernel.machine, self.x.dtype, rows, columns)
 

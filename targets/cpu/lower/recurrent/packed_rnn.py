@@ -142,5 +142,5 @@ class _PackedLayer(RecurrentLayer):
         return self.layer(inputs, totals, recall)
 
     def _tile(self) -> Tile:
-        """Return the tile of a product: all of a panel, where the registers hold that."""
+        """Return the tile of a product: a whole panel, where the registers suffice."""
         return fit_tile(self.kernel.machine, self.dtype, self.batch, self.r.shape[3], self.batch)
