@@ -40,8 +40,8 @@ class GpuTarget(Target):
     def check(self, options: Options) -> None:
         if options.tune:
             raise CompileError(
-                "tune measures schedules for this CPU: measure kernels for a GPU by the command "
-                "tune, and give its file as tuning"
+                "option tune measures schedules of the CPU, must not be set for a GPU: "
+                "measure kernels of a GPU by the command tune and pass its file as tuning"
             )
         if options.architectures:
             _architectures(options)
@@ -85,7 +85,8 @@ def _architectures(options: Options) -> tuple[Architecture, ...]:
     for architecture in found:
         if architecture.backend != "cuda":
             raise CompileError(
-                f"code for '{architecture.name}' would be of no use: packages run on NVIDIA's GPUs"
+                f"target is '{TARGET}:{architecture.name}', must be an architecture of NVIDIA: "
+                "packages run on no other GPUs"
             )
     return found
 
@@ -96,7 +97,7 @@ def _architecture_here() -> str:
     except RunError as error:
         raise CompileError(
             f"target '{TARGET}' is for the GPU of this machine, but {error}: "
-            f"say which one to compile for, as in '{TARGET}:sm_90'"
+            f"name an architecture, as in '{TARGET}:sm_90'"
         ) from None
 
 

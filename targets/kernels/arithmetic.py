@@ -15,6 +15,16 @@ def compute_dtype(dtype: str) -> str:
     return COMPUTE.get(dtype, dtype)
 
 
+def float_dtype(dtype: str) -> str:
+    """Return the float type that fractions of elements of a type are computed in."""
+    return compute_dtype(dtype) if DTYPES[dtype].kind == "float" else "f64"
+
+
+def mean_dtype(dtype: str) -> str:
+    """Return the type in which elements are summed up for their mean."""
+    return {"int": "i64", "uint": "ui64"}.get(DTYPES[dtype].kind, compute_dtype(dtype))
+
+
 class Arithmetic(Generic[V]):
     """Compute with Python's operators; a target's `Value` emits the code of each of them."""
 

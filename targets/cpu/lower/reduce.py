@@ -6,8 +6,8 @@ from itertools import groupby
 
 from ....dialects import tri
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import DTYPES, Shape
-from ...kernels.arithmetic import compute_dtype
+from ....dialects.core.tensor import Shape
+from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ...kernels.conversion import convert
 from ..kernels import approximation
 from ..kernels.buffer import Buffer, Lanes, tail_mask
@@ -108,11 +108,6 @@ def _reduce(op: Op, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue, how: R
     walk.each(place)
 
 
-def _wide(dtype: str) -> str:
-    """Return the float type that a reduction to a fraction is computed in."""
-    return compute_dtype(dtype) if DTYPES[dtype].kind == "float" else "f64"
-
-
 def _count(op: Op, x: Buffer) -> int:
     axes: Sequence[int] = op.attributes["axes"]
     return math.prod(x.shape[axis] for axis in axes)
@@ -122,7 +117,7 @@ def _count(op: Op, x: Buffer) -> int:
 def lower_reduce_mean(
     op: tri.ReduceMean, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    wide = {"int": "i64", "uint": "ui64"}.get(DTYPES[x.dtype].kind, compute_dtype(x.dtype))
+    wide = mean_dtype(x.dtype)
     count = _count(op, x)
     _reduce(op, kernel, x, epilogue, Reduction("add", wide, finish=lambda total: total / count))
 
@@ -142,8 +137,8 @@ _REDUCTIONS: dict[type[Op], Callable[[str], Reduction]] = {
     tri.ReduceMin: lambda dtype: Reduction("min", compute_dtype(dtype)),
     tri.ReduceL1: lambda dtype: Reduction("add", compute_dtype(dtype), Value.abs),
     tri.ReduceSumSquare: lambda dtype: Reduction("add", compute_dtype(dtype), _square),
-    tri.ReduceL2: lambda dtype: Reduction("add", _wide(dtype), _square, _root),
-    tri.ReduceLogSum: lambda dtype: Reduction("add", _wide(dtype), finish=approximation.log),
+    tri.ReduceL2: lambda dtype: Reduction("add", float_dtype(dtype), _square, _root),
+    tri.ReduceLogSum: lambda dtype: Reduction("add", float_dtype(dtype), finish=approximation.log),
 }
 """The reduction of each op, for an element type."""
 
@@ -157,7 +152,7 @@ def lower_reduction(op: Op, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> No
 def lower_reduce_log_sum_exp(
     op: tri.ReduceLogSumExp, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    dtype = _wide(x.dtype)
+    dtype = float_dtype(x.dtype)
     walk = Walk(kernel, x, op.axes, dtype)
     kept = epilogue.reshape(walk.kept)
     highest, total = Reduction("max", dtype), Reduction("add", dtype)

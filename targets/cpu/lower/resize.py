@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ....dialects import tri
+from ...kernels.arithmetic import float_dtype
 from ...kernels.conversion import convert
 from ...kernels.lower import resize
 from ..kernels.buffer import Buffer, Lanes
@@ -26,7 +27,7 @@ def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) 
     if not x.shape:
         y.emit_copy(x)
         return
-    dtype = x.dtype if op.mode == "nearest" else resize.interpolation_dtype(x.dtype)
+    dtype = x.dtype if op.mode == "nearest" else float_dtype(x.dtype)
     axes = [
         resize.taps_of(op, axis, (place_dtype(axis.size), dtype), lambda t, _: kernel.table(t))
         for axis in resize.axes_of(op, x.shape)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from ....dialects import tri
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import DTYPES
-from ...kernels.arithmetic import compute_dtype
+from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
@@ -88,11 +88,6 @@ def _sum_dtype(dtype: str) -> str:
     return SUMS.get(dtype, dtype)
 
 
-def _wide(dtype: str) -> str:
-    """Return the float type that a reduction to a fraction is computed in."""
-    return compute_dtype(dtype) if DTYPES[dtype].kind == "float" else "f64"
-
-
 def _square(x: Value) -> Value:
     return x * x
 
@@ -114,7 +109,7 @@ def lower_simple(op: Op, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -
 def lower_reduce_mean(
     op: tri.ReduceMean, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    wide = {"int": "i64", "uint": "ui64"}.get(DTYPES[x.dtype].kind, compute_dtype(x.dtype))
+    wide = mean_dtype(x.dtype)
     count = math.prod(x.shape[axis] for axis in op.axes)
 
     def divide(total: Value) -> Value:
@@ -143,7 +138,7 @@ def lower_reduce_sum_square(
 
 @template(tri.ReduceL2)
 def lower_reduce_l2(op: tri.ReduceL2, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
-    reduction = SimpleReduction("sum", _wide(x.dtype))
+    reduction = SimpleReduction("sum", float_dtype(x.dtype))
     _plain(op, kernel, x, epilogue, reduction, _square, lambda total: total.apply("sqrt"))
 
 
@@ -151,7 +146,7 @@ def lower_reduce_l2(op: tri.ReduceL2, kernel: KernelBuilder, x: Buffer, epilogue
 def lower_reduce_log_sum(
     op: tri.ReduceLogSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    reduction = SimpleReduction("sum", _wide(x.dtype))
+    reduction = SimpleReduction("sum", float_dtype(x.dtype))
     _plain(op, kernel, x, epilogue, reduction, finish=lambda total: total.apply("log"))
 
 
@@ -159,7 +154,7 @@ def lower_reduce_log_sum(
 def lower_reduce_log_sum_exp(
     op: tri.ReduceLogSumExp, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
 ) -> None:
-    reduction = LogSumExp(_wide(x.dtype), finite=True)
+    reduction = LogSumExp(float_dtype(x.dtype), finite=True)
 
     def finish(state: list[Value]) -> Value:
         top, total = state

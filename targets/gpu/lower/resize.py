@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
+from ...kernels.arithmetic import float_dtype
 from ...kernels.conversion import convert
 from ...kernels.lower import resize
 from ..kernels.buffer import Buffer
@@ -30,7 +31,7 @@ def _place(taps: Taps, tap: Value, at: Value) -> Value:
 
 @template(tri.Resize)
 def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    dtype = x.dtype if op.mode == "nearest" else resize.interpolation_dtype(x.dtype)
+    dtype = x.dtype if op.mode == "nearest" else float_dtype(x.dtype)
     axes = [
         resize.taps_of(op, axis, ("i32", dtype), kernel.table, divides=True)
         for axis in resize.axes_of(op, x.shape)

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ....dialects import tri
-from ....dialects.core.tensor import DTYPES
-from ..arithmetic import compute_dtype
+from ..arithmetic import compute_dtype, float_dtype
 from .shared import Functions, Value
 
 _CUBIC = -0.75
@@ -26,8 +25,7 @@ class Tap(NamedTuple):
 
 def sample_dtype(op: tri.GridSample, dtype: str) -> str:
     """Return the element type in which samples of an image are summed."""
-    dtype = compute_dtype(dtype)
-    return dtype if op.mode == "nearest" or DTYPES[dtype].kind == "float" else "f64"
+    return compute_dtype(dtype) if op.mode == "nearest" else float_dtype(dtype)
 
 
 def taps_of(

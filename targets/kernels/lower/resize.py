@@ -13,7 +13,6 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.tensor import Array, Shape, numpy_dtype
 from ....dialects.tri.interpolation import Axis, Kernel
-from ..arithmetic import compute_dtype
 
 Buffer = TypeVar("Buffer")
 Table = Callable[[Array, str], Buffer]
@@ -34,12 +33,6 @@ class Taps(Generic[Buffer]):
     weights: Buffer | None = None
     outside: Buffer | None = None
     ratio: tuple[int, int] = (1, 1)
-
-
-def interpolation_dtype(dtype: str) -> str:
-    """Return the float type in which elements of a type are interpolated."""
-    wide = compute_dtype(dtype)
-    return wide if wide in ("f32", "f64") else "f64"
 
 
 def axes_of(op: tri.Resize, shape: Shape) -> list[Axis]:

@@ -102,7 +102,11 @@ def test_candidates_run_like_any_package(candidates: Package, stand_in: StandIn)
     ("target", "options", "message"),
     [
         ("cpu", {"candidates": True}, "candidates are settings of kernels for a GPU, 'cpu' has"),
-        ("gpu:sm_90", {"tune": "t.json"}, "tune measures schedules for this CPU: measure kernels"),
+        (
+            "gpu:sm_90",
+            {"tune": "t.json"},
+            "option tune measures schedules of the CPU, must not be set for a GPU",
+        ),
         ("gpu:sm_90", {"tuning": "none.json"}, "none.json: cannot be read: No such file"),
     ],
 )
