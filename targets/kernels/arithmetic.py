@@ -1,8 +1,11 @@
 """`Arithmetic`: the operators that values of every kernel have, for lowerings of all targets."""
 
+import math
 from typing import Any, Generic, TypeVar, cast
 
-from ...dialects.core.tensor import DTYPES
+import numpy as np
+
+from ...dialects.core.tensor import DTYPES, numpy_dtype
 
 V = TypeVar("V", bound="Arithmetic[Any]")
 
@@ -23,6 +26,17 @@ def float_dtype(dtype: str) -> str:
 def mean_dtype(dtype: str) -> str:
     """Return the type in which elements are summed up for their mean."""
     return {"int": "i64", "uint": "ui64"}.get(DTYPES[dtype].kind, compute_dtype(dtype))
+
+
+def extreme_value(dtype: str, least: bool) -> float:
+    """Return the least or the greatest number of a type; integers are exact."""
+    kind = DTYPES[dtype].kind
+    if kind == "float":
+        return -math.inf if least else math.inf
+    if kind == "bool":
+        return 0 if least else 1
+    info = np.iinfo(numpy_dtype(dtype))
+    return int(info.min if least else info.max)
 
 
 class Arithmetic(Generic[V]):
@@ -52,7 +66,7 @@ class Arithmetic(Generic[V]):
         return cast(V, other) if isinstance(other, Arithmetic) else self.like(other)
 
     def _binary(self, other: V | float, function: str) -> V:
-        """Emit a function of `tile.binary`."""
+        """Emit a binary function; functions have the names of `tile.binary`."""
         raise NotImplementedError
 
     # -- arithmetic ---------------------------------------------------------------------------

@@ -70,11 +70,11 @@ class GroupEpilogue(Generic[Builder, Leaf, Output]):
             known[result] = load(leaf)
         for result, op in self.constants.items():
             known[result] = constant(scalar_of(op), compute_dtype(tensor_of(op.y.type).dtype))
-        emit_ops(table, self.ops, known)
+        evaluate_ops(table, self.ops, known)
         return known
 
 
-def emit_ops(table: KernelTable, ops: Sequence[Op], known: dict[ir.Value, Any]) -> None:
+def evaluate_ops(table: KernelTable, ops: Sequence[Op], known: dict[ir.Value, Any]) -> None:
     """Emit elementwise ops by their lowerings, and add their results to the known values."""
     for op in ops:
         operands = [known[v] for v in op.operation.operands]

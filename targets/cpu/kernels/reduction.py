@@ -1,14 +1,12 @@
 """`Reduction`: how partial results of a reduction are combined, in vectors and across lanes."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import DTYPES, numpy_dtype
+from ....dialects.core.tensor import DTYPES
+from ...kernels.arithmetic import extreme_value
 from .buffer import vector
 from .value import REASSOCIATE, Value, constant_of, element_type, fast_flags
 
@@ -43,12 +41,7 @@ class Reduction:
     def _identity(self) -> float:
         if self.kind in ("add", "mul"):
             return 0 if self.kind == "add" else 1
-        if DTYPES[self.dtype].kind == "float":
-            return -math.inf if self.kind == "max" else math.inf
-        if DTYPES[self.dtype].kind == "bool":
-            return 0 if self.kind == "max" else 1
-        info = np.iinfo(numpy_dtype(self.dtype))
-        return int(info.min if self.kind == "max" else info.max)
+        return extreme_value(self.dtype, least=self.kind == "max")
 
     def across(self, x: Value) -> Value:
         """Reduce the lanes of a vector to one scalar."""

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
-from ....dialects.core.tensor import DTYPES, numpy_dtype
+from ...kernels.arithmetic import extreme_value
 from .value import Value, full
 
 State = Sequence[Value]
@@ -229,17 +227,6 @@ class ArgReduction(Reduction):
             hit = hit.logical_or(x.is_nan())
         found = hit.select(place, self.identities[1])
         return [top, found.reduce("max" if self.last else "min", 1)]
-
-
-def extreme_value(dtype: str, least: bool) -> float:
-    """Return the least or the greatest number of a type; integers are exact."""
-    kind = DTYPES[dtype].kind
-    if kind == "float":
-        return -math.inf if least else math.inf
-    if kind == "bool":
-        return 0 if least else 1
-    info = np.iinfo(numpy_dtype(dtype))
-    return int(info.min if least else info.max)
 
 
 def _any(condition: Value) -> Value:

@@ -11,7 +11,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import order_of, tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
-from ...kernels.epilogue import emit_ops, scalar_of
+from ...kernels.epilogue import evaluate_ops, scalar_of
 from ...kernels.group_body import GroupBody, body_of
 from ..kernels.buffer import Argument, Buffer, Computed, constant_buffer
 from ..kernels.builder import Kernel, KernelBuilder
@@ -98,7 +98,7 @@ class _Body(GroupBody[KernelBuilder, Any, Epilogue]):
         self, value: ir.Value, leaves: Sequence[ir.Value], numbers: Sequence[Value]
     ) -> Value:
         known = dict(zip(leaves, numbers, strict=True))
-        emit_ops(TABLE, self._needed(value), known)
+        evaluate_ops(TABLE, self._needed(value), known)
         return known[value]
 
 

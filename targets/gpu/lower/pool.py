@@ -7,13 +7,13 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.tri.window import Window
-from ...kernels.arithmetic import compute_dtype
+from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.reductions import SimpleReduction, extreme_value
+from ..kernels.reductions import SimpleReduction
 from ..kernels.value import Value, full
 from ..registry import template
 from ..schedule.row_plan import flat_block

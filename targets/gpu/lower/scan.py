@@ -3,13 +3,13 @@
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import normalize_axis
-from ...kernels.arithmetic import compute_dtype
+from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.coordinates import Axis, Coordinates
 from ..kernels.epilogue import Epilogue
 from ..kernels.loop import loop
-from ..kernels.reductions import ArgReduction, SimpleReduction, extreme_value
+from ..kernels.reductions import ArgReduction, SimpleReduction
 from ..kernels.rows import Layout, Rows
 from ..kernels.value import Value, full, scalar
 from ..registry import accepts, template

@@ -15,7 +15,10 @@ ARITHMETIC: dict[type[Op], Callable[..., Any]] = {}
 """Lowerings `f(op, *values) -> value` by operators alone."""
 
 FORMULAS: dict[type[Op], Callable[..., Any]] = {}
-"""Lowerings `f(functions, op, *values) -> value` by elementary functions of the target."""
+"""Lowerings `f(functions, op, *values) -> value` that round more than once.
+
+They may use the elementary functions of the target, which may compute them in a wider type.
+"""
 
 
 def arithmetic(*classes: type[Op]) -> Callable[[Function], Function]:
@@ -24,7 +27,7 @@ def arithmetic(*classes: type[Op]) -> Callable[[Function], Function]:
 
 
 def formula(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register the decorated function as a lowering by elementary functions, for all targets."""
+    """Register the decorated function as a formula by elementary functions, for all targets."""
     return _register(FORMULAS, classes)
 
 
