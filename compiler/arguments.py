@@ -23,7 +23,7 @@ from ..dialects.core.arguments import (
 )
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.tensor import Array
-from ..runtime.team import checked_threads
+from ..runtime.cpu.thread_pool import checked_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")

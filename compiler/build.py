@@ -9,18 +9,15 @@ from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
-from ..targets.code import Code
+from ..targets.compiled import CompiledPart
 from ..targets.core import Progress, Target
-from ..targets.memories import VIEWS
+from ..targets.memories import NO_CODE_OPS
 from ..targets.options import DEFAULT, Options
-from ..targets.program import lay_out
+from ..targets.program import plan_memory
 from ..targets.registry import find_target
 from .assemble import assemble
 from .copies import Copies
 from .stages import candidates, options_for
-
-STILL = (tri.Constant, tri.Weight, *VIEWS)
-"""Ops of a function for which nothing is done when it runs."""
 
 
 def build_module(
@@ -46,7 +43,7 @@ def build_module(
     placed = module.operation.clone() if replaced else module.operation
     codes = [(each, each.compile(module, options, progress)) for each in targets]
     steps = [(_owner(op, codes), op) for op in _running(module)]
-    program = lay_out(module, [code.call(op) for code, op in steps])
+    program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
         module,
         program,
@@ -79,10 +76,10 @@ def _optimise(
 def _running(module: Module) -> list[Op]:
     """List the ops of the model's function that do something when it runs."""
     found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, STILL)]
+    return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
 
 
-def _owner(op: Op, codes: Sequence[tuple[Target, Code]]) -> Code:
+def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart:
     if isinstance(op, tri.Copy):
         return COPIES
     for target, code in codes:

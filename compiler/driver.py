@@ -10,7 +10,8 @@ from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
 from ..passes.pipeline import Instrumentation
-from ..runtime.package import SUFFIX, Package
+from ..runtime import SUFFIX
+from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.core import Progress
 from ..targets.options import F32, FAST, FLOATS, Options

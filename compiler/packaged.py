@@ -16,10 +16,12 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.pipeline import import_all
 from ..passes.rewriting import uses
+from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
+from ..runtime.dla.part import DlaPart
 from ..runtime.package import Package
 from ..targets.registry import find_target
 from ..targets.verify_placed import verify_placed
-from .assemble import BYTECODE, OFFSETS, WEIGHTS
+from .assemble import BYTECODE, offset_attribute
 from .stages import candidates
 
 
@@ -29,7 +31,7 @@ def packaged_module(package: Package) -> Module:
     Raises CompileError for programs of accelerators, since only packets still read their weights;
     and, in one line, for IR that is damaged or that its targets cannot compile as it is.
     """
-    if package.manifest.dla:
+    if package.manifest.part(DlaPart).programs:
         raise CompileError(
             f"the package has what runs on '{package.manifest.target}' as packets alone: "
             "take the model that it was compiled from"
@@ -74,10 +76,12 @@ def _weights(module: Module, package: Package) -> Iterator[tuple[str, Array]]:
 
 def _weight(op: tri.Weight, package: Package) -> Array:
     """Return the array of a weight, from the first memory that stores it."""
-    stored = [memory for memory in OFFSETS if OFFSETS[memory] in op.operation.attributes]
+    spaces = {space.name: space.weights_entry for space in package.manifest.spaces}
+    entries = {PROCESS: WEIGHTS_ENTRY} | spaces
+    stored = [name for name in entries if offset_attribute(name) in op.operation.attributes]
     if not stored:
-        raise Invalid(f"lacks attribute '{next(iter(OFFSETS.values()))}'")
-    attribute, entry = OFFSETS[stored[0]], WEIGHTS[stored[0]]
+        raise Invalid(f"lacks attribute '{offset_attribute(PROCESS)}'")
+    attribute, entry = offset_attribute(stored[0]), entries[stored[0]]
     try:
         offset = from_attribute(op.operation.attributes[attribute], int)
     except Invalid as error:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
+from ..runtime.gpu.part import GpuPart
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.core import Progress
@@ -50,5 +51,5 @@ def _check_ports(built: Manifest, expected: Manifest) -> None:
 
 def _target(manifest: Manifest) -> str:
     """Return the target that a package was compiled for, with its architectures."""
-    architectures = [code.architecture for code in manifest.gpu]
+    architectures = [code.architecture for code in manifest.part(GpuPart).codes]
     return f"{manifest.target}:{','.join(architectures)}" if architectures else manifest.target

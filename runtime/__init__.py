@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-    from .dla import Drivers
+    from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .gpu.device import Device
     from .package import Package

@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .contents import Port
 from .dtypes import resolve
 from .errors import RunError
-from .manifest import Port
 from .memory import Bound
 
 _LITERALS = (bool, int, float, complex, list, tuple, range)

@@ -1,17 +1,16 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
+from .compiled import CompiledPart
+from .memory_space import PROCESS_MEMORY, MemorySpace
 from .options import DEFAULT, TF32, Options
-
-if TYPE_CHECKING:
-    from .code import Code
 
 Function = TypeVar("Function")
 Predicate = Callable[[Any], bool]
@@ -30,9 +29,6 @@ def kernel_progress(number: int, total: int, nodes: Sequence[str]) -> str:
         names.append(f"{more} more")
     return f"kernel {number} of {total}: {' + '.join(names)}".removesuffix(": ")
 
-
-HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
-"""The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""
 
 MOST_VALUES = 256
 """The most operands and results of an op in a kernel: its code grows with their number."""
@@ -89,7 +85,7 @@ class Target:
     replaces_groups = False
     """Whether `compile` puts what groups are lowered to in their place."""
 
-    def __init__(self, name: str, memory: str = HOST_MEMORY) -> None:
+    def __init__(self, name: str, memory: MemorySpace = PROCESS_MEMORY) -> None:
         self.name = name
         self.memory = memory
         self.lowerings: dict[type[Op], Any] = {}
@@ -167,7 +163,7 @@ class Target:
         """Say whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> "Code":
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         """Generate code for the ops that run here; `progress` hears of each new kernel.
 
         Raises CompileError.

@@ -15,7 +15,7 @@ from ..passes.eliminate import Eliminate
 from .core import Target
 from .registry import choose_target
 
-FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
+UNPLACED_OPS = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
 """Ops that no target runs: constants are data, a reshape is another view of the same memory, and
 copies are made between kernels."""
 
@@ -81,7 +81,7 @@ def placed_groups(module: Module) -> list[tri.Group]:
 
 def running_in(group: tri.Group) -> list[Op]:
     """List the ops of a group that do something when it runs."""
-    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, FREE))]
+    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, UNPLACED_OPS))]
 
 
 def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
@@ -108,14 +108,14 @@ def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Targ
     block = module.main.regions[0].blocks[0]
     for target in choices:
         for grouping in GROUPINGS:
-            free = [op for op in _top(block) if not isinstance(op, (*FREE, tri.Group))]
+            free = [op for op in _top(block) if not isinstance(op, (*UNPLACED_OPS, tri.Group))]
             taken = [op.results[0] for op in free if _choose(op, choices) is target]
             grouping.group(module, {value for value in taken if value not in single})
 
 
 def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:
     """Place one op; return why each target refuses it when all do."""
-    if isinstance(op, FREE):
+    if isinstance(op, UNPLACED_OPS):
         return []
     target = _choose(op, choices)
     if target is None:

@@ -27,8 +27,9 @@ from typing import Any, Generic, NoReturn, TypeVar, cast
 from .. import __version__
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.files import write_file
+from ..runtime import SUFFIX
 from ..runtime.errors import PackageError
-from ..runtime.package import SUFFIX, Package
+from ..runtime.package import Package
 
 FORMAT, VERSION = "trivium tuning", 1
 PACKAGED = "tuning.json"

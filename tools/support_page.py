@@ -6,7 +6,7 @@ from ..dialects.core.op import OPS, Op
 from ..passes.decompose import decomposition_rules
 from ..targets.core import Target, limit_text
 from ..targets.installed import names, shipped, targets
-from ..targets.place import FREE
+from ..targets.place import UNPLACED_OPS
 from ..targets.registry import find_target
 from .spelling import markdown_table
 
@@ -52,7 +52,7 @@ def support_page(notice: str) -> str:
 
 def _road(cls: type[Op], target: Target) -> str:
     """Name the way by which an op gets onto a target."""
-    if cls in FREE:
+    if cls in UNPLACED_OPS:
         return "free"
     if cls in target.lowerings:
         return getattr(target.lowerings[cls], "road", "lowered")

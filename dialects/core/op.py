@@ -59,6 +59,9 @@ class Op:
     `quantized` says which quantised numbers an op takes: "none", since it computes with numbers;
     "one scale", since it moves elements to places where another scale may hold; or "any", since it
     has `infer` tell what becomes of the axis of scales.
+
+    `memory_space` is the memory in which an op between kernels reads its operands and writes its
+    results; None for ops that targets lower.
     """
 
     dialect: ClassVar[Dialect]
@@ -70,6 +73,7 @@ class Op:
     anchor: ClassVar[bool] = False
     frames: ClassVar[bool] = False
     quantized: ClassVar[str] = "none"
+    memory_space: ClassVar[str | None] = None
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:
         if dialect is not None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -145,6 +145,8 @@ class Run(Op, dialect=DLA):
     Images are i8 [N, rows, columns, channels]; the buffers of a program may have more channels, to
     make whole atoms. Constants are as their buffers are.
     """
+
+    memory_space: ClassVar[str | None] = "host"  # a driver copies bytes to the accelerator and back
 
     inputs: Sequence[Operand]
     program: str

@@ -1,7 +1,7 @@
 """Calls of kernels, from functions."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,6 +24,8 @@ class Launch(Op, dialect=TILE):
     Operands and results are tensors, each in memory in the order of dimensions that its type says.
     The kernel may see that memory in any shape. What a kernel leaves of an output is undefined.
     """
+
+    memory_space: ClassVar[str | None] = "gpu"
 
     inputs: Sequence[Operand]
     kernel: str

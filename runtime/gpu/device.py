@@ -9,8 +9,8 @@ from types import TracebackType
 
 from ..errors import RunError
 from ..fork import ForkSafeLock
-from ..manifest import GpuCode
 from .checks import ARCHITECTURE
+from .code import GpuCode
 from .driver import LIBRARY, Driver, DriverError, no_device, open_driver, spell_version
 
 # CUdevice_attribute

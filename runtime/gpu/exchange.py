@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import resolve
 from ..errors import RunError
 from . import dlpack
-from .array import DeviceArray
+from .array import SPACE, DeviceArray
 from .dlpack import CUDA, CUDA_MANAGED
 from .handles import Stream
 
@@ -47,6 +47,7 @@ class Borrowed:
     contiguous: bool
     writable: bool
     owner: object
+    space: str = SPACE
 
     @property
     def nbytes(self) -> int:

@@ -1,30 +1,42 @@
 """Let the arrays of a run be on a GPU."""
 
+from collections.abc import Sequence
 from itertools import chain
-from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contents import ARENA, PREPARED, WEIGHTS, Contents
 from ..errors import RunError
-from ..manifest import ABSENT, ARENA, FIRST_PORT, ON_GPU, PREPARED, WEIGHTS, Manifest
 from ..memory import Place
 from ..slots import Slot
-from .array import DeviceArray
+from ..step import Step
+from .array import SPACE, DeviceArray
 from .exchange import Borrowed, borrow
-from .workspace import Workspace
+from .handles import Stream
+
+
+class Queue(Protocol):
+    """Copy bytes in the order of a stream."""
+
+    stream: Stream
+
+    def copy(self, target: Place, source: Place, size: int, /) -> None:
+        """Copy bytes from either memory to either."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until all copies are done."""
+        ...
 
 
 class DevicePorts:
-    """Take what a caller has on a GPU; what the host works on gets an array there meanwhile.
+    """Take arrays of a caller on a GPU; ports that are `in_process` get an array there."""
 
-    A run is `with` this around it.
-    """
-
-    def __init__(self, workspace: Workspace, manifest: Manifest) -> None:
+    def __init__(self, workspace: Queue, in_process: frozenset[int]) -> None:
         self.workspace = workspace
-        self._host = _worked_on_by_host(manifest)
+        self._host = in_process
         self._uploads: list[tuple[Borrowed, NDArray[Any]]] = []
 
     def take(self, slot: Slot, value: object) -> NDArray[Any] | Borrowed:
@@ -62,30 +74,21 @@ class DevicePorts:
             self._copy(borrowed, array)
         self.workspace.synchronize()
 
-    def __enter__(self) -> "DevicePorts":
-        self.workspace.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def forget(self) -> None:
+        """Forget the arrays of a run that has ended."""
         self._uploads = []
-        self.workspace.__exit__(kind, error, traceback)
 
-    def check_alone(self, manifest: Manifest) -> None:
+    def check_alone(self, contents: Contents, steps: Sequence[Step]) -> None:
         """Raise RunError unless a run takes place on the GPU alone."""
-        for step in manifest.steps:
-            if step.kind not in ON_GPU:
-                what = step.op or f"'{step.symbol or step.entry}'"
-                where = "an accelerator" if step.kind == "dla" else "the host"
-                raise _not_alone(f"{what} of {', '.join(step.nodes)} runs on {where}")
-        copied = [(*step.operands, *step.results) for step in manifest.steps if step.kind == "copy"]
-        for index in (*chain(*copied), *(port.buffer for port in manifest.outputs)):
-            if manifest.buffers[index].base in (ARENA, WEIGHTS, PREPARED):
-                raise _not_alone(f"'{manifest.buffers[index].name}' is in the memory of the host")
+        for step in steps:
+            if step.queue(contents) != SPACE:
+                where = f"of {', '.join(step.nodes)} is a step of kind '{step.kind}'"
+                raise _not_alone(f"{step.operation(contents)} {where}")
+        listed = [(*step.operands, *step.results) for step in steps]
+        for index in (*chain(*listed), *(port.buffer for port in contents.outputs)):
+            if contents.buffers[index].base in (ARENA, WEIGHTS, PREPARED):
+                name = contents.buffers[index].name
+                raise _not_alone(f"'{name}' is in the memory of the process")
 
     def _borrow(self, role: str, slot: Slot, value: object) -> Borrowed:
         borrowed = borrow(value, self.workspace.stream, f"{role} '{slot.name}'")
@@ -104,21 +107,5 @@ def _not_alone(reason: str) -> RunError:
 
 def _place(array: NDArray[Any] | Borrowed) -> Place:
     if isinstance(array, np.ndarray):
-        return Place(array.ctypes.data, False)
-    return Place(array.address, True)
-
-
-def _worked_on_by_host(manifest: Manifest) -> frozenset[int]:
-    """Return the bases of inputs and outputs that steps other than copies read or write."""
-    ports = len(manifest.inputs) + len(manifest.outputs)
-    if any(step.kind == "cpu" for step in manifest.steps):
-        # Native code does not say what it works on.
-        return frozenset(range(FIRST_PORT, FIRST_PORT + ports))
-    indices = [
-        index
-        for step in manifest.steps
-        if step.kind in ("host", "dla")
-        for index in (*step.operands, *step.results)
-        if index != ABSENT
-    ]
-    return frozenset(manifest.buffers[index].base for index in indices)
+        return Place(array.ctypes.data)
+    return Place(array.address, array.space)

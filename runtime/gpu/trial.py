@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contents import Buffer
 from ..dtypes import resolve
 from ..errors import RunError
-from ..manifest import Buffer, GpuCode, GpuKernel, Launch
 from ..package import Package
+from .code import GpuCode, GpuKernel, Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Event, Graph, Stream

@@ -8,7 +8,7 @@ import numpy as np
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
-from ..program import Scratch
+from ..calls import Scratch
 from .buffer import Buffer, memref, storage_dtype, storage_type
 from .number import compute_dtype
 from .parallel import each

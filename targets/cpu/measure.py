@@ -15,7 +15,7 @@ from ...dialects.core.op import Op
 from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 from ...passes.default import grouping_pipeline
 from ...passes.pipeline import Pipeline
-from ...runtime.elf import load_objects
+from ...runtime.cpu.elf import load_objects
 from ..options import Options
 from ..place import Place
 from .alone import bind, lay_out

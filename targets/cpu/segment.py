@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...runtime.team import Job
+from ...runtime.cpu.thread_pool import Job
 from ..program import Place
 from .phases import Phase
 from .threads import GRAIN

@@ -12,7 +12,7 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
-from ..code import Code
+from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
 from ..tuning_file import PACKAGED
@@ -60,7 +60,7 @@ class CpuTarget(Target):
 
         return Tuner(options, options.machines[0], progress)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         from .code import compile_native  # lowerings register with this target
 
         return compile_native(module, options, progress)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ..program import Scratch
+from ..calls import Scratch
 
 Key = tuple[bool, int]
 """Say of a piece of scratch memory whether it is private, and which one of those it is."""

@@ -14,7 +14,7 @@ from ...dialects.core.tensor import is_float
 from ...dialects.dla.dialect import TensorOp
 from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
-from ..code import Code
+from ..compiled import CompiledPart
 from ..core import Progress, Target
 from ..options import DEFAULT, F32, FLOATS, Options
 from .attempts import ATTEMPTS
@@ -130,7 +130,7 @@ class Accelerator(Target):
         first = ": quantise the model first" if is_unquantized(op) else ""
         return f"{self.name} computes on integers, not on {floats[0]}{first}"
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         from .code import ProgramCode
 
         bound = self.chosen(options.architectures)

@@ -9,7 +9,7 @@ from ...dialects.core.module import Module
 from ...dialects.dla import Program
 from ...dialects.dla.buffers import BufferOp
 from ...passes.core import Pass
-from ..memory import Interval, Plan, plan_memory
+from ..memory import Interval, Plan, plan_arena
 from .attempts import Retry
 from .core.description import Description, Memory
 from .lives import Life, lives, programs
@@ -68,7 +68,7 @@ def _allocate(ops: Sequence[BufferOp], found: Sequence[Life], description: Descr
         for number, life in enumerate(found)
         if life.first <= life.last
     ]
-    plan = plan_memory(used, memory.alignment, memory.bytes)
+    plan = plan_arena(used, memory.alignment, memory.bytes)
     if plan.size_bytes > memory.bytes:
         raise Retry(_overflow(ops, found, memory, space, plan))
     for number, life in enumerate(found):

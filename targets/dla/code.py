@@ -1,7 +1,6 @@
 """Code of a model for accelerators: a container for each program, and steps that run them."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...dialects import dla
 from ...dialects.core.location import node_names
@@ -9,9 +8,11 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...dialects.dla.types import CONSTANTS, OUTPUTS
-from ...runtime.manifest import DESCRIPTION, Step
-from ..code import Buffers, Code, NumberedCall
-from ..program import Call, Program
+from ...runtime.dla.part import DESCRIPTION, DlaPart
+from ...runtime.dla.step import DlaStep
+from ..calls import Call, NumberedCall
+from ..compiled import Buffers, CompiledPart
+from ..program import Program
 from .attempts import Log
 from .core import container
 from .core.packet import InstructionSet
@@ -19,7 +20,7 @@ from .emit import emit
 from .measures import measure
 
 
-class ProgramCode(Code):
+class ProgramCode(CompiledPart):
     """Hold the containers of a model by the names of their programs.
 
     What is constant for a program is in its container, so a call has only what is not.
@@ -44,7 +45,7 @@ class ProgramCode(Code):
         assert isinstance(op, dla.Run)
         return Call(op, tuple(self._inputs(op)), tuple(op.results))
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[DlaStep]:
         return [self._step(call, buffers) for _, call in calls]
 
     def entries(self) -> dict[str, bytes]:
@@ -57,18 +58,18 @@ class ProgramCode(Code):
         }
         return {DESCRIPTION: description.source.encode(), **files}
 
-    def parts(self, program: Program) -> dict[str, Any]:
+    def part(self, program: Program) -> DlaPart | None:
         description = self.instructions.description
         found = (
             measure(program, description, entry_of(name), self.bounds[name])
             for name, program in self.programs.items()
         )
-        return {"dla": tuple(found), "attempts": tuple(map(str, self.log.failures))}
+        part = DlaPart(tuple(found), tuple(map(str, self.log.failures)))
+        return part if part.programs or part.attempts else None
 
-    def _step(self, call: Call, buffers: Buffers) -> Step:
+    def _step(self, call: Call, buffers: Buffers) -> DlaStep:
         assert isinstance(call.op, dla.Run)
-        return Step(
-            "dla",
+        return DlaStep(
             operands=tuple(buffers.number(value) for value in call.operands),
             results=tuple(buffers.number(value) for value in call.results),
             nodes=node_names(call.op.location),

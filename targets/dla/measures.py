@@ -10,7 +10,7 @@ from ...dialects.core.module import Module, ops
 from ...dialects.dla.buffers import touched
 from ...dialects.dla.types import REGIONS, SRAM
 from ...dialects.dla.window_tiles import TABLE_BYTES
-from ...runtime.manifest import DlaProgram
+from ...runtime.dla.part import DlaProgram
 from .core.description import Description
 from .lives import Life, lives
 from .members import members_of

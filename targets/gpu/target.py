@@ -12,10 +12,12 @@ from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...runtime.errors import RunError
+from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
-from ..code import Code
-from ..core import DEVICE_MEMORY, Progress, Target, Watch
+from ..compiled import CompiledPart
+from ..core import Progress, Target, Watch
 from ..insert_copies import InsertCopies
+from ..memory_space import MemorySpace
 from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
@@ -52,7 +54,7 @@ class GpuTarget(Target):
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         from .code import compile_for_gpu  # lowerings register with this target
 
         return compile_for_gpu(module, _architectures(options), options, progress)
@@ -118,7 +120,7 @@ class TuningWatch(Watch):
         check_file(options.tuning, [each.name for each in _architectures(options)])
 
 
-GPU = GpuTarget("gpu", DEVICE_MEMORY)
+GPU = GpuTarget("gpu", MemorySpace(SPACE, 256))
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

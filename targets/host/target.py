@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ..code import Code
+from ..compiled import CompiledPart
 from ..core import Progress, Target
 from ..options import Options
 from .code import HostCode
@@ -23,7 +23,7 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         return HostCode()
 
 

@@ -13,7 +13,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
-from ...runtime.elf import NativeLibrary, load_objects
+from ...runtime.cpu.elf import NativeLibrary, load_objects
 from ...targets.core import Progress
 from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels

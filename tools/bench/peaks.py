@@ -11,7 +11,7 @@ import numpy as np
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir
 from ...dialects.core.tensor import DTYPES
-from ...runtime.elf import load_objects
+from ...runtime.cpu.elf import load_objects
 from ...runtime.memory import allocate
 from ...targets.cpu.dot import find_instruction
 from ...targets.cpu.to_llvm import to_object

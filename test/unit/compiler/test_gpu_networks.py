@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from gpu_packages import opened
 from trivium.compiler.driver import build
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
@@ -114,7 +115,7 @@ def launches(manifest: Manifest) -> int:
 
 def maps(manifest: Manifest, architecture: str) -> int:
     """Count the descriptors that kernels for an architecture are passed."""
-    (code,) = (code for code in manifest.gpu if code.architecture == architecture)
+    (code,) = (code for code in manifest.part(GpuPart).codes if code.architecture == architecture)
     return sum(p.kind == "tensor_map" for kernel in code.kernels for p in kernel.parameters)
 
 
@@ -174,13 +175,13 @@ def test_products_of_halves_use_descriptors_on_hopper(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "product"), [("resnet", "conv"), ("step", "mat_mul")])
 def test_deep_products_of_few_results_are_split(name: str, product: str) -> None:
-    for code in package(name, "f32").manifest.gpu:
+    for code in package(name, "f32").manifest.part(GpuPart).codes:
         split = [kernel for kernel in code.kernels if "_partial" in kernel.symbol]
         assert any(kernel.symbol.startswith(product) for kernel in split)
 
 
 def test_tokens_one_by_one_are_products_of_vectors() -> None:
-    (_, code) = package("step", "fp16").manifest.gpu
+    (_, code) = package("step", "fp16").manifest.part(GpuPart).codes
     products = [kernel for kernel in code.kernels if kernel.symbol.startswith("mat_mul")]
     assert products
     assert any(kernel.symbol.startswith("attention_partial") for kernel in code.kernels)

@@ -7,7 +7,8 @@ from gpu_packages import opened
 from trivium.compiler.check import check
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
-from trivium.runtime.manifest import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT
+from trivium.runtime.contents import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
@@ -72,7 +73,7 @@ def test_weights_are_where_they_are_read() -> None:
 
 def test_code_for_several_architectures_makes_the_same_launches() -> None:
     made = package(target="gpu:sm_80,sm_90")
-    first, second = made.manifest.gpu
+    first, second = made.manifest.part(GpuPart).codes
     assert (first.architecture, second.architecture) == ("sm_80", "sm_90")
     assert [k.symbol for k in first.kernels] == [k.symbol for k in second.kernels]
     for kernel in (*first.kernels, *second.kernels):

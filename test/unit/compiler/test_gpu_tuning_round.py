@@ -11,6 +11,7 @@ from gpu_packages import opened
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
 from trivium.runtime.gpu.device import Device
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.package import Package
 from trivium.targets.tuning_file import PACKAGED
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
@@ -32,7 +33,7 @@ def candidates() -> Package:
 def tuned(package: Package, gpu: StandIn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Measure a package on a GPU on which the last candidate is the fastest."""
     monkeypatch.setattr(Device, "open", lambda *_: Device(0, str(gpu.path)))
-    code = package.manifest.gpu[0]
+    code = package.manifest.part(GpuPart).codes[0]
     settings = [k.setting for k in (*code.kernels, *code.candidates)]
 
     def execute(run: Run) -> None:
@@ -48,7 +49,7 @@ def tuned(package: Package, gpu: StandIn, folder: Path, monkeypatch: pytest.Monk
 
 
 def test_candidates_differ_in_their_settings_only(candidates: Package) -> None:
-    (code,) = candidates.manifest.gpu
+    (code,) = candidates.manifest.part(GpuPart).codes
     (kernel,) = code.kernels
     assert len(code.candidates) > 2
     for candidate in code.candidates:
@@ -57,32 +58,38 @@ def test_candidates_differ_in_their_settings_only(candidates: Package) -> None:
         assert " ".join(candidate.blocks) in candidate.setting
         assert bytes(candidates.entries[candidate.entry])[:4] == b"\x7fELF"
     plain = build(MODEL, "gpu:sm_90")
-    assert plain.manifest.gpu[0].kernels == code.kernels
-    assert plain.manifest.gpu[0].candidates == ()
+    assert plain.manifest.part(GpuPart).codes[0].kernels == code.kernels
+    assert plain.manifest.part(GpuPart).codes[0].candidates == ()
 
 
 def test_what_was_the_fastest_is_compiled(
     candidates: Package, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tuned(candidates, stand_in, tmp_path, monkeypatch)
-    fastest = candidates.manifest.gpu[0].candidates[-1].setting
+    fastest = candidates.manifest.part(GpuPart).codes[0].candidates[-1].setting
     made = build(MODEL, "gpu:sm_90", tuning=str(file))
-    (kernel,) = made.manifest.gpu[0].kernels
+    (kernel,) = made.manifest.part(GpuPart).codes[0].kernels
     assert kernel.setting == fastest
     assert json.loads(bytes(made.entries[PACKAGED]))["entries"][kernel.symbol]["time_us"] > 0
     # The package stands for the file.
     made.save(tmp_path / "made.trv")
     again = build(MODEL, "gpu:sm_90", tuning=str(tmp_path / "made.trv"))
-    assert again.manifest.gpu == made.manifest.gpu
+    assert again.manifest.part(GpuPart).codes == made.manifest.part(GpuPart).codes
 
 
 def test_a_file_for_one_of_two_architectures_is_taken_for_it(
     candidates: Package, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tuned(candidates, stand_in, tmp_path, monkeypatch))
-    first, second = build(MODEL, "gpu:sm_80,sm_90", tuning=file).manifest.gpu
-    assert second.kernels[0].setting == candidates.manifest.gpu[0].candidates[-1].setting
-    assert first.kernels[0].setting == build(MODEL, "gpu:sm_80").manifest.gpu[0].kernels[0].setting
+    first, second = build(MODEL, "gpu:sm_80,sm_90", tuning=file).manifest.part(GpuPart).codes
+    assert (
+        second.kernels[0].setting
+        == candidates.manifest.part(GpuPart).codes[0].candidates[-1].setting
+    )
+    assert (
+        first.kernels[0].setting
+        == build(MODEL, "gpu:sm_80").manifest.part(GpuPart).codes[0].kernels[0].setting
+    )
     with pytest.raises(CompileError, match="architecture 'sm_90', this one has 'sm_80'"):
         build(MODEL, "gpu:sm_80", tuning=file)
 

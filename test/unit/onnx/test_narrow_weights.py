@@ -12,6 +12,7 @@ import trivium
 from graphs import model, node
 from onnx import numpy_helper
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.manifest import Manifest
 
 RANDOM = np.random.default_rng(31)
@@ -191,7 +192,7 @@ def test_kernels_are_transformed_when_a_package_is_loaded() -> None:
 
 
 def ops_of(manifest: Manifest) -> str:
-    return " ".join(op for kernel in manifest.kernels for op in kernel.ops)
+    return " ".join(op for kernel in manifest.part(CpuPart).kernels for op in kernel.ops)
 
 
 def test_only_rows_that_are_taken_of_a_vocabulary_are_widened() -> None:
@@ -202,7 +203,10 @@ def test_only_rows_that_are_taken_of_a_vocabulary_are_widened() -> None:
 def test_calls_at_load_are_not_those_of_a_run() -> None:
     made, _ = build(MODELS["matrix"])
     manifest = trivium.compile(made).manifest
-    found = {kernel.ops[0]: (kernel.calls, kernel.load_calls) for kernel in manifest.kernels}
+    found = {
+        kernel.ops[0]: (kernel.calls, kernel.load_calls)
+        for kernel in manifest.part(CpuPart).kernels
+    }
     assert found == {"tri.cast": (0, 1), "cpu.packed_mat_mul": (1, 0)}
 
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.cpu.part import Kernel
+from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.cpu.thread_pool import CODE
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
-from trivium.runtime.team import CODE
 
 Compile = Callable[..., memoryview]
 
@@ -101,7 +104,7 @@ def scale_manifest() -> Manifest:
             Buffer("w", 1, 0, (16,), "float32"),
             Buffer("t", 0, 0, (16,), "float32"),
         ),
-        steps=(Step("cpu", symbol="segment_0", nodes=("Mul_0", "Add_1"), phases=1),),
+        steps=(CpuStep(symbol="segment_0", nodes=("Mul_0", "Add_1"), phases=1),),
         memory=Memory(arena_bytes=64, arena_lower_bound=64, weight_bytes=64),
         kernels=(Kernel("segment_0", "cpu/scale.o", ("Mul_0", "Add_1"), ("tri.mul", "tri.add")),),
     )

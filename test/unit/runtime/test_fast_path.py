@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Package, RunError, Session
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Port, Step
+from trivium.runtime.contents import FIRST_PORT, Buffer, Port
+from trivium.runtime.host.step import HostStep
 
 ONES = np.ones(16, np.float32)
 RESULT = np.arange(1, 17, dtype=np.float32)
@@ -91,7 +92,7 @@ def copying(scale: Package, port: Port) -> Session:
         inputs=(port,),
         outputs=(replace(port, name="y", buffer=1),),
         buffers=tuple(Buffer("", FIRST_PORT + i, 0, port.shape, port.dtype) for i in range(2)),
-        steps=(Step("host", op="toy.copy", operands=(0,), results=(1,)),),
+        steps=(HostStep(op="toy.copy", operands=(0,), results=(1,)),),
         kernels=(),
     )
     dialects: Any = {"toy": {"toy.copy": SimpleNamespace(reference=lambda x: x)}}
@@ -114,7 +115,7 @@ def test_an_error_in_a_step_leaves_the_session_free(scale: Package):
     def fail(x: np.ndarray) -> np.ndarray:
         raise ZeroDivisionError
 
-    step = Step("host", op="toy.fail", operands=(0,), results=(1,))
+    step = HostStep(op="toy.fail", operands=(0,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(step,)))
     session = Session(package, {"toy": {"toy.fail": SimpleNamespace(reference=fail)}})
     for _ in range(2):
@@ -130,7 +131,7 @@ def test_feeds_may_change_during_a_run(scale: Package):
         feeds.clear()
         return y
 
-    step = Step("host", op="toy.empty", operands=(1,), results=(1,))
+    step = HostStep(op="toy.empty", operands=(1,), results=(1,))
     steps = (step, *scale.manifest.steps)
     package = replace(scale, manifest=replace(scale.manifest, steps=steps))
     session = Session(package, {"toy": {"toy.empty": SimpleNamespace(reference=empty)}})

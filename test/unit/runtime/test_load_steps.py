@@ -8,21 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from trivium.runtime.contents import ARENA, FIRST_PORT, PREPARED, WEIGHTS, Buffer, Memory, Port
+from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError
-from trivium.runtime.host import Ops
-from trivium.runtime.manifest import (
-    ARENA,
-    FIRST_PORT,
-    PREPARED,
-    WEIGHTS,
-    Buffer,
-    Manifest,
-    Memory,
-    Port,
-    Step,
-)
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep, Ops
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.runtime.step import Step
 
 STORED = np.array([-1, 0, 1, 127], np.int8)
 SCALE = np.float32(0.5)
@@ -39,7 +33,7 @@ X, Y, W, WIDE, T, FIRST = range(6)
 
 
 def host(op: str, operands: tuple[int, ...], results: tuple[int, ...]) -> Step:
-    return Step("host", op=f"toy.{op}", operands=operands, results=results)
+    return HostStep(op=f"toy.{op}", operands=operands, results=results)
 
 
 LOAD = (host("widen", (W,), (FIRST,)), host("copy", (FIRST,), (WIDE,)))
@@ -108,8 +102,8 @@ def test_they_run_again_for_each_package_that_is_opened(tmp_path: Path):
             host("widen", (9,), (WIDE,)),
             "'load_steps[0].operands[0]' is 9, must be at least -1 and below 6",
         ),
-        (Step("cpu"), "'load_steps[0].symbol' is empty, must name a function"),
-        (Step("gpu"), "'load_steps[0].kind' is 'gpu', must be 'cpu' or 'host'"),
+        (CpuStep(), "'load_steps[0].symbol' is empty, must name a function"),
+        (GpuStep(), "'load_steps[0].kind' is 'gpu', must be 'cpu' or 'host'"),
         (replace(LOAD[0], op="widen"), "'load_steps[0].op' is 'widen', must look like"),
     ],
 )

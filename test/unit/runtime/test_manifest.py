@@ -5,8 +5,12 @@ from typing import Any
 
 import pytest
 from trivium.runtime.checks import check
+from trivium.runtime.contents import FIRST_PORT, Buffer, Entry, Memory, Port
+from trivium.runtime.cpu.part import Kernel
+from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Entry, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 
 
 def edited(manifest: Manifest, path: str, value: Any) -> str:
@@ -41,7 +45,7 @@ def test_a_manifest_survives_json(manifest: Manifest):
         "pads": (1, (2, 3)),
         "n": None,
     }
-    step = Step("host", op="tri.topk", attributes=attributes, operands=(0, -1), results=(3,))
+    step = HostStep(op="tri.topk", attributes=attributes, operands=(0, -1), results=(3,))
     manifest = replace(manifest, steps=(*manifest.steps, step))
     again = Manifest.from_json(manifest.to_json())
     assert again == manifest
@@ -51,7 +55,7 @@ def test_a_manifest_survives_json(manifest: Manifest):
 
 def test_floats_that_json_lacks_survive(manifest: Manifest):
     attributes = {"min": -math.inf, "max": math.inf, "both": (math.nan, -0.0)}
-    step = Step("host", op="tri.clip", attributes=attributes)
+    step = HostStep(op="tri.clip", attributes=attributes)
     text = replace(manifest, steps=(step,)).to_json()
     json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is not JSON"))
     again = Manifest.from_json(text).steps[0].attributes
@@ -60,7 +64,7 @@ def test_floats_that_json_lacks_survive(manifest: Manifest):
 
 
 def test_the_order_of_attributes_does_not_show(manifest: Manifest):
-    one, two = (Step("host", op="t.a", attributes=a) for a in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
+    one, two = (HostStep(op="t.a", attributes=a) for a in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
     texts = {replace(manifest, steps=(step,)).to_json() for step in (one, two)}
     assert len(texts) == 1
 
@@ -147,7 +151,7 @@ FIRST = (
     Buffer("y", FIRST_PORT + 1, 0, (16,), "float32"),
     Buffer("w", 1, 0, (16,), "float32"),
 )
-HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
+HOST = HostStep(op="tri.neg", operands=(0,), results=(3,))
 
 
 @pytest.mark.parametrize(
@@ -185,7 +189,7 @@ HOST = Step("host", op="tri.neg", operands=(0,), results=(3,))
             {"steps": (Step("npu"),)},
             "'steps[0].kind' is 'npu', must be 'cpu', 'host', 'copy', 'gpu' or 'dla'",
         ),
-        ({"steps": (Step("cpu"),)}, "'steps[0].symbol' is empty, must name a function"),
+        ({"steps": (CpuStep(),)}, "'steps[0].symbol' is empty, must name a function"),
         ({"steps": (replace(HOST, op="os.path.x"),)}, "'steps[0].op' is 'os.path.x', must look"),
         ({"steps": (replace(HOST, op="tri.neg\n"),)}, "must look like 'dialect.op'"),
         (

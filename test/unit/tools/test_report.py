@@ -3,22 +3,14 @@
 from dataclasses import replace
 
 from trivium.compiler.verdicts import Verdict
-from trivium.runtime.manifest import (
-    DEVICE_ARENA,
-    FIRST_PORT,
-    Buffer,
-    CpuRequirements,
-    Entry,
-    GpuCode,
-    GpuKernel,
-    Kernel,
-    Launch,
-    Manifest,
-    Math,
-    Memory,
-    Port,
-    Step,
-)
+from trivium.runtime.contents import DEVICE_ARENA, FIRST_PORT, Buffer, Entry, Math, Memory, Port
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.cpu.part import CpuRequirements, Kernel
+from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, Launch
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.targets.place import Placement
 from trivium.tools import report
 from trivium.tools.package_info import package_info
@@ -38,8 +30,8 @@ MANIFEST = Manifest(
     outputs=(Port("y", (), "int64", 1),),
     buffers=(),
     steps=(
-        Step("cpu", "s_1", nodes=("Conv_0", "Relu_1")),
-        Step("host", op="tri.topk", nodes=("TopK_2",), reason="cpu has no kernel for tri.topk"),
+        CpuStep("s_1", nodes=("Conv_0", "Relu_1")),
+        HostStep(op="tri.topk", nodes=("TopK_2",), reason="cpu has no kernel for tri.topk"),
     ),
     memory=Memory(arena_bytes=3 << 20, arena_lower_bound=2 << 20, weight_bytes=1536),
     kernels=(
@@ -134,13 +126,12 @@ ON_GPU = replace(
         Buffer("y", FIRST_PORT + 1, 0, (), "int64"),
     ),
     steps=(
-        Step("copy", operands=(0,), results=(1,)),
-        Step(
-            "gpu",
+        CopyStep(operands=(0,), results=(1,)),
+        GpuStep(
             launches=(Launch("matmul_1", (1, 2), ("Gemm_0", "Relu_1")), Launch("matmul_1", (2, 2))),
             nodes=("Gemm_0", "Relu_1", "Gemm_2"),
         ),
-        Step("copy", operands=(2,), results=(3,)),
+        CopyStep(operands=(2,), results=(3,)),
     ),
     kernels=(),
     machines=(),

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from trivium.runtime.manifest import GpuCode
+from trivium.runtime.gpu.code import GpuCode
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.conftest import KERNELS, code, package
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn, tiny_cubin

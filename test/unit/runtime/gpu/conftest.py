@@ -6,22 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.manifest import (
-    DEVICE_ARENA,
-    DEVICE_WEIGHTS,
-    FIRST_PORT,
-    Buffer,
-    GpuCode,
-    GpuKernel,
-    GpuParameter,
-    Launch,
-    Manifest,
-    Memory,
-    Port,
-    Step,
-)
+from trivium.runtime.contents import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.runtime.step import Step
 from trivium.test.unit.runtime.gpu.stand_in import StandIn, tiny_cubin
 
 SHAPE = (4, 8)
@@ -54,11 +46,11 @@ BUFFERS = (
     buffer("y", DEVICE_ARENA, 2 * SIZE),
 )
 
-UPLOAD = Step("copy", operands=(X,), results=(DEVICE_X,))
-DOWNLOAD = Step("copy", operands=(DEVICE_Y,), results=(Y,))
+UPLOAD = CopyStep(operands=(X,), results=(DEVICE_X,))
+DOWNLOAD = CopyStep(operands=(DEVICE_Y,), results=(Y,))
 ADD = Launch("add", (DEVICE_X, W, SUM), ("Add_0",))
 RELU = Launch("relu", (SUM, DEVICE_Y), ("Relu_1",))
-COMPUTE = Step("gpu", launches=(ADD, RELU), nodes=("Add_0", "Relu_1"))
+COMPUTE = GpuStep(launches=(ADD, RELU), nodes=("Add_0", "Relu_1"))
 
 
 def code(architecture: str, shared: int = 60000, **change: Any) -> GpuCode:

@@ -9,7 +9,7 @@ from trivium.runtime.errors import RunError
 from trivium.runtime.gpu import dlpack
 from trivium.runtime.gpu.array import DeviceArray
 from trivium.runtime.gpu.handles import Stream
-from trivium.runtime.manifest import Step
+from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
@@ -221,7 +221,7 @@ def test_an_array_on_another_device_is_refused(stand_in: StandIn, layer: Package
 
 
 def test_a_package_for_the_host_takes_no_arrays_on_a_device(producer: Any):
-    step = Step("host", op="toy.same", operands=(X,), results=(1,))
+    step = HostStep(op="toy.same", operands=(X,), results=(1,))
     kinds = type("Same", (), {"reference": staticmethod(lambda x: x)})
     session = Session(package((step,)), {"toy": {"toy.same": kinds}})
     assert session.device is None
@@ -238,11 +238,11 @@ def test_a_package_for_the_host_takes_no_arrays_on_a_device(producer: Any):
 def test_the_host_gets_a_copy_of_what_it_works_on(stand_in: StandIn, producer: Any):
     """The host halves the input before, and doubles the output after, the GPU works."""
     steps = (
-        Step("host", op="toy.look", operands=(X,), results=(1,)),
+        HostStep(op="toy.look", operands=(X,), results=(1,)),
         UPLOAD,
         COMPUTE,
         DOWNLOAD,
-        Step("host", op="toy.double", operands=(1,), results=(1,)),
+        HostStep(op="toy.double", operands=(1,), results=(1,)),
     )
     made = package(steps)
     stand_in.execute(made, KERNELS)

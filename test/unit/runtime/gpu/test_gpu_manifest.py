@@ -9,22 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.runtime.checks import check
-from trivium.runtime.errors import PackageError
-from trivium.runtime.manifest import (
+from trivium.runtime.contents import (
     DEVICE_ARENA,
     DEVICE_WEIGHTS,
     FIRST_PORT,
     Buffer,
     Entry,
-    GpuCode,
-    GpuKernel,
-    GpuParameter,
-    Launch,
-    Manifest,
     Memory,
     Port,
-    Step,
 )
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.errors import PackageError
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 
 # y = x + w of 4 x 8 elements: x goes to the device, w is there, the sum comes back.
 BUFFERS = (
@@ -46,7 +45,7 @@ KERNEL = GpuKernel(
     parameters=(POINTER, MAP, GpuParameter("pointer", 2)),
 )
 LAUNCH = Launch("add", (2, 3, 4), ("Add_0",))
-IN, OUT = Step("copy", operands=(0,), results=(2,)), Step("copy", operands=(4,), results=(1,))
+IN, OUT = CopyStep(operands=(0,), results=(2,)), CopyStep(operands=(4,), results=(1,))
 SOUND = Manifest(
     producer="test",
     source="add.onnx",
@@ -54,7 +53,7 @@ SOUND = Manifest(
     inputs=(Port("x", (4, 8), "float32", 0),),
     outputs=(Port("y", (4, 8), "float32", 1),),
     buffers=BUFFERS,
-    steps=(IN, Step("gpu", launches=(LAUNCH,), nodes=("Add_0",)), OUT),
+    steps=(IN, GpuStep(launches=(LAUNCH,), nodes=("Add_0",)), OUT),
     memory=Memory(128, 0, 0, 0, 256, 256, 128),
     gpu=(GpuCode("sm_90", (KERNEL,), 12000), GpuCode("sm_80", (KERNEL,))),
     entries=(Entry("device_weights.bin", 128, ""), Entry(KERNEL.entry, 1, "")),
@@ -89,7 +88,7 @@ def candidates(*changes: dict[str, Any]) -> dict[str, Any]:
 
 
 def launch(**change: Any) -> dict[str, Any]:
-    return {"steps": (Step("gpu", launches=(replace(LAUNCH, **change),)),)}
+    return {"steps": (GpuStep(launches=(replace(LAUNCH, **change),)),)}
 
 
 def placed(index: int, **change: Any) -> dict[str, Any]:
@@ -170,7 +169,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
             placed(3, offset=8, shape=(4, 7)) | parameter(MAP, shape=(3, 8)),
             "maps 'w', whose offset 8 must be a multiple of 16",
         ),
-        ({"steps": (Step("gpu"),)}, "'steps[0].launches' is empty, must have a launch"),
+        ({"steps": (GpuStep(),)}, "'steps[0].launches' is empty, must have a launch"),
         ({"steps": (replace(IN, launches=(LAUNCH,)),)}, "is of kind 'copy', but has launches"),
         (launch(kernel="mul"), "'steps[0].launches[0].kernel' is 'mul', which sm_90 lacks"),
         (
@@ -181,32 +180,32 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         (launch(buffers=(0, 3, 4)), ".buffers[0]' is 0, which is not in the memory of the GPU"),
         (launch(buffers=(2, 3, 5)), ".buffers[2]' is 5, which is not in the memory of the GPU"),
         (
-            {"steps": (Step("host", op="tri.neg", operands=(2,), results=(1,)),)},
+            {"steps": (HostStep(op="tri.neg", operands=(2,), results=(1,)),)},
             "'steps[0].operands[0]' is 2, which is in the memory of the GPU, must be copied",
         ),
         (
-            {"steps": (Step("host", op="tri.neg", operands=(0,), results=(2,)),)},
+            {"steps": (HostStep(op="tri.neg", operands=(0,), results=(2,)),)},
             "'steps[0].results[0]' is 2, which is in the memory of the GPU, must be copied",
         ),
-        ({"steps": (Step("copy", operands=(0,)),)}, "is a copy, must have one operand and one"),
+        ({"steps": (CopyStep(operands=(0,)),)}, "is a copy, must have one operand and one"),
         (
-            {"steps": (Step("copy", operands=(-1,), results=(2,)),)},
+            {"steps": (CopyStep(operands=(-1,), results=(2,)),)},
             "is a copy, must have one operand and one result",
         ),
         (
-            {"steps": (Step("copy", operands=(0,), results=(3,)),)},
+            {"steps": (CopyStep(operands=(0,), results=(3,)),)},
             "'steps[0].results[0]' is 3, which would overwrite the weights",
         ),
         (
-            {"steps": (Step("copy", operands=(4,), results=(0,)),)},
+            {"steps": (CopyStep(operands=(4,), results=(0,)),)},
             "'steps[0].results[0]' is 0, which would overwrite an input",
         ),
         (
-            {"steps": (Step("copy", operands=(2,), results=(4,)),)},
+            {"steps": (CopyStep(operands=(2,), results=(4,)),)},
             "'steps[0]' copies within the memory of the GPU, must go from one to the other",
         ),
         (
-            {"steps": (Step("copy", operands=(0,), results=(5,)),)},
+            {"steps": (CopyStep(operands=(0,), results=(5,)),)},
             "'steps[0]' copies within that of the host, must go from one to the other",
         ),
         (placed(2, shape=(4, 7)), "'steps[0]' copies 128 bytes to a buffer of 112"),

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime import load
+from trivium.runtime.contents import DEVICE_WEIGHTS, FIRST_PORT, Port
+from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.gpu.device import Device
-from trivium.runtime.manifest import DEVICE_WEIGHTS, FIRST_PORT, Port, Step
+from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
@@ -173,9 +175,9 @@ def test_a_host_step_waits_for_the_gpu(stand_in: StandIn):
     steps = (
         UPLOAD,
         COMPUTE,
-        Step("copy", operands=(DEVICE_Y,), results=(6,)),
-        Step("host", op="toy.double", operands=(6,), results=(6,), nodes=("Double_2",)),
-        Step("copy", operands=(6,), results=(DEVICE_X,)),
+        CopyStep(operands=(DEVICE_Y,), results=(6,)),
+        HostStep(op="toy.double", operands=(6,), results=(6,), nodes=("Double_2",)),
+        CopyStep(operands=(6,), results=(DEVICE_X,)),
         replace(COMPUTE, launches=(ADD, RELU)),
         DOWNLOAD,
     )
@@ -202,7 +204,7 @@ def test_a_host_step_waits_for_the_gpu(stand_in: StandIn):
 
 
 def test_an_error_on_the_host_leaves_nothing_under_way(stand_in: StandIn):
-    steps = (UPLOAD, COMPUTE, Step("host", op="toy.fail", operands=(X,), results=(Y,)))
+    steps = (UPLOAD, COMPUTE, HostStep(op="toy.fail", operands=(X,), results=(Y,)))
     made = package(steps)
     stand_in.execute(made, KERNELS)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime.errors import PackageError
+from trivium.runtime.gpu.code import GpuCode, GpuKernel
 from trivium.runtime.gpu.kernels import bind
-from trivium.runtime.manifest import GpuCode, GpuKernel
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (

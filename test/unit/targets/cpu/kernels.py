@@ -14,8 +14,8 @@ from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
-from trivium.runtime.cpu import cpu_features
-from trivium.runtime.elf import NativeLibrary, load_objects
+from trivium.runtime.cpu.choose_code import cpu_features
+from trivium.runtime.cpu.elf import NativeLibrary, load_objects
 from trivium.targets.cpu.kernel import Kernel
 from trivium.targets.cpu.lower_group import lower_group
 from trivium.targets.cpu.to_llvm import to_object

@@ -12,7 +12,7 @@ from kernels import MACHINES, object_of
 from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.runtime.elf import load_objects
+from trivium.runtime.cpu.elf import load_objects
 from trivium.targets import coefficients
 from trivium.targets.cpu import approximation, trigonometry
 from trivium.targets.cpu.buffer import Lanes

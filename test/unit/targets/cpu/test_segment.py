@@ -9,8 +9,8 @@ import trivium
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.runtime.elf import load_objects
-from trivium.runtime.team import CODE, Job
+from trivium.runtime.cpu.elf import load_objects
+from trivium.runtime.cpu.thread_pool import CODE, Job
 from trivium.targets.cpu.compile import CpuCode, compile_segment, compile_threads
 from trivium.targets.cpu.index import Index
 from trivium.targets.cpu.kernel import Kernel, KernelBuilder

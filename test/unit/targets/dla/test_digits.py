@@ -15,6 +15,7 @@ from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
 from trivium.passes.instrumentation import Instrumentation
 from trivium.passes.pipeline import Stage
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
 from trivium.targets.options import INTEGERS
@@ -44,7 +45,7 @@ def test_accuracy_is_within_one_percent_of_floats(quantized: Path) -> None:
     found = scores(Session(package), data)
     assert data.accuracy(floats) > 0.9
     assert data.accuracy(found) >= data.accuracy(floats) - 0.01
-    assert len(package.manifest.dla) == 1
+    assert len(package.manifest.part(DlaPart).programs) == 1
     integers = scores(Session(build(str(quantized), "cpu", quantized=INTEGERS)), data)
     np.testing.assert_array_equal(found, integers)
 

@@ -12,6 +12,7 @@ from image_networks import IMAGE, mobilenet_v2, resnet_18
 from small_networks import Net
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.vanilla.packets import FILE
@@ -64,7 +65,7 @@ def test_a_network_gives_the_bits_of_integers_close_to_the_floats(name: str) -> 
     found = scores(package)
     np.testing.assert_array_equal(found, integers)
     assert cosine(found, floats) > 0.98
-    (program,) = package.manifest.dla
+    (program,) = package.manifest.part(DlaPart).programs
     assert 0 < program.sram_lower_bound <= program.sram_bytes <= 256 * 1024
     assert program.dram_bytes < program.dram_bound
 
@@ -79,7 +80,7 @@ def test_another_description_takes_no_line_of_code(name: str, tmp_path: Path) ->
     half.write_text(text)
     package = build(quantized(name)[1], f"vanilla:{half}")
     np.testing.assert_array_equal(scores(package), expected(name)[1])
-    assert package.manifest.dla[0].sram_bytes <= 128 * 1024
+    assert package.manifest.part(DlaPart).programs[0].sram_bytes <= 128 * 1024
 
 
 def cosine(a: Array, b: Array) -> float:

@@ -10,6 +10,7 @@ from test_drawn_descriptions import computed, expected, network
 from trivium.compiler.check import can_run
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
+from trivium.runtime.dla.part import DlaPart
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
 from trivium.targets.dla.vanilla.packets import CLASSES
@@ -43,7 +44,7 @@ def check_bits(name: str, table: dict[str, Any], tmp_path: Path) -> None:
     file, text = tmp_path / "other.toml", text_of(table)
     file.write_text(text)
     package = build(model, f"vanilla:{file}")
-    assert package.manifest.dla
+    assert package.manifest.part(DlaPart).programs
     (wanted,) = expected(model, [image], parse_description(text))
     (found,) = computed(package, [image])
     np.testing.assert_array_equal(found, wanted)

@@ -14,6 +14,7 @@ from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
 from trivium.passes.pipeline import Pipeline
 from trivium.passes.verify_values import VerifyValues
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import (
@@ -77,7 +78,7 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
             choose_target("vanilla").road().run(module, print, hook, only=PHASES)
             assert hook.seen == [*PHASES]
         package = build(model, "vanilla")
-        assert package.manifest.dla, seed
+        assert package.manifest.part(DlaPart).programs, seed
         np.testing.assert_array_equal(computed(package, feeds), expected)
 
 
@@ -126,5 +127,5 @@ def test_lower_levels_of_optimisation_give_the_same_bits(level: int) -> None:
     model = drawn.model(RULES["conv"])
     feeds = drawn.feeds()
     package = build(model, "vanilla", opt_level=level)
-    assert package.manifest.dla
+    assert package.manifest.part(DlaPart).programs
     np.testing.assert_array_equal(computed(package, feeds), reference(model, feeds))

@@ -14,7 +14,7 @@ from trivium.compiler.export import export
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
-from trivium.runtime.manifest import DESCRIPTION
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.attempts import Retry
@@ -61,7 +61,7 @@ def test_a_users_description_bounds_memory_and_travels_along(
     small = build(str(branches), described(tmp_path, size))
     assert bytes(small.entries[DESCRIPTION]).decode() == (tmp_path / "small.toml").read_text()
     (tmp_path / "small.toml").unlink()  # the package needs it no more
-    (program,) = small.manifest.dla
+    (program,) = small.manifest.part(DlaPart).programs
     assert program.sram_lower_bound <= program.sram_bytes <= program.sram_capacity == size
     x = Net().inputs()
     expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
@@ -93,7 +93,7 @@ def test_attempts_that_did_not_fit_are_reported(
     monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     heard: list[str] = []
     fussy = build(str(branches), "vanilla", progress=heard.append)
-    attempts = fussy.manifest.attempts
+    attempts = fussy.manifest.part(DlaPart).attempts
     assert attempts[0] == "attempt 1: MemAlloc: share is 100"
     assert [line for line in heard if line.startswith("attempt ")] == [*attempts]
     listed = "".join(f"  {attempt}\n" for attempt in attempts)
@@ -129,7 +129,7 @@ def test_what_memories_are_too_small_for_runs_on_the_cpu(
 
 
 def test_a_report_shows_what_programs_take_and_move(package: Package) -> None:
-    (program,) = package.manifest.dla
+    (program,) = package.manifest.part(DlaPart).programs
     text = report(package)
     assert "\non accelerators\n  dla/vanilla_0.tdla  stream  17 packets\n" in text
     assert f"{program.dram_bytes / 1024:.1f} KiB moved" in text
@@ -212,9 +212,9 @@ def test_a_larger_limit_in_a_users_description_is_one(tmp_path: Path) -> None:
     for name in ("stride_rows", "stride_columns"):
         text = text.replace(f"{name} = {{ least = 1, most = 8", f"{name} = {{ least = 1, most = 9")
     (tmp_path / "wide.toml").write_text(text)
-    assert not build(str(file), "vanilla").manifest.dla
+    assert not build(str(file), "vanilla").manifest.part(DlaPart).programs
     package = build(str(file), f"vanilla:{tmp_path / 'wide.toml'}")
-    assert len(package.manifest.dla) == 1
+    assert len(package.manifest.part(DlaPart).programs) == 1
     x = net.inputs()
     expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
@@ -224,7 +224,7 @@ def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> Non
     net, file = Net((1, 16, 16, 16)), tmp_path / "q.onnx"
     net.quantized(net.conv("x", 16, 4, 16, pads=[0, 0, 0, 0]), file)
     package = build(str(file), "vanilla")
-    assert not package.manifest.dla
+    assert not package.manifest.part(DlaPart).programs
     assert {step.kind for step in package.manifest.steps} == {"cpu"}
     (reason,) = {
         reason for node in can_run(str(file), target="vanilla") for reason in node.refusals

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from .errors import PackageError, RunError
+from ..errors import PackageError, RunError
 from .objectfile import ObjectFile, Relocation, Section, Symbol
 
 _PAGE = mmap.PAGESIZE

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .errors import PackageError
+from ..errors import PackageError
 
 _HEADER = struct.Struct("<16s2HL3QL6H")
 _SECTION = struct.Struct("<2L4Q2L2Q")

@@ -8,10 +8,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import dtypes
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError, RunError
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Manifest, Memory, Port, Step
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.runtime.step import Step
 
 
 def ops(**references: Callable[..., Any]) -> dict[str, dict[str, SimpleNamespace]]:
@@ -42,7 +46,7 @@ def package(*steps: Step, dtype: str = "float32") -> Package:
 
 
 def step(op: str, operands: tuple[int, ...], results: tuple[int, ...], **attributes: Any) -> Step:
-    return Step("host", "", op, attributes, operands, results, ("Node_7",))
+    return HostStep("", op, attributes, operands, results, ("Node_7",))
 
 
 def test_steps_compute_by_way_of_the_arena():
@@ -149,7 +153,7 @@ def test_installed_dialects_are_found_by_name(monkeypatch: pytest.MonkeyPatch):
 
 def test_native_steps_need_native_code():
     with pytest.raises(PackageError, match="step 'segment_0' is native, but the package has no"):
-        Session(package(Step("cpu", symbol="segment_0")))
+        Session(package(CpuStep(symbol="segment_0")))
 
 
 def test_outputs_that_live_elsewhere_are_copied():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trivium.runtime.elf import NativeLibrary, load_objects
+from trivium.runtime.cpu.elf import NativeLibrary, load_objects
 from trivium.runtime.errors import Fault, PackageError
 
 CALLER = """

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from .errors import RunError
-from .manifest import CpuRequirements
+from ..errors import RunError
+from .part import CpuRequirements
 
 _ARCHITECTURE = "x86_64"
 """The only one that Trivium generates native code for."""

@@ -1,16 +1,26 @@
-"""Run steps no target took: the numpy reference kernel of an op, between buffers."""
+"""Steps that numpy computes: the reference kernel of an op, between buffers."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import RunError
-from .manifest import ABSENT, ALONE, Step
-from .memory import Bases
+from ..contents import ABSENT, Contents
+from ..errors import PackageError, RunError
+from ..loader import Loader
+from ..memory import Bases
+from ..schema import Attribute
+from ..step import Bind, Step
+
+ALONE = -1
+"""The group of an operand that is passed by itself, not in a list."""
+
+OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
 
 Reference = Callable[..., Any]
 
@@ -41,7 +51,7 @@ def find_reference(op: str, nodes: tuple[str, ...], dialects: Mapping[str, Ops])
 
 
 def _installed(dialect: str) -> Ops:
-    module = import_module(f"..dialects.{dialect}", __package__)
+    module = import_module(f"...dialects.{dialect}", __package__)
     return cast("Ops", getattr(module, "OPS", {}))
 
 
@@ -52,12 +62,45 @@ def _missing(op: str, nodes: tuple[str, ...], reason: str) -> RunError:
     )
 
 
-def bind(step: Step, reference: Reference, bases: Bases) -> Callable[[], None]:
-    """Return the function that does `step` on `bases`."""
-    return partial(_run, step, reference, bases)
+@dataclass(frozen=True, kw_only=True)
+class HostStep(Step):
+    """Call the reference kernel of `op` with `attributes`.
+
+    `groups` divides operands: `ALONE` for one by itself, a count for that many in one list.
+    Without it, each operand is passed by itself.
+    """
+
+    kind: ClassVar[str] = "host"
+    at_load: ClassVar[bool] = True
+
+    op: str
+    attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
+    groups: tuple[int, ...] = ()
+
+    def check(self, contents: Contents, where: str) -> None:
+        if not OP_NAME.fullmatch(self.op):
+            raise PackageError(f"'{where}.op' is '{self.op}', must look like 'dialect.op'")
+        wanted = sum(1 if n == ALONE else n for n in self.groups)
+        if self.groups and (min(self.groups) < ALONE or wanted != len(self.operands)):
+            raise PackageError(
+                f"'{where}.groups' is {list(self.groups)}, must divide {len(self.operands)} "
+                "operands"
+            )
+        super().check(contents, where)
+
+    def load(self, loader: Loader) -> Bind:
+        reference = find_reference(self.op, self.nodes, loader.options.get("dialects", {}))
+        return lambda state: partial(_run, self, reference, state.bases)
+
+    def operation(self, contents: Contents) -> str:
+        return self.op
+
+    @classmethod
+    def summary(cls, steps: Sequence[Step]) -> str:
+        return f"{len(steps)} op{'s' * (len(steps) != 1)} on the host"
 
 
-def _run(step: Step, reference: Reference, bases: Bases) -> None:
+def _run(step: "HostStep", reference: Reference, bases: Bases) -> None:
     operands = [None if i == ABSENT else bases.view(i) for i in step.operands]
     for operand in operands:
         if operand is not None:
@@ -84,7 +127,7 @@ def _grouped(operands: list[NDArray[Any] | None], groups: tuple[int, ...]) -> li
     return [next(rest) if n == ALONE else [next(rest) for _ in range(n)] for n in groups]
 
 
-def _store(step: Step, target: NDArray[Any], value: NDArray[Any]) -> None:
+def _store(step: "HostStep", target: NDArray[Any], value: NDArray[Any]) -> None:
     if (value.shape, value.dtype) != (target.shape, target.dtype):
         raise RunError(
             f"host step '{step.op}' of {', '.join(step.nodes)} gave {value.dtype}"

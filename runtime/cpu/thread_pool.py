@@ -1,7 +1,7 @@
 """Threads that run a program together: a pool of them in the process, a job for each session.
 
-Pool and job are tables of 8-byte words that native code reads and writes; what changes often has a
-cache line of its own. `targets/cpu/threads.py` has that code, and says how it goes about it.
+Pool and job are tables of 8-byte words that native code reads and writes; words that change often
+have cache lines of their own. `targets/cpu/threads.py` generates that code and documents it.
 """
 
 import atexit
@@ -19,11 +19,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import RunError
+from ..fork import ForkSafeLock, call_in_children
+from ..memory import Bases, allocate
 from .elf import NativeLibrary, load_objects
-from .errors import RunError
-from .fork import ForkSafeLock, call_in_children
-from .manifest import Step
-from .memory import Bases, allocate
 
 CODE = "cpu/threads.o"
 """The entry of a package with the code of pools."""
@@ -44,7 +43,7 @@ class Job:
     PHASE_WORDS = 2 * _LINE
 
 
-class Pool:
+class ThreadPool:
     """Hold the threads of the process that run programs besides those that call for it."""
 
     LINE = _LINE
@@ -53,13 +52,13 @@ class Pool:
 
     def __init__(self, code: memoryview) -> None:
         self._library = load_objects({CODE: code})
-        self._words = _words(Pool.ANNOUNCED + Pool.MOST_THREADS * Pool.LINE)
+        self._words = _words(ThreadPool.ANNOUNCED + ThreadPool.MOST_THREADS * ThreadPool.LINE)
         self._threads: list[threading.Thread] = []
         self._lock = ForkSafeLock()
         self._work = _Work(self._library.address("work"))
         self.submit = _Prepared(self._library.address("submit"))
         atexit.register(self._stop)
-        call_in_children(Pool._forget, self)
+        call_in_children(ThreadPool._forget, self)
 
     @property
     def address(self) -> int:
@@ -80,7 +79,7 @@ class Pool:
 
     def leave(self, job: int) -> None:
         """Wait until no thread has to do with a job that is not running: it may then be freed."""
-        announced = self._words[Pool.ANNOUNCED :: Pool.LINE]
+        announced = self._words[ThreadPool.ANNOUNCED :: ThreadPool.LINE]
         while np.any(announced == job):
             time.sleep(1e-5)
 
@@ -95,26 +94,25 @@ class Pool:
         self._words[:] = 0
 
 
-class Team:
+class ParallelProgram:
     """Run one program of a session, on some threads; results do not depend on how many."""
 
     def __init__(
         self,
         library: NativeLibrary,
-        step: Step,
         bases: Bases,
+        pool: ThreadPool,
+        program: int,
+        phases: int,
         own_bytes: int,
         threads: int,
-        pool: Pool,
     ) -> None:
-        """Prepare the program of a step; each thread but the first gets `own_bytes` of memory.
+        """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
-        A step without phases has no work to share: it runs on one thread and wakes no other.
+        A program without phases has no work to share: it must run on one thread.
         """
-        program = library.address(step.symbol)
-        threads = threads if step.phases else 1
         own = allocate(own_bytes * (threads - 1))
-        words = _words(Job.COUNTERS + step.phases * Job.PHASE_WORDS)
+        words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
         words[Job.PROGRAM] = program
         words[Job.BASES] = bases.address
         words[Job.THREADS] = threads
@@ -132,7 +130,7 @@ class Team:
         used = (library, words, own, bases)
         release = weakref.finalize(self, _release, pool, job, used)
         release.atexit = False
-        call_in_children(Team._renew, self)
+        call_in_children(ParallelProgram._renew, self)
 
     def run(self) -> None:
         """Run the program; without the interpreter lock."""
@@ -146,7 +144,7 @@ class Team:
         self._words[Job.COUNTERS :] = 0
 
 
-def _release(pool: Pool, job: int, used: object) -> None:
+def _release(pool: ThreadPool, job: int, used: object) -> None:
     """Let go of what a job uses when no thread looks at it any more."""
     pool.leave(job)
 
@@ -155,16 +153,16 @@ def _words(count: int) -> NDArray[np.int64]:
     return allocate(count * 8).view(np.int64)
 
 
-_pools: dict[bytes, Pool] = {}
+_pools: dict[bytes, ThreadPool] = {}
 _pools_lock = ForkSafeLock()
 
 
-def pool_of(code: memoryview) -> Pool:
+def pool_of(code: memoryview) -> ThreadPool:
     """Return the pool of the process that runs the given code."""
     key = hashlib.sha256(code).digest()
     with _pools_lock:
         if key not in _pools:
-            _pools[key] = Pool(code)
+            _pools[key] = ThreadPool(code)
         return _pools[key]
 
 
@@ -176,8 +174,10 @@ def checked_threads(threads: object) -> int:
         number = 0 if isinstance(threads, bool) else index(threads)  # type: ignore[arg-type]
     except TypeError:
         number = 0
-    if not 1 <= number <= Pool.MOST_THREADS:
-        raise RunError(f"threads is {threads!r}, must be a number from 1 to {Pool.MOST_THREADS}")
+    if not 1 <= number <= ThreadPool.MOST_THREADS:
+        raise RunError(
+            f"threads is {threads!r}, must be a number from 1 to {ThreadPool.MOST_THREADS}"
+        )
     return number
 
 

@@ -15,8 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trivium.runtime import load
 from trivium.runtime.checks import check
+from trivium.runtime.contents import ARENA, WEIGHTS, Buffer, Memory
+from trivium.runtime.dla.part import DESCRIPTION
 from trivium.runtime.errors import Fault, PackageError, RunError
-from trivium.runtime.manifest import ARENA, DESCRIPTION, WEIGHTS, Buffer, Manifest, Memory, Step
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.core import container
@@ -65,7 +68,7 @@ def test_steps_of_an_accelerator_and_of_the_host_take_turns() -> None:
                      Buffer("s", ARENA, 144, X, "int8")),
             steps=(
                 replace(STEP, operands=(0,), results=(2,)),
-                Step("host", op="tri.slice", attributes=ends, operands=(2,), results=(3,)),
+                HostStep(op="tri.slice", attributes=ends, operands=(2,), results=(3,)),
                 replace(STEP, operands=(3,), results=(1,)),
             ),
             memory=Memory(252, 252, 0),

@@ -16,9 +16,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime import team
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.cpu.part import Kernel
+from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError, RunError
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 
@@ -61,12 +64,12 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   %zero = llvm.mlir.constant(0 : i64) : i64
   %one = llvm.mlir.constant(1 : i64) : i64
   %table = llvm.alloca %two x !llvm.ptr : (i64) -> !llvm.ptr
-  %q1 = llvm.getelementptr %job[{team.Job.BASES}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %q1 = llvm.getelementptr %job[{thread_pool.Job.BASES}] : (!llvm.ptr) -> !llvm.ptr, i64
   %bases = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
   %q2 = llvm.getelementptr %bases[6] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %y = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
-  %q3 = llvm.getelementptr %job[{team.Job.OWN}] : (!llvm.ptr) -> !llvm.ptr, i64
+  %q3 = llvm.getelementptr %job[{thread_pool.Job.OWN}] : (!llvm.ptr) -> !llvm.ptr, i64
   %own = llvm.load %q3 : !llvm.ptr -> !llvm.ptr
   %before = llvm.sub %thread, %one : i64
   %other = llvm.getelementptr %own[%before] : (!llvm.ptr, i64) -> !llvm.ptr, i64
@@ -104,11 +107,11 @@ def counting(compile_object: Compile, threads_object: memoryview) -> Package:
             Buffer("x", FIRST_PORT, 0, (1,), "int64"),
             Buffer("y", FIRST_PORT + 1, 0, (ITERATIONS,), "int64"),
         ),
-        steps=(Step("cpu", symbol="program", phases=PHASES),),
+        steps=(CpuStep(symbol="program", phases=PHASES),),
         memory=Memory(64, 64, 0, thread_bytes=8),
         kernels=(Kernel("program", "cpu/program.o"),),
     )
-    return Package.create(manifest, {"cpu/program.o": program, team.CODE: threads_object})
+    return Package.create(manifest, {"cpu/program.o": program, thread_pool.CODE: threads_object})
 
 
 def count(session: Session) -> np.ndarray:
@@ -207,7 +210,7 @@ def test_a_forked_process_runs_a_session_that_another_thread_runs(counting: Pack
         assert go.wait(60)
         return y
 
-    step = Step("host", op="toy.wait", operands=(1,), results=(1,))
+    step = HostStep(op="toy.wait", operands=(1,), results=(1,))
     steps = (*counting.manifest.steps, step)
     package = replace(counting, manifest=replace(counting.manifest, steps=steps))
     dialects: Any = {"toy": {"toy.wait": SimpleNamespace(reference=wait)}}
@@ -242,7 +245,7 @@ def test_a_step_may_fork(counting: Package):
         exits.append(child and os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
         return y
 
-    step = Step("host", op="toy.fork", operands=(1,), results=(1,))
+    step = HostStep(op="toy.fork", operands=(1,), results=(1,))
     steps = (step, *counting.manifest.steps)
     package = replace(counting, manifest=replace(counting.manifest, steps=steps))
     dialects: Any = {"toy": {"toy.fork": SimpleNamespace(reference=fork)}}
@@ -260,7 +263,7 @@ def test_workers_of_multiprocessing_run_clones(counting: Package):
     session = Session(counting, threads=2)
     assert (count(session) == PHASES).all()
     context = multiprocessing.get_context("fork")
-    with context.Pool(2, initializer=_share, initargs=(session,)) as pool:
+    with context.ThreadPool(2, initializer=_share, initargs=(session,)) as pool:
         assert pool.map(_run_clone, range(8)) == [True] * 8
 
 
@@ -301,7 +304,7 @@ def test_the_default_is_a_thread_for_each_core(counting: Package):
 
 
 def test_a_package_without_the_code_of_threads_is_refused(scale: Package):
-    entries = {k: v for k, v in scale.entries.items() if k != team.CODE}
+    entries = {k: v for k, v in scale.entries.items() if k != thread_pool.CODE}
     package = Package.create(replace(scale.manifest, entries=()), entries)
     with pytest.raises(PackageError, match="has native code, but no 'cpu/threads"):
         Session(package)

@@ -1,0 +1,1 @@
+"""Steps that copy values between memory spaces; start at `step.py`."""

@@ -1,0 +1,70 @@
+"""Find the classes by which targets extend the runtime: by kind, here or in other distributions."""
+
+import re
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import ClassVar, TypeVar, cast
+
+from .errors import PackageError
+
+HERE = Path(__file__).parent
+_KIND = re.compile(r"[a-z][a-z0-9_]*")
+
+K = TypeVar("K", bound="Kind")
+
+
+class Kind:
+    """Base of classes that are found by their kind when a package is loaded.
+
+    Those of Trivium are in the folder of the runtime that has the name of the kind, in `module`.
+    Another distribution offers one as an entry point of `group`, with the kind as its name.
+    """
+
+    kind: ClassVar[str] = ""
+    group: ClassVar[str] = ""
+    module: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if not cls.__dict__.get("kind"):
+            return
+        known = _CLASSES.setdefault((cls.group, cls.kind), cls)
+        if known.__qualname__ != cls.__qualname__ or known.__module__ != cls.__module__:
+            raise TypeError(f"{cls.group} '{cls.kind}' is {known.__module__} and {cls.__module__}")
+        _CLASSES[cls.group, cls.kind] = cls
+
+    @classmethod
+    def of_kind(cls: type[K], kind: str) -> type[K]:
+        """Return the class of a kind; raises PackageError where it is not installed."""
+        if (cls.group, kind) not in _CLASSES:
+            _import(cls.group, cls.module, kind)
+        found = _CLASSES.get((cls.group, kind))
+        if found is None:
+            raise PackageError(
+                f"'{kind}' is not installed in this process (entry point of {cls.group}): install "
+                "what compiled the package"
+            )
+        return cast("type[K]", found)
+
+
+_CLASSES: dict[tuple[str, str], type[Kind]] = {}
+
+
+def _import(group: str, module: str, kind: str) -> None:
+    if not _KIND.fullmatch(kind):
+        return
+    if (HERE / kind / f"{module}.py").is_file():
+        import_module(f".{kind}.{module}", __package__)
+        return
+    for point in entry_points(group=group, name=kind):
+        _load(point)
+
+
+def _load(point: EntryPoint) -> None:
+    try:
+        point.load()
+    except (ImportError, AttributeError) as error:
+        owner = point.dist.name if point.dist else "an unknown distribution"
+        raise PackageError(
+            f"'{point.name}' of {owner} cannot be loaded: {error}: install it again"
+        ) from None
