@@ -2,6 +2,7 @@
 
     builtin.module(func.func(canonicalize,fold-constants{size-budget=64},cse))
 
+`part.cpu(…)` runs passes on each part of a model that is for a target, as a module of its own.
 Our passes win over MLIR's of the same name. A pass of ours always runs on the whole module, also
 when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops that the anchors name.
 """
@@ -9,8 +10,9 @@ when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops 
 import difflib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
+from itertools import groupby
 from pkgutil import iter_modules
 from types import ModuleType
 
@@ -22,6 +24,7 @@ from ..dialects.core.module import Module
 from ..dialects.core.verification import verify
 from .core import PASSES, Pass
 from .index import PassIndex, own_passes
+from .parts import ANCHOR, part_modules
 
 ROOT = "builtin.module"
 
@@ -66,10 +69,14 @@ Step = Pass | Upstream | Nest
 
 @dataclass(frozen=True)
 class Stage:
-    """Hold one pass of a pipeline and the anchors around it, outermost first."""
+    """Hold one pass of a pipeline and the anchors around it, outermost first.
+
+    `part` is the target on whose parts it runs; empty for a pass that runs on the whole module.
+    """
 
     step: Pass | Upstream
     anchors: tuple[str, ...] = ()
+    part: str = ""
 
     @property
     def name(self) -> str:
@@ -150,10 +157,13 @@ class Pipeline:
         with module.operation.context, types_read_once():
             for hook in hooks:
                 hook.begin(self, module)
-            for batch in _batches(self.stages(), joined=not hooks):
-                _observed(batch, module, hooks, verify_each)
-                if verify_each:
-                    _verify(batch, module, hooks, allow_unregistered)
+            for part, stages in groupby(self.stages(), lambda stage: stage.part):
+                listed = list(stages)
+                for scope in part_modules(module, part) if part else [module]:
+                    for batch in _batches(listed, joined=not hooks):
+                        _observed(batch, scope, hooks, verify_each)
+                        if verify_each:
+                            _verify(batch, scope, hooks, allow_unregistered)
 
 
 def import_all(package: ModuleType) -> None:
@@ -207,10 +217,13 @@ def _split(text: str) -> list[str]:
 
 def _flatten(steps: Sequence[Step], anchors: tuple[str, ...]) -> Iterator[Stage]:
     for step in steps:
-        if isinstance(step, Nest):
-            yield from _flatten(step.steps, (*anchors, step.anchor))
-        else:
+        if not isinstance(step, Nest):
             yield Stage(step, anchors)
+        elif step.anchor.startswith(ANCHOR):
+            part = step.anchor.removeprefix(ANCHOR)
+            yield from (replace(stage, part=part) for stage in _flatten(step.steps, anchors))
+        else:
+            yield from _flatten(step.steps, (*anchors, step.anchor))
 
 
 def _until(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
