@@ -1,7 +1,7 @@
 """Threads that run a program together: a pool of them in the process, a job for each session.
 
 Pool and job are tables of 8-byte words that native code reads and writes; words that change often
-have cache lines of their own. `targets/cpu/threads.py` generates that code and documents it.
+have cache lines of their own. `targets/cpu/emit/threads.py` generates that code and documents it.
 """
 
 import atexit

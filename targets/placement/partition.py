@@ -14,7 +14,6 @@ from ...passes.core import Pass
 from ...passes.parts import TARGET
 from ...passes.rewriting import uses
 from ..core import Target
-from ..memories import VIEWS
 from ..options import DEFAULT
 from ..registry import choose_target
 from .claims import Claim, claim
@@ -79,7 +78,7 @@ class _Graph:
         )
 
     def accepts(self, op: int, target: int) -> bool:
-        """Return whether a target runs an op: all of it, or some where no compiling one runs all."""
+        """Return whether a target runs an op: all, or some where no compiling target runs all."""
         if self.claim(op, target).whole:
             return True
         compiling = [n for n, each in enumerate(self.targets) if not each.is_last_resort]

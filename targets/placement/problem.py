@@ -54,7 +54,7 @@ class PlacementProblem:
     def seconds_of(
         self, ops: Iterable[int], targets: Sequence[int], users: Sequence[Sequence[int]]
     ) -> float:
-        """Return what ops cost in a placement: their time, and one copy to each memory of a user."""
+        """Return what ops cost in a placement: their time, and a copy to each memory of a user."""
         total = 0.0
         for op in ops:
             readers = {self.spaces[targets[user]]: targets[user] for user in users[op]}
