@@ -167,9 +167,7 @@ def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
     with ir.Location.unknown(), ir.InsertionPoint(end.operation):
         part = tri.Part.create([inputs], [v.type for v in outputs], {"target": target})
     locations = [v.location for v in inputs]
-    block = ir.Block.create_at_start(
-        part.operation.regions[0], [v.type for v in inputs], locations
-    )
+    block = ir.Block.create_at_start(part.operation.regions[0], [v.type for v in inputs], locations)
     for output, result in zip(outputs, part.results, strict=True):
         _replace_outside(output, result, inside)
     with ir.Location.unknown(), ir.InsertionPoint(block):
