@@ -54,7 +54,7 @@ class GpuTarget(Target):
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         return compile_for_gpu(module, _architectures(options), options, progress)
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:

@@ -46,7 +46,7 @@ def compile_for_gpu(
     return LaunchCode(module, codes)
 
 
-class LaunchCode(Code):
+class LaunchCode(CompiledPart):
     """The kernels for each architecture; all of them make the same launches."""
 
     def __init__(
