@@ -40,7 +40,7 @@ def assemble(
     codes: Sequence[CompiledPart],
     *,
     placed: ir.Operation,
-    target: Target,
+    targets: Sequence[Target],
     source: str,
     options: Options,
     entries: Mapping[str, bytes],
@@ -50,17 +50,21 @@ def assemble(
     `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
     is the IR that the code was made of, `entries` is what else is in the package.
     """
-    assembly = _Assembly(module, program, target, codes)
+    assembly = _Assembly(module, program, targets, codes)
     return assembly.package(owners, placed, source, options, entries)
 
 
 class _Assembly:
     def __init__(
-        self, module: Module, program: Program, target: Target, codes: Sequence[CompiledPart]
+        self,
+        module: Module,
+        program: Program,
+        targets: Sequence[Target],
+        codes: Sequence[CompiledPart],
     ) -> None:
         self.module = module
         self.program = program
-        self.target = target
+        self.targets = targets
         self.codes = codes
         self.described = {v: text for code in codes for v, text in code.layouts().items()}
         self.buffers: list[m.Buffer] = []
@@ -83,7 +87,8 @@ class _Assembly:
         manifest = Manifest(
             producer=f"trivium {__version__}",
             source=source,
-            target=self.target.name,
+            target=self.targets[0].name,
+            targets=tuple(target.name for target in self.targets),
             math=m.Math(options.math, options.layer_error, options.precision),
             inputs=inputs,
             outputs=outputs,
@@ -154,7 +159,7 @@ class _Assembly:
 
     def refusal(self, op: Op) -> str:
         """Return why an op does not run on the first target of the package; empty if it does."""
-        return self.target.refusal(op) or ""
+        return self.targets[0].refusal(op) or ""
 
     # -- steps --------------------------------------------------------------------------------
 

@@ -13,11 +13,11 @@ from ..targets.compiled import CompiledPart
 from ..targets.core import Progress, Target
 from ..targets.memories import NO_CODE_OPS
 from ..targets.options import DEFAULT, Options
+from ..targets.place import placed_groups
 from ..targets.program import plan_memory
-from ..targets.registry import find_target
+from ..targets.registry import choose_targets
 from .assemble import assemble
 from .copies import Copies
-from .stages import candidates, options_for
 
 
 def build_module(
@@ -32,16 +32,17 @@ def build_module(
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
-    The code is for each of the machines and architectures of `options`. `kept` are entries that the
+    The code is for each of the machines of `options`. `kept` are entries that the
     package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
     """
     progress("optimise")
-    options = options_for(target, options)
-    targets = [find_target(name) for name in candidates(target)]
+    targets = choose_targets(target)
     entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
-    replaced = any(each.replaces_groups for each in targets)
+    used = {group.target for group in placed_groups(module)}
+    compiling = [each for each in targets if each.name in used]
+    replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, progress)) for each in targets]
+    codes = [(each, each.compile(module, options, progress)) for each in compiling]
     steps = [(_owner(op, codes), op) for op in _running(module)]
     program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
@@ -50,7 +51,7 @@ def build_module(
         {op: code for code, op in steps},
         [code for _, code in codes],
         placed=placed,
-        target=targets[0],
+        targets=targets,
         source=source,
         options=options,
         entries=entries,
@@ -66,7 +67,8 @@ def _optimise(
     hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
     """Run the pipeline under the eyes of the targets; return what they want in the package."""
-    watches = [w for target in targets if (w := target.watch(options, progress)) is not None]
+    watch = targets[0].watch(options, progress)
+    watches = [] if watch is None else [watch]
     pipeline.run(module, *watches, *hooks)
     if options.tuning_file and not any(watch.ran for watch in watches):
         progress(f"note: {options.tuning_file} is not used: nothing here has schedules")

@@ -6,13 +6,14 @@ from typing import Any
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
+from ..passes.parts import InlineParts
 from ..targets.options import F32, FAST, FLOATS, Options
-from ..targets.place import Place, Placement, placements
+from ..targets.place import Placement
 from .arguments import checked_arguments
 from .frontends.core.bindings import Bindings
 from .source import Source, import_model
-from .stages import candidates, pipeline_for
-from .verdicts import Verdict, imported_nodes, strict_hooks, verdicts
+from .stages import pipeline_for
+from .support_report import NodeSupport, Strict, SupportLog, node_support, placements
 
 
 @checked_arguments()
@@ -39,11 +40,12 @@ def check(
     options = Options(
         math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
     )
-    pipeline = pipeline_for(target, opt_level, options).until(Place.name)
+    pipeline = pipeline_for(target, opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
-        pipeline.run(module, *strict_hooks(strict, module, target))
-        return tuple(placements(module, (target, *candidates(target)[1:])))
+        log = (Strict if strict else SupportLog)(module, target)
+        pipeline.run(module, log)
+        return tuple(placements(log, module))
 
 
 @checked_arguments()
@@ -60,7 +62,7 @@ def can_run(
     machine: str | Sequence[str] = NATIVE,
     precision: str = F32,
     quantized: str = FLOATS,
-) -> tuple[Verdict, ...]:
+) -> tuple[NodeSupport, ...]:
     """Return for each node of a model whether it would run on a target, and why not.
 
     Constants are no nodes, and neither is what was known as the model was read. The arguments are
@@ -69,9 +71,9 @@ def can_run(
     options = Options(
         math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
     )
-    pipeline = pipeline_for(target, opt_level, options).until(Place.name)
+    pipeline = pipeline_for(target, opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
         module = import_model(model, shapes=shapes, example_inputs=example_inputs)
-        imported = imported_nodes(module)
-        pipeline.run(module)
-        return tuple(verdicts(imported, module, target))
+        log = SupportLog(module, target)
+        pipeline.run(module, log)
+        return tuple(node_support(log, module))

@@ -15,6 +15,7 @@ from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.core import Progress
 from ..targets.options import F32, FAST, FLOATS, Options
+from ..targets.placement.policies import ENGINE_ORDER
 from .arguments import checked_arguments
 from .build import build_module
 from .compare import compare
@@ -22,7 +23,7 @@ from .frontends.core.bindings import Bindings
 from .rebuild import rebuild
 from .source import Source, import_model, is_torch_module, name_of
 from .stages import pipeline_for
-from .verdicts import strict_hooks
+from .support_report import strict_hooks
 
 
 @checked_arguments()
@@ -43,6 +44,7 @@ def compile(
     candidates: bool = False,
     quantized: str = FLOATS,
     strict: bool = False,
+    placement: str = ENGINE_ORDER,
     progress: Progress | None = None,
     hooks: Sequence[Instrumentation] = (),
     threads: int | None = None,
@@ -78,7 +80,7 @@ def compile(
     CompileError, which lists everything that is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
-    rest = (progress, example_inputs, strict, hooks)
+    rest = (progress, example_inputs, strict, placement, hooks)
     package = build(model, target, shapes, constants, opt_level, *choices, *rest)
     session = Session(package, threads=threads)
     if is_torch_module(model):
@@ -104,6 +106,7 @@ def build(
     progress: Progress | None = None,
     example_inputs: Any = None,
     strict: bool = False,
+    placement: str = ENGINE_ORDER,
     hooks: Sequence[Instrumentation] = (),
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
@@ -112,8 +115,17 @@ def build(
         model = Package.open(model)
     if isinstance(model, Package):
         return rebuild(model, machine, report)
-    choices = (math, winograd_error, tuning, tune, machine, precision, (), candidates, quantized)
-    options = Options(*choices)
+    options = Options(
+        math,
+        winograd_error,
+        tuning,
+        tune,
+        machine,
+        precision,
+        candidates=candidates,
+        quantized=quantized,
+        placement=placement,
+    )
     pipeline = pipeline_for(target, opt_level, options)
     with new_context(), types_read_once():
         report("import")

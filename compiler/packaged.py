@@ -18,11 +18,20 @@ from ..passes.pipeline import import_all
 from ..passes.rewriting import uses
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
 from ..runtime.dla.part import DlaPart
+from ..runtime.gpu.part import GpuPart
+from ..runtime.manifest import Manifest
 from ..runtime.package import Package
-from ..targets.registry import find_target
+from ..targets.registry import choose_targets
 from ..targets.verify_placed import verify_placed
 from .assemble import BYTECODE, offset_attribute
-from .stages import candidates
+
+
+def targets_of(manifest: Manifest) -> str:
+    """Return the targets of a package, with their architectures, as `choose_targets` takes them."""
+    codes = manifest.part(GpuPart).codes
+    variants = {GpuPart.kind: "+".join(code.architecture for code in codes)} if codes else {}
+    names = manifest.targets or (manifest.target,)
+    return ",".join(f"{name}:{variants[name]}" if name in variants else name for name in names)
 
 
 def packaged_module(package: Package) -> Module:
@@ -39,7 +48,7 @@ def packaged_module(package: Package) -> Module:
     if BYTECODE not in package.entries:
         raise CompileError("the package holds no IR to compile again")
     import_all(dialects)
-    targets = [find_target(name) for name in candidates(package.manifest.target)]
+    targets = choose_targets(targets_of(package.manifest))
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)
     try:
         module = Module.parse(text)

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
-from ..runtime.gpu.part import GpuPart
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.core import Progress
 from ..targets.options import Options
-from ..targets.registry import find_target
+from ..targets.registry import choose_targets
 from .assemble import BYTECODE
 from .build import build_module
-from .packaged import packaged_module
-from .stages import candidates
+from .packaged import packaged_module, targets_of
 
 
 def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
@@ -28,11 +26,11 @@ def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) 
         manifest = package.manifest
         math = manifest.math
         options = Options(math.mode, math.winograd_error, machine=machine, precision=math.precision)
-        targets = [find_target(name) for name in candidates(manifest.target)]
+        targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]
         kept = {name: bytes(package.entries[name]) for name in names if name in package.entries}
         built = build_module(
-            module, Pipeline(), _target(manifest), progress, manifest.source, options, kept
+            module, Pipeline(), targets_of(manifest), progress, manifest.source, options, kept
         )
     _check_ports(built.manifest, manifest)
     return built
@@ -47,9 +45,3 @@ def _check_ports(built: Manifest, expected: Manifest) -> None:
         if found != wanted:
             message = f"is not the IR of the package: its {which} are {found}, must be {wanted}"
             raise CompileError([Diagnostic(BYTECODE, message)])
-
-
-def _target(manifest: Manifest) -> str:
-    """Return the target that a package was compiled for, with its architectures."""
-    architectures = [code.architecture for code in manifest.part(GpuPart).codes]
-    return f"{manifest.target}:{','.join(architectures)}" if architectures else manifest.target

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, functions
+from ..dialects.core.module import Module, functions, ops
 from ..dialects.core.op import view
 from .core import Pass
 
@@ -28,12 +28,16 @@ class InlineParts(Pass):
                 del function.attributes[TARGET]
             for part in _parts(function):
                 _inline(part)
+        named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
+        for name in [name for name in module.weights if name not in named]:
+            del module.weights[name]
 
 
 def part_modules(module: Module, target: str) -> Iterator[Module]:
     """Yield each part of a target as a module; whatever is done to it is done to the part.
 
-    The weights are those of the whole module. A function that is a single part is not copied.
+    Weights that it adds are added to the whole module; those that it drops may be used by other
+    parts, until `inline-parts` removes unused ones.
     """
     if _single_target(module.main) == target:
         yield module
@@ -43,6 +47,7 @@ def part_modules(module: Module, target: str) -> Iterator[Module]:
             found = _open(part, module)
             yield found
             _close(part, found.main)
+            module.weights.update(found.weights)
 
 
 def _single_target(function: ir.Operation) -> str:
@@ -58,7 +63,7 @@ def _parts(function: ir.Operation) -> list[tri.Part]:
 def _open(part: tri.Part, whole: Module) -> Module:
     """Move the body of a part to the function of a new module."""
     with ir.Location.unknown(part.operation.context):
-        module = Module(ir.Module.create(), whole.weights)
+        module = Module(ir.Module.create(), dict(whole.weights))
         arguments = [v.type for v in part.operation.operands]
         signature = ir.FunctionType.get(arguments, [v.type for v in part.results])
         attributes: dict[str, ir.Attribute] = {

@@ -136,12 +136,14 @@ P = TypeVar("P", bound=Part)
 class Contents:
     """Describe the contents of a package, without the steps that use them.
 
-    `spaces` are the memory spaces beside that of the process, `parts` what targets add.
+    `target` is the one that the model was compiled for, the first of `targets`, which take what it
+    refuses. `spaces` are the memory spaces beside that of the process, `parts` what targets add.
     """
 
     producer: str
     source: str
     target: str
+    targets: tuple[str, ...] = ()
     math: Math = Math()
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]

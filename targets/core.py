@@ -12,6 +12,7 @@ from .compiled import CompiledPart
 from .lowering_table import LoweringTable
 from .memory_space import PROCESS_MEMORY, MemorySpace
 from .options import DEFAULT, TF32, Options
+from .roofline import Roofline
 
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""
@@ -63,18 +64,25 @@ class Target(LoweringTable):
 
     With `table`, the lowerings and limits are those that modules have registered there. `quantized`
     says that ops on quantised numbers come as they are; other targets get them as arithmetic.
+    `legalizes` says that `passes` of level 0 rewrite ops that it refuses into ops that it accepts.
+    `is_last_resort` says that it gets only what no other target runs, even in part. `roofline` has
+    the rates by which `seconds` estimates ops.
+
     `prepares` says that what depends on constants alone is computed when a package is loaded; for
     other targets, it is a constant of the package, unless that is more than a few times as large as
     what it is computed from. `fallbacks` are the targets that are asked, in order, to take what
-    this one refuses; what they cannot do without (their passes of level 0) is done to all ops of
-    `tri` that `passes` has left. `brought_by` are ops that make values fit for the target, or what
-    it computes fit for others: a node that is nothing else need not run here.
+    this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
+    or its results for others: a node that is nothing else need not run here.
     """
 
     quantized: ClassVar[bool] = False
     prepares: ClassVar[bool] = False
+    legalizes: ClassVar[bool] = True
+    is_last_resort: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
-    brought_by: ClassVar[tuple[type[Op], ...]] = ()
+    boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
+
+    roofline: Roofline = Roofline(50e9, 10e9, 1e-6)
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""
@@ -94,15 +102,22 @@ class Target(LoweringTable):
             self.lowerings, self.limits = table.lowerings, table.limits
 
     def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes on what was imported, before anything is simplified."""
+        """Return the passes on the imported model, before it is simplified."""
+        return ()
+
+    def selection_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on the whole model that select ops for this target, before placement.
+
+        Only those of the first target run.
+        """
         return ()
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes that make target-free IR fit for placement here."""
+        """Return the passes on the parts of a model that are for this target."""
         return ()
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes that make code of what was placed here, as far as that is IR."""
+        """Return the passes on a placed model, with copies between memory spaces."""
         return ()
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
@@ -111,11 +126,6 @@ class Target(LoweringTable):
 
     def check(self, options: Options) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
-        if options.architectures:
-            raise CompileError(
-                f"target '{self.name}:{','.join(options.architectures)}' names architectures, "
-                f"'{self.name}' has none: say which CPUs code is for by machine (--machine)"
-            )
         if options.candidates:
             raise CompileError(
                 f"candidates are settings of kernels for a GPU, '{self.name}' has none: "
@@ -127,13 +137,23 @@ class Target(LoweringTable):
                 "take f32, fp16 or bf16, or a GPU"
             )
 
-    def chosen(self, architectures: tuple[str, ...]) -> "Target":
-        """Return the target as it is for what a user names behind the colon."""
+    def configured(self, variants: tuple[str, ...]) -> "Target":
+        """Return the target as a user names it behind the colon, as in `gpu:sm_80+sm_90`."""
+        if variants:
+            raise CompileError(
+                f"target '{self.name}:{'+'.join(variants)}' names architectures, '{self.name}' has "
+                "none: say which CPUs code is for by machine (--machine)"
+            )
         return self
 
-    def choice(self, options: Options) -> str:
-        """Return by what name passes choose the target for these options."""
+    @property
+    def choice(self) -> str:
+        """Return the text by which a user, or a pass, chooses the target as it is configured."""
         return self.name
+
+    def seconds(self, op: Op) -> float:
+        """Estimate how long an op takes as a kernel of its own, for cost-based placement."""
+        return self.roofline.seconds(op)
 
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         """Return what watches the passes, if anything does."""

@@ -47,8 +47,10 @@ class Options:
     made for, one or several. `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
     `quantized` is what quantised numbers are computed in, where a target leaves the choice: floats
     that round as the model says, or integers alone; docs/quantization.md has more.
-    `architectures` are the GPUs that code is made for; with `candidates`, their kernels are made
-    with other settings too, for tuning to measure. Raises CompileError for anything else.
+    `placement` is the policy that chooses a target for each op: "engine-order", "cost", "single",
+    or a user's own as `module:Class`; docs/placement.md has more. With `candidates`, kernels for
+    GPUs are made with other settings too, for tuning to measure. Raises CompileError for anything
+    else.
     """
 
     math: str = FAST
@@ -57,7 +59,7 @@ class Options:
     tune: str = ""
     machine: str | Sequence[str] = NATIVE
     precision: str = F32
-    architectures: tuple[str, ...] = ()
+    placement: str = "engine-order"
     candidates: bool = False
     quantized: str = FLOATS
 

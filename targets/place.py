@@ -1,11 +1,11 @@
 """Placement: decide for every op which target runs it."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
-from ..dialects.core.location import describe, node_names
+from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
@@ -59,18 +59,6 @@ class Place(Pass):
                 refused += _place(op, choices)
         if refused:
             raise CompileError(refused)
-
-
-def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
-    """Report where each kernel of a placed module runs, and why not on an earlier target."""
-    choices = [choose_target(choice) for choice in targets]
-    for group in placed_groups(module):
-        members = [m for m in ops(group.block) if not m.terminator]
-        before = choices[: [t.name for t in choices].index(group.target)] if group.target else []
-        reasons = [r for t in before for m in members if (r := t.refusal(m))]
-        names = tuple(m.op_name for m in members if not isinstance(m, tri.Constant))
-        nodes = node_names(group.location) or (describe(group.location),)
-        yield Placement(group.target, nodes, names, tuple(dict.fromkeys(reasons)))
 
 
 def placed_groups(module: Module) -> list[tri.Group]:

@@ -13,6 +13,7 @@ from ...passes.eliminate import Eliminate
 from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
+from ..roofline import Roofline
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .layout.choose_layouts import ChooseLayouts
@@ -30,6 +31,7 @@ class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
     prepares = True
+    roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:

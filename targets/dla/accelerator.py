@@ -17,6 +17,7 @@ from ...passes.pipeline import Step
 from ..compiled import CompiledPart
 from ..core import Progress, Target
 from ..options import DEFAULT, F32, FLOATS, Options
+from ..roofline import Roofline
 from .attempts import ATTEMPTS
 from .core.description import Description
 from .core.packet import InstructionSet
@@ -41,10 +42,12 @@ class Accelerator(Target):
 
     quantized: ClassVar[bool] = True
     fallbacks: ClassVar[tuple[str, ...]] = ("cpu", "host")
-    brought_by: ClassVar[tuple[type[Op], ...]] = (
+    boundary_ops: ClassVar[tuple[type[Op], ...]] = (
         *(tri.Quantize, tri.Dequantize, tri.StorageCast, tri.Cast),
     )
     replaces_groups = True
+    legalizes = False
+    roofline = Roofline(1e12, 20e9, 5e-6)
 
     def __init__(self, name: str, rules: Rules | None = None) -> None:
         super().__init__(name)
@@ -54,7 +57,7 @@ class Accelerator(Target):
     @cached_property
     def instructions(self) -> InstructionSet:
         """Return the packets; raises CompileError with all faults of a user's description."""
-        return choose_instructions(self.choice(DEFAULT))
+        return choose_instructions(self.choice)
 
     @property
     def description(self) -> Description:
@@ -65,21 +68,21 @@ class Accelerator(Target):
         """Return the phases with their passes."""
         return default_phases(self.description, self.name, self.file)
 
-    def chosen(self, architectures: tuple[str, ...]) -> "Accelerator":
-        if not architectures:
+    def configured(self, variants: tuple[str, ...]) -> "Accelerator":
+        if not variants:
             return self
-        file, *others = architectures
+        file, *others = variants
         if others:
-            listed = ", ".join(architectures)
+            listed = ", ".join(variants)
             raise CompileError(f"'{self.name}' is described by one file, not by several: {listed}")
         found = copy(self)
         found.__dict__.pop("instructions", None)
         found.file = file
         return found
 
-    def choice(self, options: Options) -> str:
-        file = self.file or ",".join(options.architectures)
-        return f"{self.name}:{file}" if file else self.name
+    @property
+    def choice(self) -> str:
+        return f"{self.name}:{self.file}" if self.file else self.name
 
     def check(self, options: Options) -> None:
         wrong = [
@@ -91,18 +94,18 @@ class Accelerator(Target):
         for name, given, why in wrong:
             if given:
                 raise CompileError(f"'{self.name}' {why}: leave out the option '{name}'")
-        _ = self.chosen(options.architectures).instructions
+        _ = self.instructions
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         return self.road().names()
 
     def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
         # Simplification folds factors into constants and weights, which then are no bytes.
-        road = self.chosen(options.architectures).road()
+        road = self.road()
         return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        road = self.chosen(options.architectures).road()
+    def selection_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+        road = self.road()
         chosen = (TENSOR_SEL, IR_OPTIMIZATION)
         return tuple(
             step
@@ -133,8 +136,7 @@ class Accelerator(Target):
     def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
         from .code import ProgramCode
 
-        bound = self.chosen(options.architectures)
-        description = bound.description
+        description = self.description
         bounds = traffic_bounds(module, self.name, description)
-        log = bound.road().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
-        return ProgramCode(module, bound.instructions, log, bounds)
+        log = self.road().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
+        return ProgramCode(module, self.instructions, log, bounds)

@@ -7,6 +7,7 @@ from ...dialects.core.op import Op
 from ..compiled import CompiledPart
 from ..core import Progress, Target
 from ..options import Options
+from ..roofline import Roofline
 from .code import HostCode
 
 
@@ -14,6 +15,9 @@ class HostTarget(Target):
     """Accept every op that has a `reference`; nothing is compiled for it."""
 
     prepares = True
+    legalizes = False
+    is_last_resort = True
+    roofline = Roofline(2e9, 2e9, 20e-6)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         return f"{self.name} runs one op at a time"

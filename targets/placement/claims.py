@@ -63,7 +63,7 @@ def _isolate(op: Op, module: Module) -> Module:
     constants = {v: maker for v in operands if (maker := _constant(v)) is not None}
     inputs = [value for value in operands if value not in constants]
     with op.operation.context, ir.Location.unknown():
-        alone = Module(ir.Module.create(), module.weights)
+        alone = Module(ir.Module.create(), dict(module.weights))
         types = ir.FunctionType.get([v.type for v in inputs], [v.type for v in op.results])
         attributes: dict[str, ir.Attribute] = {
             "sym_name": ir.StringAttr.get("main"),

@@ -61,7 +61,7 @@ class _Graph:
         self.module = module
         self.targets = targets
         self.all = _ops(module)
-        self.ops = [op for op in self.all if not isinstance(op, FREE)]
+        self.ops = placeable_ops(module)
         self.numbers = {value: n for n, op in enumerate(self.ops) for value in op.results}
         self.claim = cache(self._claim)
 
@@ -118,6 +118,11 @@ class _Graph:
     def _operands(self, op: Op) -> list[int]:
         found = (self.numbers.get(_viewed(value)) for value in op.operation.operands)
         return [number for number in dict.fromkeys(found) if number is not None]
+
+
+def placeable_ops(module: Module) -> list[Op]:
+    """List the ops of the model's function that need a target, in order."""
+    return [op for op in _ops(module) if not isinstance(op, FREE)]
 
 
 def _ops(module: Module) -> list[Op]:

@@ -3,17 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class CopyCost:
-    """Estimate copies between a memory space and the memory of the process."""
-
-    start_seconds: float = 0.0
-    bytes_per_second: float = float("inf")
-
-    def seconds(self, size: int) -> float:
-        """Return how long a copy of some bytes takes."""
-        return self.start_seconds + size / self.bytes_per_second
+from ..memory_space import CopyCost
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
-from ...compiler.verdicts import strict_hooks
+from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
@@ -18,9 +18,9 @@ from ...targets.core import Progress
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
 from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
+from ...targets.flops import flops, multiplies
 from ...targets.load_calls import load_groups
 from ...targets.options import Options
-from .flops import flops, multiplies
 from .prepare import ignore
 from .stopwatch import least_time
 

@@ -10,7 +10,7 @@ from ...compiler.build import build_module
 from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
-from ...compiler.verdicts import strict_hooks
+from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context

@@ -21,7 +21,7 @@ def run(flags: argparse.Namespace) -> int:
     from ..json_report import json_text
     from ..placement_report import describe_nodes, node_reports_of
 
-    verdicts = can_run(flags.model, **arguments.compile_arguments(flags))
-    report = node_reports_of(flags.model, arguments.target_name(flags), verdicts)
+    node_support = can_run(flags.model, **arguments.compile_arguments(flags))
+    report = node_reports_of(flags.model, arguments.target_name(flags), node_support)
     print(json_text("can-run", report) if flags.json else describe_nodes(report))
     return 0 if report.able == len(report.nodes) else 1

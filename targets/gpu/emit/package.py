@@ -15,7 +15,7 @@ from ....runtime.gpu.array import SPACE
 from ....runtime.gpu.part import GpuPart
 from ....runtime.gpu.step import GpuStep
 from ...calls import NumberedCall
-from ...compiled import Buffers
+from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...options import TF32, Options
 from ...orders import channels_last, row_major

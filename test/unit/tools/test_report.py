@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from trivium.compiler.verdicts import Verdict
+from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import DEVICE_ARENA, FIRST_PORT, Buffer, Entry, Math, Memory, Port
 from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.cpu.part import CpuRequirements, Kernel
@@ -259,12 +259,12 @@ def test_spells_sizes() -> None:
 
 
 def test_reports_which_nodes_would_run() -> None:
-    verdicts = [
-        Verdict("Conv_0", ("tri.conv",), ("cpu",), ()),
-        Verdict("Flatten_1", ("tri.reshape",), (), ()),
-        Verdict("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
+    node_support = [
+        NodeSupport("Conv_0", ("tri.conv",), ("cpu",), ()),
+        NodeSupport("Flatten_1", ("tri.reshape",), (), ()),
+        NodeSupport("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
     ]
-    assert describe_nodes(node_reports_of("net.onnx", "cpu", verdicts)) == (
+    assert describe_nodes(node_reports_of("net.onnx", "cpu", node_support)) == (
         """Conv_0     tri.conv           yes
 Flatten_1  tri.reshape        yes  nothing is left to run
 Mixed_2    tri.exp + tri.det  no   on cpu, host: cpu has no kernel

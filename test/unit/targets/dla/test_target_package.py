@@ -197,9 +197,9 @@ def test_refusals_name_the_limit_that_a_node_is_beyond(tmp_path: Path) -> None:
     wide = net.conv("x", 3, 8, strides=[9, 9])
     net.quantized(net.conv(net.op("Relu", wide), 8, 4, 1), file)
     sentence = "vanilla: field 'stride_rows' is 9: conv moves by 1 to 8 rows"
-    verdicts = {verdict.node: verdict for verdict in can_run(str(file), target="vanilla")}
-    assert verdicts["conv0.4"].refusals == (sentence,)
-    assert verdicts["conv0.4"].targets == ("cpu",)
+    node_support = {verdict.node: verdict for verdict in can_run(str(file), target="vanilla")}
+    assert node_support["conv0.4"].refusals == (sentence,)
+    assert node_support["conv0.4"].targets == ("cpu",)
     reasons = {r for p in check(str(file), target="vanilla") for r in p.refusals}
     assert sentence in reasons
     assert "vanilla computes on integers, not on f32" in reasons

@@ -10,12 +10,12 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ...dialects import cpu, tri
-from ...dialects.core.attributes import tensor_of
-from ...dialects.core.op import OPS, Op
-from ...dialects.core.tensor import Tensor
-from ...dialects.cpu.vnni import PRODUCTS
-from ...dialects.tri.equation import Equation
+from ..dialects import cpu, tri
+from ..dialects.core.attributes import tensor_of
+from ..dialects.core.op import OPS, Op
+from ..dialects.core.tensor import Tensor
+from ..dialects.cpu.vnni import PRODUCTS
+from ..dialects.tri.equation import Equation
 
 Count = Callable[[Any], int]
 
