@@ -2,11 +2,13 @@
 
 import re
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from .errors import PackageError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 HERE = Path(__file__).parent
 _KIND = re.compile(r"[a-z][a-z0-9_]*")
@@ -56,11 +58,13 @@ def _import(group: str, module: str, kind: str) -> None:
     if (HERE / kind / f"{module}.py").is_file():
         import_module(f".{kind}.{module}", __package__)
         return
+    from importlib.metadata import entry_points  # a tenth of the start-up time
+
     for point in entry_points(group=group, name=kind):
         _load(point)
 
 
-def _load(point: EntryPoint) -> None:
+def _load(point: "EntryPoint") -> None:
     try:
         point.load()
     except (ImportError, AttributeError) as error:
