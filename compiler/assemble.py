@@ -28,7 +28,6 @@ BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""
 
 
-
 def offset_attribute(memory: str) -> str:
     """Return the attribute of a weight in packaged IR that has its offset in a memory space."""
     return "trivium.offset" if memory == m.PROCESS else f"trivium.offset.{memory}"

@@ -208,6 +208,8 @@ HOST = HostStep(op="tri.neg", operands=(0,), results=(3,))
         ),
         ({"parts": (CpuPart(), CpuPart())}, "'parts[1].kind' is 'cpu', as is an earlier one"),
         ({"spaces": (space("gpu"), space("gpu"))}, "'spaces' are ['gpu', 'gpu'], must have"),
+        ({"spaces": (space("../x"),)}, "'spaces[0].name' is '../x', must look like 'gpu'"),
+        ({"spaces": (space("gpu\n"),)}, r"'spaces[0].name' is 'gpu\n', must look like 'gpu'"),
         ({"spaces": (space("host"),)}, "'spaces' are ['host'], must have different names"),
         ({"spaces": (space("gpu", 8),)}, "'spaces[0].weight_bytes' is 8, 'gpu/weights.bin' has 0"),
     ],
@@ -218,6 +220,7 @@ def test_a_manifest_that_does_not_fit_together_is_refused(
     with pytest.raises(PackageError) as caught:
         check(replace(stored(manifest), **change))
     assert str(caught.value).startswith("manifest: ")
+    assert "\n" not in str(caught.value).replace("tri.neg\n", "")
     assert message in str(caught.value)
 
 
