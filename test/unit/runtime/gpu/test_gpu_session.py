@@ -266,6 +266,13 @@ def test_a_package_without_weights_runs(stand_in: StandIn):
         np.testing.assert_array_equal(session(x), np.maximum(x, 0))
 
 
+def test_a_package_for_a_gpu_without_code_for_one_is_refused(stand_in: StandIn):
+    made = package((UPLOAD,), codes=())
+    assert refusal(Session, made, device=stand_in.device()) == (
+        "the package has memory 'gpu', but no code for a GPU"
+    )
+
+
 # -- what can be missing ---------------------------------------------------------------------------
 
 
