@@ -18,6 +18,7 @@ from .contents import (
 )
 from .dtypes import itemsize
 from .errors import PackageError
+from .kinds import KIND
 from .manifest import Manifest
 from .step import Step
 
@@ -68,6 +69,9 @@ def _check_index(index: int, count: int, where: str, least: int = 0) -> None:
 
 def _check_memory(manifest: Manifest) -> None:
     names = [space.name for space in manifest.spaces]
+    for i, name in enumerate(names):
+        if not KIND.fullmatch(name):
+            raise PackageError(f"'spaces[{i}].name' is {name!r}, must look like 'gpu'")
     if len(names) > _MOST_SPACES or len({*names, PROCESS}) != len(names) + 1:
         raise PackageError(f"'spaces' are {names}, must have different names")
     stored = {entry.name: entry.size for entry in manifest.entries}

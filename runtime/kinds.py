@@ -2,14 +2,16 @@
 
 import re
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from .errors import PackageError
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 HERE = Path(__file__).parent
-_KIND = re.compile(r"[a-z][a-z0-9_]*")
+KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 K = TypeVar("K", bound="Kind")
 
@@ -41,8 +43,8 @@ class Kind:
         found = _CLASSES.get((cls.group, kind))
         if found is None:
             raise PackageError(
-                f"'{kind}' is not installed in this process (entry point of {cls.group}): install "
-                "what compiled the package"
+                f"{kind!r} is not installed (no entry point of {cls.group} has this name): "
+                "install what compiled the package"
             )
         return cast("type[K]", found)
 
@@ -51,20 +53,29 @@ _CLASSES: dict[tuple[str, str], type[Kind]] = {}
 
 
 def _import(group: str, module: str, kind: str) -> None:
-    if not _KIND.fullmatch(kind):
+    if not KIND.fullmatch(kind):
         return
     if (HERE / kind / f"{module}.py").is_file():
         import_module(f".{kind}.{module}", __package__)
         return
-    for point in entry_points(group=group, name=kind):
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
+    points = list(entry_points(group=group, name=kind))
+    if len(points) > 1:
+        owners = " and ".join(map(_owner, points))
+        raise PackageError(f"'{kind}' is offered by {owners} ({group}): uninstall all but one")
+    for point in points:
         _load(point)
 
 
-def _load(point: EntryPoint) -> None:
+def _load(point: "EntryPoint") -> None:
     try:
         point.load()
     except (ImportError, AttributeError) as error:
-        owner = point.dist.name if point.dist else "an unknown distribution"
         raise PackageError(
-            f"'{point.name}' of {owner} cannot be loaded: {error}: install it again"
+            f"'{point.name}' of {_owner(point)} cannot be loaded: {error}: install it again"
         ) from None
+
+
+def _owner(point: "EntryPoint") -> str:
+    return point.dist.name if point.dist else "an unknown distribution"

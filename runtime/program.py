@@ -61,23 +61,30 @@ class Program:
                 bound.append(state.spaces[busy].synchronize)
             busy = queue
             bound.append(bind(state))
-        return bound + list(self._copies(state))
+        return bound + list(self._copies(state, busy))
 
-    def _copies(self, state: SessionState) -> Iterator[Run]:
-        """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs."""
+    def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
+        """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.
+
+        `busy` is the memory space in whose queue the last step is done.
+        """
         manifest = self.package.manifest
         for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
             buffer = manifest.buffers[port.buffer]
             if buffer.base != base:
-                yield partial(_copy, state, base, port.buffer, buffer.size_bytes)
+                yield partial(_copy, state, busy, base, port.buffer, buffer.size_bytes)
 
     def without_spaces(self) -> "Program":
         """Return the program without what is on devices, which it no longer keeps there."""
         return replace(self, spaces=NO_SPACES, steps=())
 
 
-def _copy(state: SessionState, base: int, buffer: int, size: int) -> None:
-    state.copy(state.bases.place_in(base), state.bases.place(buffer), size)
+def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> None:
+    target, source = state.bases.place_in(base), state.bases.place(buffer)
+    # Arrays of the caller may be in any memory space: only a run shows whose queue makes the copy.
+    if busy not in (PROCESS, target.space, source.space):
+        state.spaces[busy].synchronize()
+    state.copy(target, source, size)
 
 
 def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Program:

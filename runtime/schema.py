@@ -71,7 +71,7 @@ def _registered(base: type[Kind], value: object, path: str) -> object:
     try:
         found = base.of_kind(kind)
     except PackageError as error:
-        raise PackageError(f"'{_join(path, 'kind')}' is {error}") from None
+        raise PackageError(f"'{_join(path, 'kind')}': {error}") from None
     return _record(found, table, path)
 
 

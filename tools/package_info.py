@@ -242,9 +242,10 @@ def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
     parts: dict[str, Collection[str]] = {
         f"weights in memory '{space.name}'": [space.weights_entry] for space in manifest.spaces
     }
+    parts["weights"] = [WEIGHTS_ENTRY]
     for part in manifest.parts:
         parts |= part.entry_kinds(manifest)
-    parts |= {"weights": [WEIGHTS_ENTRY], "IR": [IR_ENTRY]}
+    parts["IR"] = [IR_ENTRY]
     for content, names in parts.items():
         found = [sizes[name] for name in names if name in sizes]
         if found:

@@ -1,13 +1,14 @@
 """Let the arrays of a run be on a GPU."""
 
+import ctypes
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..contents import ARENA, PREPARED, WEIGHTS, Contents
+from ..contents import ARENA, PREPARED, PROCESS, WEIGHTS, Contents
 from ..errors import RunError
 from ..memory import Place
 from ..slots import Slot
@@ -17,25 +18,25 @@ from .exchange import Borrowed, borrow
 from .handles import Stream
 
 
-class Queue(Protocol):
-    """Copy bytes in the order of a stream."""
-
-    stream: Stream
-
-    def copy(self, target: Place, source: Place, size: int, /) -> None:
-        """Copy bytes from either memory to either."""
-        ...
-
-    def synchronize(self) -> None:
-        """Wait until all copies are done."""
-        ...
+def copy_bytes(stream: Stream, target: Place, source: Place, size: int) -> None:
+    """Copy bytes from either memory to either, in the order of a stream."""
+    if not size:
+        return
+    if target.space != PROCESS:
+        copy = stream.copy if source.space != PROCESS else stream.upload
+    elif source.space != PROCESS:
+        copy = stream.download
+    else:
+        stream.synchronize()
+        copy = ctypes.memmove
+    copy(target.address, source.address, size)
 
 
 class DevicePorts:
     """Take arrays of a caller on a GPU; ports that are `in_process` get an array there."""
 
-    def __init__(self, workspace: Queue, in_process: frozenset[int]) -> None:
-        self.workspace = workspace
+    def __init__(self, stream: Stream, in_process: frozenset[int]) -> None:
+        self._stream = stream
         self._host = in_process
         self._uploads: list[tuple[Borrowed, NDArray[Any]]] = []
 
@@ -46,7 +47,7 @@ class DevicePorts:
             return borrowed
         array = slot.create()
         self._copy(array, borrowed)
-        self.workspace.synchronize()
+        self._stream.synchronize()
         return array
 
     def adopt(self, slot: Slot, value: object) -> NDArray[Any] | Borrowed:
@@ -63,16 +64,16 @@ class DevicePorts:
     def create(self, slot: Slot) -> DeviceArray:
         """Return a fresh array on the GPU for an input or an output."""
         what = f"an array for '{slot.name}'"
-        return DeviceArray(self.workspace.stream, slot.shape, slot.dtype.name, what)
+        return DeviceArray(self._stream, slot.shape, slot.dtype.name, what)
 
     def finish(self) -> None:
         """Bring outputs that the host has written to where the caller wants them, and wait."""
         uploads, self._uploads = self._uploads, []
         if uploads:
-            self.workspace.synchronize()
+            self._stream.synchronize()
         for borrowed, array in uploads:
             self._copy(borrowed, array)
-        self.workspace.synchronize()
+        self._stream.synchronize()
 
     def forget(self) -> None:
         """Forget the arrays of a run that has ended."""
@@ -91,14 +92,14 @@ class DevicePorts:
                 raise _not_alone(f"'{name}' is in the memory of the process")
 
     def _borrow(self, role: str, slot: Slot, value: object) -> Borrowed:
-        borrowed = borrow(value, self.workspace.stream, f"{role} '{slot.name}'")
+        borrowed = borrow(value, self._stream, f"{role} '{slot.name}'")
         slot.check(role, borrowed.shape, borrowed.dtype)
         if not borrowed.contiguous:
             raise RunError(f"{role} '{slot.name}' has gaps or another order: make it contiguous")
         return borrowed
 
     def _copy(self, target: NDArray[Any] | Borrowed, source: NDArray[Any] | Borrowed) -> None:
-        self.workspace.copy(_place(target), _place(source), source.nbytes)
+        copy_bytes(self._stream, _place(target), _place(source), source.nbytes)
 
 
 def _not_alone(reason: str) -> RunError:

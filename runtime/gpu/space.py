@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..contents import Contents, MemorySpace
+from ..errors import PackageError
 from ..fork import ForkSafeLock
 from ..loader import Loader
 from ..memory_space import PackageMemory
@@ -25,8 +26,11 @@ class GpuMemory(PackageMemory):
     kind: ClassVar[str] = SPACE
 
     def __init__(self, loader: Loader, space: MemorySpace) -> None:
+        codes = loader.contents.part(GpuPart).codes
+        if not codes:
+            raise PackageError(f"the package has memory '{space.name}', but no code for a GPU")
         self.device = Device.open(loader.options.get("device", 0))
-        self.code = self.device.choose(loader.contents.part(GpuPart).codes)
+        self.code = self.device.choose(codes)
         self.entries = loader.entries
         self.space = space
         self.weights = _weights(loader, space, self.device)

@@ -1,6 +1,5 @@
 """What one session has on a GPU: a stream, an arena, and graphs of its launches."""
 
-import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from functools import partial
 from types import TracebackType
 from typing import Protocol
 
-from ..contents import PROCESS, Contents, MemorySpace
+from ..contents import Contents, MemorySpace
 from ..errors import RunError
 from ..memory import Place
 from ..memory_space import SessionMemory
@@ -17,7 +16,7 @@ from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Graph, Stream
 from .kernels import BoundLaunch, LoadedKernel, bind, describe
-from .ports import DevicePorts
+from .ports import DevicePorts, copy_bytes
 
 
 class PackageOnGpu(Protocol):
@@ -54,7 +53,7 @@ class Workspace(SessionMemory):
         self._steps: list[_Launches] = []
         self.recording = False
         self.closed = False
-        self.ports = DevicePorts(self, in_process)
+        self.ports = DevicePorts(self.stream, in_process)
 
     def __enter__(self) -> "Workspace":
         self.device.__enter__()
@@ -80,17 +79,7 @@ class Workspace(SessionMemory):
         self.ports.finish()
 
     def copy(self, target: Place, source: Place, size: int) -> None:
-        """Copy bytes from either memory to either, in the order of the stream."""
-        if not size:
-            return
-        if target.space != PROCESS:
-            copy = self.stream.copy if source.space != PROCESS else self.stream.upload
-        elif source.space != PROCESS:
-            copy = self.stream.download
-        else:
-            self.synchronize()
-            copy = ctypes.memmove
-        copy(target.address, source.address, size)
+        copy_bytes(self.stream, target, source, size)
 
     def bind(self, launches: Sequence[Launch]) -> Callable[[], None]:
         """Return the function that runs launches, and returns before they are done.

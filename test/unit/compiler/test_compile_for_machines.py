@@ -10,6 +10,7 @@ import pytest
 import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.machine import LEVELS, NATIVE
+from trivium.runtime.cpu import choose_code
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 

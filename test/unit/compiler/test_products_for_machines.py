@@ -12,6 +12,7 @@ import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.machine import LEVELS, NATIVE, host_machine
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.cpu import choose_code
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.targets.cpu.kernels.dot import find_instruction

@@ -93,7 +93,7 @@ def copying(scale: Package, port: Port) -> Session:
         outputs=(replace(port, name="y", buffer=1),),
         buffers=tuple(Buffer("", FIRST_PORT + i, 0, port.shape, port.dtype) for i in range(2)),
         steps=(HostStep(op="toy.copy", operands=(0,), results=(1,)),),
-        kernels=(),
+        parts=(),
     )
     dialects: Any = {"toy": {"toy.copy": SimpleNamespace(reference=lambda x: x)}}
     return Session(replace(scale, manifest=manifest), dialects)

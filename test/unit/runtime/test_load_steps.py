@@ -102,8 +102,8 @@ def test_they_run_again_for_each_package_that_is_opened(tmp_path: Path):
             host("widen", (9,), (WIDE,)),
             "'load_steps[0].operands[0]' is 9, must be at least -1 and below 6",
         ),
-        (CpuStep(), "'load_steps[0].symbol' is empty, must name a function"),
-        (GpuStep(), "'load_steps[0].kind' is 'gpu', must be 'cpu' or 'host'"),
+        (CpuStep(symbol=""), "'load_steps[0].symbol' is empty, must name a function"),
+        (GpuStep(launches=()), "'load_steps[0].kind' is 'gpu', which cannot run at load"),
         (replace(LOAD[0], op="widen"), "'load_steps[0].op' is 'widen', must look like"),
     ],
 )

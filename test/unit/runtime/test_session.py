@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trivium.runtime import Package, PackageError, RunError, Session, load, memory
 from trivium.runtime.contents import FIRST_PORT, Memory, Port
-from trivium.runtime.cpu.part import CpuRequirements
+from trivium.runtime.cpu.part import CpuPart, CpuRequirements
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.slots import Slot
@@ -343,9 +343,9 @@ def test_a_missing_segment_is_named(scale: Package):
 
 
 def test_a_package_for_another_cpu_is_refused(scale: Package):
-    needs = CpuRequirements(features=("time_travel",))
+    parts = (CpuPart(machines=(CpuRequirements(features=("time_travel",)),)),)
     with pytest.raises(RunError, match="needs time_travel, which this CPU lacks"):
-        Session(replace(scale, manifest=replace(scale.manifest, machines=(needs,))))
+        Session(replace(scale, manifest=replace(scale.manifest, parts=parts)))
 
 
 def test_a_session_saves_its_package(session: Session, scale_file: Path, tmp_path: Path):

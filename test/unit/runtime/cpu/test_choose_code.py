@@ -3,6 +3,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from trivium.runtime.cpu import choose_code
 from trivium.runtime.cpu.part import CpuRequirements
 from trivium.runtime.errors import RunError
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
-from trivium.runtime.cpu.part import Kernel
+from trivium.runtime.cpu import thread_pool
+from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.host.step import HostStep
@@ -67,7 +68,7 @@ llvm.func @program(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   %q1 = llvm.getelementptr %job[{thread_pool.Job.BASES}] : (!llvm.ptr) -> !llvm.ptr, i64
   %bases = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
-  %q2 = llvm.getelementptr %bases[6] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[4] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %y = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
   %q3 = llvm.getelementptr %job[{thread_pool.Job.OWN}] : (!llvm.ptr) -> !llvm.ptr, i64
   %own = llvm.load %q3 : !llvm.ptr -> !llvm.ptr
@@ -109,7 +110,7 @@ def counting(compile_object: Compile, threads_object: memoryview) -> Package:
         ),
         steps=(CpuStep(symbol="program", phases=PHASES),),
         memory=Memory(64, 64, 0, thread_bytes=8),
-        kernels=(Kernel("program", "cpu/program.o"),),
+        parts=(CpuPart((Kernel("program", "cpu/program.o"),), (CpuRequirements(),)),),
     )
     return Package.create(manifest, {"cpu/program.o": program, thread_pool.CODE: threads_object})
 
@@ -263,7 +264,7 @@ def test_workers_of_multiprocessing_run_clones(counting: Package):
     session = Session(counting, threads=2)
     assert (count(session) == PHASES).all()
     context = multiprocessing.get_context("fork")
-    with context.ThreadPool(2, initializer=_share, initargs=(session,)) as pool:
+    with context.Pool(2, initializer=_share, initargs=(session,)) as pool:
         assert pool.map(_run_clone, range(8)) == [True] * 8
 
 

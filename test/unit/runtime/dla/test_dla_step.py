@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from trivium.runtime import load
 from trivium.runtime.checks import check
-from trivium.runtime.contents import ARENA, WEIGHTS, Buffer, Memory
+from trivium.runtime.contents import ARENA, WEIGHTS, Buffer, Memory, MemorySpace
 from trivium.runtime.dla.part import DESCRIPTION
 from trivium.runtime.errors import Fault, PackageError, RunError
 from trivium.runtime.host.step import HostStep
@@ -212,8 +212,9 @@ def step(**changes: Any) -> dict[str, Any]:
 FLAT = Buffer("f", ARENA, 0, (144,), "int8")
 FLOATS = Buffer("f", ARENA, 0, (1, 1, 1, 36), "float32")
 CONSTANT = Buffer("w", WEIGHTS, 0, Y, "int8")
-ON_GPU = Buffer("d", 2, 0, Y, "int8")
-ROOM = Memory(144, 144, 144, device_arena_bytes=144, device_arena_lower_bound=144)
+ON_GPU = Buffer("d", manifest().first_space, 0, Y, "int8")
+ROOM = Memory(144, 144, 144)
+GPU = MemorySpace("gpu", 144, 144, 0)
 
 
 @pytest.mark.parametrize(
@@ -228,13 +229,13 @@ ROOM = Memory(144, 144, 144, device_arena_bytes=144, device_arena_lower_bound=14
         (step(results=(3,)), "'steps[0].results[0]' is float32[1, 1, 1, 36], must be int8"),
         (step(results=(0,)), "'steps[0].results[0]' is 0, which would overwrite an input"),
         (step(results=(4,)), "'steps[0].results[0]' is 4, which would overwrite the weights"),
-        (step(results=(5,)), "is 5, which is in the memory of the GPU, must be copied to the"),
+        (step(results=(5,)), "is 5, which is in memory 'gpu', must be in 'host'"),
     ],
 )
 def test_a_step_that_does_not_fit_is_refused(changes: dict[str, Any], message: str) -> None:
     first = manifest()
     buffers = (*first.buffers, FLAT, FLOATS, CONSTANT, ON_GPU)
-    whole = replace(first, buffers=buffers, memory=ROOM, **changes)
+    whole = replace(first, buffers=buffers, memory=ROOM, spaces=(GPU,), **changes)
     with pytest.raises(PackageError) as caught:
         Package.create(whole, {**package(CONVS).entries, "weights.bin": bytes(144)})
     assert message in str(caught.value)

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.contents import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, MemorySpace, Port
 from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
@@ -33,6 +34,9 @@ def buffer(name: str, base: int, offset: int = 0) -> Buffer:
 def pointer(index: int) -> GpuParameter:
     return GpuParameter("pointer", index, SHAPE, (8, 1), "float32")
 
+
+# The bases after those of one input and one output.
+DEVICE_ARENA, DEVICE_WEIGHTS = FIRST_PORT + 2, FIRST_PORT + 3
 
 # Numbers of buffers.
 X, Y, DEVICE_X, W, SUM, DEVICE_Y = range(6)
@@ -79,12 +83,12 @@ def package(
         outputs=(Port("y", SHAPE, "float32", Y),),
         buffers=BUFFERS,
         steps=tuple(steps),
-        memory=Memory(SIZE, 0, 0, 0, 3 * SIZE, 3 * SIZE, SIZE),
-        machines=(),
-        gpu=tuple(codes),
+        memory=Memory(SIZE, 0, 0),
+        spaces=(MemorySpace("gpu", 3 * SIZE, 3 * SIZE, SIZE),),
+        parts=(GpuPart(tuple(codes)),),
     )
     cubins = {k.entry: tiny_cubin("add_kernel", "relu_kernel") for c in codes for k in c.kernels}
-    entries = {"device_weights.bin": weights.tobytes(), **cubins}
+    entries = {"gpu/weights.bin": weights.tobytes(), **cubins}
     return Package.create(replace(manifest, **change), entries)
 
 

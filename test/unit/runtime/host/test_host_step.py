@@ -46,7 +46,9 @@ def package(*steps: Step, dtype: str = "float32") -> Package:
 
 
 def step(op: str, operands: tuple[int, ...], results: tuple[int, ...], **attributes: Any) -> Step:
-    return HostStep("", op, attributes, operands, results, ("Node_7",))
+    return HostStep(
+        op=op, attributes=attributes, operands=operands, results=results, nodes=("Node_7",)
+    )
 
 
 def test_steps_compute_by_way_of_the_arena():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory
 from trivium.runtime.contents import Port as ManifestPort
-from trivium.runtime.dla.part import DESCRIPTION
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart, DlaProgram
 from trivium.runtime.dla.step import DlaStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
@@ -158,6 +158,7 @@ def manifest(size: int = SIZE) -> Manifest:
         ),
         steps=(replace(STEP, operands=(0,), results=(1,)),),
         memory=Memory(0, 0, 0),
+        parts=(DlaPart((DlaProgram("dla/a.tdla", 6, 0, 0, 1 << 20, 0, 0),)),),
     )
 
 
