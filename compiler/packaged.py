@@ -7,9 +7,9 @@ import numpy as np
 from .. import dialects
 from ..dialects import tri
 from ..dialects.core.attributes import from_attribute, order_of
-from ..dialects.core.bytecode import read_bytecode
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.ir.bytecode import read_bytecode
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops

@@ -15,8 +15,8 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from ..dialects.core.attributes import types_read_once
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.verification import verify

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .conv import unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import need_count, pack_columns, plain_columns

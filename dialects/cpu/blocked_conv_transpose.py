@@ -8,7 +8,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, pack_group_columns, unpack_group_columns
 from .dialect import CpuOp
 from .packing import need_count

@@ -5,7 +5,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, plain_shape
 from .dialect import CpuOp
 from .packing import plain_columns, unpack_columns

@@ -7,8 +7,8 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, numpy_dtype
-from ..tri.conv import Conv
-from ..tri.matmul import MatMul
+from ..tri.image.conv import Conv
+from ..tri.linear_algebra.matmul import MatMul
 from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows

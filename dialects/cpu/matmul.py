@@ -2,7 +2,7 @@
 
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor
-from ..tri.matmul import MatMul
+from ..tri.linear_algebra.matmul import MatMul
 from .dialect import CpuOp
 from .packing import need_count, plain_columns, unpack_columns
 

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
-from ..tri.rnn import Gru, Lstm, Rnn
+from ..tri.recurrent.rnn import Gru, Lstm, Rnn
 from .dialect import CpuOp
 from .packing import pack_columns, unpack_columns
 

@@ -7,7 +7,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .dialect import CpuOp
 from .packing import pack_columns, split_rows, unpack_rows
 

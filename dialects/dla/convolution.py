@@ -4,8 +4,16 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.fixed_point import multiply_shift
-from ..core.integers import Factor, Window, dense_sums, depthwise_sums, finish, pooled, require_i32
+from ..core.numerics.fixed_point import multiply_shift
+from ..core.numerics.integers import (
+    Factor,
+    Window,
+    dense_sums,
+    depthwise_sums,
+    finish,
+    pooled,
+    require_i32,
+)
 from ..core.tensor import Array, Shape, Tensor
 from .dialect import (
     HIGH,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.integers import Factor, combined, finish, looked_up, resized
+from ..core.numerics.integers import Factor, combined, finish, looked_up, resized
 from ..core.tensor import Array, Shape, Tensor, normalize_axis
 from .dialect import (
     HIGH,

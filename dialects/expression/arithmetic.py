@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.functions import erf, integer_power
-from ..core.precision import accumulator
+from ..core.numerics.functions import erf, integer_power
+from ..core.numerics.precision import accumulator
 from ..core.tensor import Array, Tensor, normalize_axis, numpy_dtype
 from .functions import FLOAT_FUNCTIONS, SIZE, Function
 from .promotion import Number, signature, simplified

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.functions import erf
+from ..core.numerics.functions import erf
 from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
 from .types import Tile, broadcast, size_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.precision import narrow, widen
+from ..core.numerics.precision import narrow, widen
 from ..core.tensor import DTYPES, Array, Tensor, is_float, is_integer
 
 Reference = Callable[..., Array]

@@ -4,8 +4,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
-from ..core.integers import divide
+from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
+from ..core.numerics.integers import divide
 from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
 from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp

@@ -2,7 +2,7 @@
 
 from ...dialects import tri
 from ...dialects.core.mlir import ir
-from ...dialects.tri.recurrent_stack import layer_op, layer_operands
+from ...dialects.tri.recurrent.recurrent_stack import layer_op, layer_operands
 from ..building import reshape, shape_of, transpose
 from ..fold_slices import build_slice
 from .registry import decomposes

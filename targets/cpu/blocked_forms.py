@@ -10,7 +10,7 @@ from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import ir
 from ...dialects.core.op import OPS, Op
 from ...dialects.core.tensor import DTYPES
-from ...dialects.tri.reduce import Reduction
+from ...dialects.tri.reduction.reduce import Reduction
 from ...passes.rewriting import NoMatch, Rewriter
 from .layout_costs import BLOCKED_POOL, PLAIN_POOL
 

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ...dialects import tri
-from ...dialects.tri.attention import fills_of
+from ...dialects.tri.attention.attention import fills_of
 from .buffer import Buffer, Lanes
 from .contraction import Contraction, splat
 from .index import Index, for_each, place_dtype

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dialects import tri
-from ...dialects.tri.window import Window
+from ...dialects.tri.image.window import Window
 from .buffer import Buffer, Lanes, constant_vector, vector
 from .conversion import convert
 from .index import Index, carry, carry_nest, for_each

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...dialects import tri
-from ...dialects.tri.window import Window
+from ...dialects.tri.image.window import Window
 from .buffer import Buffer
 from .coordinates import Axis, Coordinates
 from .folds import Plain, extreme

@@ -16,7 +16,7 @@ LIT = ROOT / "test" / "dialects"
 ELSEWHERE = {
     "dialects/core/interpret.py",  # raised when IR is run, not when it is verified
     "dialects/tile/interpret.py",
-    "dialects/core/integers.py",
+    "dialects/core/numerics/integers.py",
     "dialects/core/arguments.py",  # of functions in Python: test_arguments.py
     "dialects/dla/interpret.py",
 }

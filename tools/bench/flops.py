@@ -15,7 +15,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import OPS, Op
 from ...dialects.core.tensor import Tensor
 from ...dialects.cpu.words import PRODUCTS
-from ...dialects.tri.equation import Equation
+from ...dialects.tri.linear_algebra.equation import Equation
 
 Count = Callable[[Any], int]
 

@@ -10,7 +10,7 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array
-from ....dialects.tri.recurrent_stack import layer_op
+from ....dialects.tri.recurrent.recurrent_stack import layer_op
 from ...frontends.pnnx import Operand
 from ...frontends.pnnx.parameters import Value
 from .graph import PnnxGraph, exports

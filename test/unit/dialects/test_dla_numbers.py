@@ -13,8 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import dla
 from trivium.dialects.core.errors import Invalid
-from trivium.dialects.core.fixed_point import ROUNDINGS, multiply_shift
-from trivium.dialects.core.integers import Window, divide
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS, multiply_shift
+from trivium.dialects.core.numerics.integers import Window, divide
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 

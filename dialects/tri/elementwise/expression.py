@@ -1,0 +1,29 @@
+"""A whole expression of elementwise functions as one op, as PNNX keeps it."""
+
+from collections.abc import Sequence
+
+from ...core.fields import Operand, Result
+from ...core.tensor import Array, Tensor
+from ...expression import array_of, parse, tensor_of
+from ..dialect import TriOp
+
+
+class Expression(TriOp):
+    """Compute an expression of the operands, such as `add(mul(@0,2),@1)`: `@1` is the second.
+
+    Element types and shapes follow torch: operands broadcast, and have the type that they are
+    promoted to; what is computed of numbers alone makes a tensor of no axes, a list one of one
+    axis. `dialects/expression/functions.py` has the functions. Complex numbers are refused.
+    """
+
+    xs: Sequence[Operand]
+    expr: str
+    y: Result
+
+    @staticmethod
+    def infer(xs: Sequence[Tensor], *, expr: str) -> Tensor:
+        return tensor_of(parse(expr), xs)
+
+    @staticmethod
+    def reference(xs: Sequence[Array], *, expr: str) -> Array:
+        return array_of(parse(expr), xs)

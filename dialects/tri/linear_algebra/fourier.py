@@ -1,0 +1,56 @@
+"""The discrete Fourier transform."""
+
+import numpy as np
+
+from ...core.errors import Invalid
+from ...core.fields import Operand, Result
+from ...core.numerics.precision import narrow, widen
+from ...core.tensor import Array, Tensor, normalize_axis
+from ..dialect import TriOp
+from ..numeric import need_float
+
+
+class Dft(TriOp):
+    """Transform a signal along `axis`; the last axis has the real and the imaginary part.
+
+    The signal is cut or filled with zeros to `length`; a last axis of 1 means real. `onesided`
+    leaves out what follows by symmetry: forward, the second half of the spectrum of a real signal;
+    inverse, where `x` is such a half, the imaginary part. Source: ONNX `DFT`.
+    """
+
+    x: Operand
+    axis: int
+    length: int
+    inverse: bool = False
+    onesided: bool = False
+    y: Result
+
+    @staticmethod
+    def infer(
+        x: Tensor, *, axis: int, length: int, inverse: bool = False, onesided: bool = False
+    ) -> Tensor:
+        need_float(x)
+        axis = normalize_axis(axis, x.rank)
+        if axis == x.rank - 1:
+            raise Invalid(f"axis {axis} is the last, must be one before the parts of the numbers")
+        if length < 1:
+            raise Invalid(f"length is {length}, must be at least 1")
+        parts = ((2,) if inverse else (1,)) if onesided else (1, 2)
+        if x.shape[-1] not in parts:
+            listed = " or ".join(map(str, parts))
+            raise Invalid(f"last axis has {x.shape[-1]} parts, must have {listed}")
+        size = length // 2 + 1 if onesided and not inverse else length
+        kept = 1 if onesided and inverse else 2
+        return Tensor((*x.shape[:axis], size, *x.shape[axis + 1 : -1], kept), x.dtype)
+
+    @staticmethod
+    def reference(
+        x: Array, *, axis: int, length: int, inverse: bool = False, onesided: bool = False
+    ) -> Array:
+        wide, axis = widen(x), axis % x.ndim
+        signal = wide[..., 0] + 1j * wide[..., 1] if x.shape[-1] == 2 else wide[..., 0]
+        if onesided and inverse:
+            return narrow(np.fft.irfft(signal, length, axis)[..., None], x)
+        transform = np.fft.rfft if onesided else np.fft.ifft if inverse else np.fft.fft
+        spectrum = transform(signal, length, axis)
+        return narrow(np.stack([spectrum.real, spectrum.imag], axis=-1), x)

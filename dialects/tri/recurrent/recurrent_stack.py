@@ -1,0 +1,150 @@
+"""Recurrent layers one upon the other: each walks the sequence that the one below has made."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import Invalid
+from ...core.fields import Operand, Result
+from ...core.numerics.precision import narrow, widen
+from ...core.tensor import Array, Tensor
+from ..dialect import TriOp
+from ..numeric import need_one_of
+from .rnn import Gru, Lstm, Rnn
+
+CELLS = ("lstm", "gru", "tanh", "relu")
+
+
+class RecurrentStack(TriOp):
+    """Walk a sequence with layers of one kind, in one direction or in both at once.
+
+    `x` is [sequence, batch, inputs], or [batch, sequence, inputs] with `batch_first`; `w`, `r`, `b`
+    and `projection` have an entry for each layer, as `tri.lstm`, `tri.gru` and `tri.rnn` take them
+    (a GRU scales the product of its state: `linear_before_reset`); biases and projections may be
+    absent. `states` are the first states, [layers * directions, batch, size], or none: one, two of
+    an LSTM. `cell` is "lstm", "gru", or the activation of a plain layer, "tanh" or "relu".
+    `ys` are what the last layer makes, with its directions side by side, and all last states.
+    Half types are computed in f32. Source: torch `nn.LSTM`, `nn.GRU`, `nn.RNN`.
+    """
+
+    x: Operand
+    w: Sequence[Operand]
+    r: Sequence[Operand]
+    b: Sequence[Operand]
+    projection: Sequence[Operand]
+    states: Sequence[Operand]
+    cell: str
+    hidden_size: int
+    bidirectional: bool = False
+    batch_first: bool = False
+    ys: Sequence[Result]
+
+    @staticmethod
+    def infer(
+        x: Tensor,
+        w: Sequence[Tensor],
+        r: Sequence[Tensor],
+        b: Sequence[Tensor],
+        projection: Sequence[Tensor],
+        states: Sequence[Tensor],
+        *,
+        cell: str,
+        hidden_size: int,
+        bidirectional: bool = False,
+        batch_first: bool = False,
+    ) -> tuple[Tensor, ...]:
+        need_one_of("cell", cell, CELLS)
+        layers, directions = len(w), 1 + bidirectional
+        _check_counts(cell, layers, r=r, b=b, projection=projection, states=states)
+        if x.rank != 3:
+            raise Invalid(f"input has rank {x.rank}, must have 3: sequence, batch, elements")
+        for state in states:
+            if state.rank != 3 or state.shape[0] != layers * directions:
+                raise Invalid(f"state is {state}, must have {layers * directions} rows of 3 axes")
+        firsts = [Tensor((directions, *state.shape[1:]), state.dtype) for state in states]
+        y = Tensor((x.shape[1], x.shape[0], x.shape[2]), x.dtype) if batch_first else x
+        ends: list[Tensor] = []
+        for operands in _by_layer(w, r, b, projection):
+            op, attributes = layer_op(cell, hidden_size, bidirectional)
+            made, *ends = op.infer(y, *layer_operands(op, operands, firsts), **attributes)
+            length, _, batch, size = made.shape
+            y = Tensor((length, batch, directions * size), x.dtype)
+        lasts = [Tensor((layers * directions, *end.shape[1:]), end.dtype) for end in ends]
+        y = Tensor((y.shape[1], y.shape[0], y.shape[2]), y.dtype) if batch_first else y
+        return y, *lasts
+
+    @staticmethod
+    def reference(
+        x: Array,
+        w: Sequence[Array],
+        r: Sequence[Array],
+        b: Sequence[Array],
+        projection: Sequence[Array],
+        states: Sequence[Array],
+        *,
+        cell: str,
+        hidden_size: int,
+        bidirectional: bool = False,
+        batch_first: bool = False,
+    ) -> tuple[Array, ...]:
+        directions = 1 + bidirectional
+        y = widen(x.swapaxes(0, 1) if batch_first else x)
+        lasts: list[list[Array]] = []
+        for number, operands in enumerate(_by_layer(w, r, b, projection)):
+            op, attributes = layer_op(cell, hidden_size, bidirectional)
+            firsts = [s[number * directions : (number + 1) * directions] for s in states]
+            wide = [None if each is None else widen(each) for each in operands]
+            made, *ends = op.reference(
+                y, *layer_operands(op, wide, [widen(first) for first in firsts]), **attributes
+            )
+            y = made.swapaxes(1, 2).reshape(*y.shape[:2], -1)
+            lasts.append(ends)
+        y = y.swapaxes(0, 1) if batch_first else y
+        joined = [np.concatenate(ends) for ends in zip(*lasts, strict=True)]
+        return tuple(narrow(each, x) for each in (y, *joined))
+
+
+def layer_op(cell: str, hidden_size: int, bidirectional: bool) -> tuple[Any, dict[str, Any]]:
+    """Return the op that one layer is, and its attributes."""
+    directions = 1 + bidirectional
+    common = {
+        "hidden_size": hidden_size,
+        "direction": "bidirectional" if bidirectional else "forward",
+    }
+    if cell == "lstm":
+        return Lstm, common
+    if cell == "gru":
+        return Gru, {**common, "linear_before_reset": True}
+    return Rnn, {**common, "activations": (cell.capitalize(),) * directions}
+
+
+def layer_operands(op: Any, operands: Sequence[Any], states: Sequence[Any]) -> list[Any]:
+    """Return what one layer takes after its input, in the order of its op."""
+    w, r, b, projection = operands
+    initial = list(states) or [None] * (1 + (op is Lstm))
+    return [w, r, b, None, *initial, *([None, projection] if op is Lstm else [])]
+
+
+def _by_layer(*operands: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Return the operands of each layer; None for those that no layer has."""
+    layers = len(operands[0])
+    return list(zip(*(each or [None] * layers for each in operands), strict=True))
+
+
+def _check_counts(cell: str, layers: int, **operands: Sequence[Tensor]) -> None:
+    if not layers:
+        raise Invalid("has no layers, must have at least 1")
+    of_cell = 2 if cell == "lstm" else 1
+    allowed = {
+        "r": (layers,),
+        "b": (0, layers),
+        "projection": (0, layers) if cell == "lstm" else (0,),
+        "states": (0, of_cell),
+    }
+    for name, counts in allowed.items():
+        if len(operands[name]) not in counts:
+            must = " or ".join(map(str, counts))
+            raise Invalid(
+                f"has {len(operands[name])} of {name} for {layers} layers, must be {must}"
+            )
