@@ -174,7 +174,7 @@ def _prepare(
     drivers: dla.Drivers,
 ) -> Bind:
     if step.kind == "host":
-        reference = host.find_reference(step.op, step.nodes, dialects)
+        reference = host.find_reference(step, dialects)
         return lambda room: host.bind(step, reference, room.bases)
     if step.kind in ON_GPU:
         return partial(_bind_to_gpu, step)

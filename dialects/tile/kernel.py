@@ -176,8 +176,7 @@ class Return(TileOp):
 
     terminator = True
 
-    @staticmethod
-    def infer() -> tuple[()]:
+    def infer(self) -> tuple[()]:
         return ()
 
 
@@ -187,10 +186,9 @@ class ProgramId(TileOp):
     axis: int
     y: Result
 
-    @staticmethod
-    def infer(*, axis: int) -> Tile:
-        if axis < 0:
-            raise Invalid(f"axis is {axis}, must not be negative")
+    def infer(self) -> Tile:
+        if self.axis < 0:
+            raise Invalid(f"axis is {self.axis}, must not be negative")
         return Tile((), "i32")
 
 
@@ -200,8 +198,7 @@ class BlockSize(TileOp):
     block: str
     y: Result
 
-    @staticmethod
-    def infer(*, block: str) -> Tile:
+    def infer(self) -> Tile:
         return Tile((), "i32")
 
 
@@ -211,9 +208,8 @@ class Arange(TileOp):
     block: str
     y: Result
 
-    @staticmethod
-    def infer(*, block: str) -> Tile:
-        return Tile((size_of(block),), "i32")
+    def infer(self) -> Tile:
+        return Tile((size_of(self.block),), "i32")
 
 
 def find_kernel(operation: ir.Operation, name: str) -> Kernel:

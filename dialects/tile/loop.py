@@ -59,6 +59,5 @@ class Yield(TileOp):
 
     terminator = True
 
-    @staticmethod
-    def infer(values: Sequence[Tile]) -> tuple[()]:
+    def infer(self, values: Sequence[Tile]) -> tuple[()]:
         return ()

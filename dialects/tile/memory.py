@@ -34,19 +34,11 @@ class Load(MemoryOp):
     pad: float = 0.0
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile,
-        indices: Sequence[Memory | Tile],
-        *,
-        low: tuple[int, ...] = (),
-        high: tuple[int, ...] = (),
-        pad: float = 0.0,
-    ) -> Tile:
+    def infer(self, memory: Memory | Tile, indices: Sequence[Memory | Tile]) -> Tile:
         source = need_memory("operand 0", memory)
-        if not _holds(source.dtype, pad):
-            raise Invalid(f"pads with {pad}, which {source.dtype} does not hold")
-        return Tile(_index_shape(source, indices, (*low, *high)), source.dtype)
+        if not _holds(source.dtype, self.pad):
+            raise Invalid(f"pads with {self.pad}, which {source.dtype} does not hold")
+        return Tile(_index_shape(source, indices, (*self.low, *self.high)), source.dtype)
 
 
 class Store(MemoryOp):
@@ -66,20 +58,13 @@ class Store(MemoryOp):
 
     pure = False
 
-    @staticmethod
     def infer(
-        value: Memory | Tile,
-        memory: Memory | Tile,
-        indices: Sequence[Memory | Tile],
-        *,
-        low: tuple[int, ...] = (),
-        high: tuple[int, ...] = (),
-        accumulate: bool = False,
+        self, value: Memory | Tile, memory: Memory | Tile, indices: Sequence[Memory | Tile]
     ) -> tuple[()]:
         tile, target = _need_target(value, memory)
-        if accumulate and target.dtype == "i1":
+        if self.accumulate and target.dtype == "i1":
             raise Invalid("adds up elements of i1, must be numbers")
-        shape = _index_shape(target, indices, (*low, *high))
+        shape = _index_shape(target, indices, (*self.low, *self.high))
         if broadcast(tile, Tile(shape, "i32")) != shape:
             raise Invalid(f"stores {tile}, which does not broadcast to {Tile(shape, 'i32')}")
         return ()
@@ -97,13 +82,10 @@ class LoadBlock(MemoryOp):
     block: tuple[str, ...]
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile, offsets: Sequence[Memory | Tile], *, block: tuple[str, ...]
-    ) -> Tile:
+    def infer(self, memory: Memory | Tile, offsets: Sequence[Memory | Tile]) -> Tile:
         source = need_memory("operand 0", memory)
-        _check_block(source, offsets, len(block))
-        return Tile(tuple(map(size_of, block)), source.dtype)
+        _check_block(source, offsets, len(self.block))
+        return Tile(tuple(map(size_of, self.block)), source.dtype)
 
 
 class StoreBlock(MemoryOp):
@@ -118,9 +100,8 @@ class StoreBlock(MemoryOp):
 
     pure = False
 
-    @staticmethod
     def infer(
-        value: Memory | Tile, memory: Memory | Tile, offsets: Sequence[Memory | Tile]
+        self, value: Memory | Tile, memory: Memory | Tile, offsets: Sequence[Memory | Tile]
     ) -> tuple[()]:
         tile, target = _need_target(value, memory)
         _check_block(target, offsets, len(tile.shape))
@@ -139,16 +120,15 @@ class View(MemoryOp):
     strides: tuple[int, ...] = ()
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile, *, shape: tuple[int, ...], strides: tuple[int, ...] = ()
-    ) -> Memory:
+    def infer(self, memory: Memory | Tile) -> Memory:
         source = need_memory("operand 0", memory)
-        if strides and len(strides) != len(shape):
-            raise Invalid(f"has {len(strides)} strides for {len(shape)} dimensions")
-        if min((*shape, *strides), default=0) < 0:
-            raise Invalid(f"has shape {shape} and strides {strides}, must not be negative")
-        view = Memory(shape, strides or row_major(shape), source.dtype)
+        if self.strides and len(self.strides) != len(self.shape):
+            raise Invalid(f"has {len(self.strides)} strides for {len(self.shape)} dimensions")
+        if min((*self.shape, *self.strides), default=0) < 0:
+            raise Invalid(
+                f"has shape {self.shape} and strides {self.strides}, must not be negative"
+            )
+        view = Memory(self.shape, self.strides or row_major(self.shape), source.dtype)
         if view.extent > source.extent:
             raise Invalid(f"reaches {view.extent} elements of {source.extent}")
         return view

@@ -109,7 +109,7 @@ def _spread(value: ir.Value, rank: int, lanes: int, rewriter: Rewriter) -> ir.Va
     shape = (1,) * (rank - tensor.rank) + tensor.shape
     array = rewriter.constant(value).reshape(shape)
     block = lanes if shape[1] > 1 else 1
-    made = cpu.Block.reference(array, lanes=block)
+    made = cpu.Block(lanes=block).reference(array)
     return tri.build_constant(rewriter.module, made, "blocked").results[0]
 
 

@@ -42,17 +42,7 @@ class Attention(TriOp):
         """Whether masks do more than one that is added, or keeps scores and drops others."""
         return len(self.masks) > 1 or any(fill != -math.inf for fill in self.fills)
 
-    @staticmethod
-    def infer(
-        q: Tensor,
-        k: Tensor,
-        v: Tensor,
-        masks: Sequence[Tensor] = (),
-        *,
-        scale: float,
-        causal: bool = False,
-        fills: tuple[float, ...] = (),
-    ) -> Tensor:
+    def infer(self, q: Tensor, k: Tensor, v: Tensor, masks: Sequence[Tensor] = ()) -> Tensor:
         dtype = same_dtype(need_float(q), k, v)
         scores = _score_shape(q, k, v)
         known = dict.fromkeys((dtype, "f32" if dtype in ("f16", "bf16") else dtype, "i1"))
@@ -62,27 +52,17 @@ class Attention(TriOp):
                 raise Invalid(f"mask has element type {mask.dtype}, must be {listed}")
             if broadcast(mask.shape, scores) != scores:
                 raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
-        if len(fills) > len(masks):
-            raise Invalid(f"has {len(fills)} fills, must have at most one for each mask")
+        if len(self.fills) > len(masks):
+            raise Invalid(f"has {len(self.fills)} fills, must have at most one for each mask")
         return Tensor((*q.shape[:-1], v.shape[-1]), dtype)
 
-    @staticmethod
-    def reference(
-        q: Array,
-        k: Array,
-        v: Array,
-        masks: Sequence[Array] = (),
-        *,
-        scale: float,
-        causal: bool = False,
-        fills: tuple[float, ...] = (),
-    ) -> Array:
+    def reference(self, q: Array, k: Array, v: Array, masks: Sequence[Array] = ()) -> Array:
         shared = q.shape[-3] // k.shape[-3]
         keys, values = (np.repeat(widen(x), shared, axis=-3) for x in (k, v))
-        scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(scale)
-        for mask, fill in zip(masks, fills_of(masks, fills), strict=True):
+        scores = widen(q) @ keys.swapaxes(-1, -2) * widen(q).dtype.type(self.scale)
+        for mask, fill in zip(masks, fills_of(masks, self.fills), strict=True):
             scores = np.where(mask, scores, fill) if mask.dtype == bool else scores + widen(mask)
-        if causal:
+        if self.causal:
             scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
         return narrow(softmax_rows(scores) @ values, q)
 

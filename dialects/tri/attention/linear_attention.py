@@ -31,16 +31,14 @@ class LinearAttention(TriOp):
     y: Result
     last_state: Result
 
-    @staticmethod
     def infer(
+        self,
         q: Tensor,
         k: Tensor,
         v: Tensor,
         decay: Tensor | None = None,
         beta: Tensor | None = None,
         state: Tensor | None = None,
-        *,
-        scale: float,
     ) -> tuple[Tensor, Tensor]:
         dtype = same_dtype(need_float(q), k, v, decay, beta, state)
         if not q.rank == k.rank == v.rank == 4:
@@ -57,16 +55,14 @@ class LinearAttention(TriOp):
             raise Invalid(f"state is {state}, must be {Tensor(last, dtype)}")
         return Tensor((batch, length, heads, v.shape[3]), dtype), Tensor(last, dtype)
 
-    @staticmethod
     def reference(
+        self,
         q: Array,
         k: Array,
         v: Array,
         decay: Array | None = None,
         beta: Array | None = None,
         state: Array | None = None,
-        *,
-        scale: float,
     ) -> tuple[Array, Array]:
         queries, keys, values = map(widen, (q, k, v))
         batch, length, heads, size = q.shape
@@ -83,7 +79,7 @@ class LinearAttention(TriOp):
                 rate = np.broadcast_to(widen(beta), (*k.shape[:3], 1))[:, time, :, None]
                 value = rate * (value - key.swapaxes(-1, -2) @ memory)
             memory = memory + key * value
-            y[:, time] = grouped[:, time] @ memory * keys.dtype.type(scale)
+            y[:, time] = grouped[:, time] @ memory * keys.dtype.type(self.scale)
         return narrow(y.reshape(*q.shape[:3], v.shape[3]), q), narrow(memory, q)
 
 

@@ -44,8 +44,8 @@ class MultiheadAttention(TriOp):
 
     anchor = True
 
-    @staticmethod
     def infer(
+        self,
         q: Tensor,
         k: Tensor,
         v: Tensor,
@@ -56,22 +56,18 @@ class MultiheadAttention(TriOp):
         bias_k: Tensor | None = None,
         bias_v: Tensor | None = None,
         mask: Tensor | None = None,
-        *,
-        heads: int,
-        batch_first: bool = False,
-        add_zero: bool = False,
     ) -> tuple[Tensor, Tensor]:
         dtype = same_dtype(need_float(q), k, v, *w, out_w, b, out_b, bias_k, bias_v)
         if not q.rank == k.rank == v.rank == 3:
             raise Invalid(f"operands have ranks {q.rank}, {k.rank}, {v.rank}, must have 3")
         (batch, queries), (other, keys) = (
-            x.shape[:2] if batch_first else x.shape[1::-1] for x in (q, k)
+            x.shape[:2] if self.batch_first else x.shape[1::-1] for x in (q, k)
         )
         if batch != other or k.shape[:2] != v.shape[:2]:
             raise Invalid(f"queries are {q}, keys {k}, values {v}, which do not fit")
         size = q.shape[2]
-        if heads < 1 or size % heads:
-            raise Invalid(f"{size} elements do not split in {heads} heads")
+        if self.heads < 1 or size % self.heads:
+            raise Invalid(f"{size} elements do not split in {self.heads} heads")
         _check_weights(w, size, k.shape[2], v.shape[2])
         _check_shape("out_w", out_w, (size, size))
         _check_shape("b", b, (3 * size,))
@@ -81,16 +77,16 @@ class MultiheadAttention(TriOp):
         for name, learned in {"bias_k": bias_k, "bias_v": bias_v}.items():
             if learned is not None and learned.size != size:
                 raise Invalid(f"{name} is {learned}, must have {size} elements")
-        scores = (batch, heads, queries, keys)
+        scores = (batch, self.heads, queries, keys)
         if mask is not None and mask.dtype not in (dtype, "i1"):
             raise Invalid(f"mask has element type {mask.dtype}, must be {dtype} or i1")
         if mask is not None:
             _check_mask(mask, scores)
-        seen = keys + (bias_k is not None) + add_zero
+        seen = keys + (bias_k is not None) + self.add_zero
         return q, Tensor((batch, queries, seen), dtype)
 
-    @staticmethod
     def reference(
+        self,
         q: Array,
         k: Array,
         v: Array,
@@ -101,25 +97,21 @@ class MultiheadAttention(TriOp):
         bias_k: Array | None = None,
         bias_v: Array | None = None,
         mask: Array | None = None,
-        *,
-        heads: int,
-        batch_first: bool = False,
-        add_zero: bool = False,
     ) -> tuple[Array, Array]:
-        inputs = [widen(x if batch_first else x.swapaxes(0, 1)) for x in (q, k, v)]
+        inputs = [widen(x if self.batch_first else x.swapaxes(0, 1)) for x in (q, k, v)]
         matrices = np.split(widen(w[0]), 3) if len(w) == 1 else [widen(x) for x in w]
         shifts = [0, 0, 0] if b is None else np.split(widen(b), 3)
         zipped = zip(inputs, matrices, shifts, strict=True)
         queries, keys, values = (x @ matrix.T + shift for x, matrix, shift in zipped)
         length = keys.shape[1]
-        keys, values = _more(keys, bias_k, add_zero), _more(values, bias_v, add_zero)
-        queries, keys, values = (_apart(x, heads) for x in (queries, keys, values))
+        keys, values = _more(keys, bias_k, self.add_zero), _more(values, bias_v, self.add_zero)
+        queries, keys, values = (_apart(x, self.heads) for x in (queries, keys, values))
         scores = queries @ keys.swapaxes(2, 3) / np.sqrt(queries.dtype.type(queries.shape[3]))
         weights = softmax_rows(scores if mask is None else _masked(scores, mask, length))
         joined = (weights @ values).swapaxes(1, 2).reshape(inputs[0].shape)
         y = joined @ widen(out_w).T
         y = y if out_b is None else y + widen(out_b)
-        return narrow(y if batch_first else y.swapaxes(0, 1), q), narrow(weights.mean(1), q)
+        return narrow(y if self.batch_first else y.swapaxes(0, 1), q), narrow(weights.mean(1), q)
 
 
 def _check_weights(w: Sequence[Tensor], size: int, keys: int, values: int) -> None:

@@ -1,7 +1,6 @@
 """Activation functions: elementwise functions that networks are made of."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,7 @@ from .base import FloatUnary, Unary
 class Relu(Unary):
     """Compute max(x, 0) of each element; NaN stays NaN."""
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return np.maximum(x, np.zeros((), x.dtype))
 
 
@@ -27,10 +25,9 @@ class LeakyRelu(FloatUnary):
 
     alpha: float = 0.01
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float) -> Array:
-        return np.where(x < 0, x * alpha, x)
+    def reference(self, x: Array) -> Array:
+        return np.where(x < 0, x * self.alpha, x)
 
 
 class Prelu(TriOp):
@@ -42,16 +39,14 @@ class Prelu(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(x: Tensor, slope: Tensor) -> Tensor:
+    def infer(self, x: Tensor, slope: Tensor) -> Tensor:
         dtype = same_dtype(need_number(x), slope)
         if broadcast(x.shape, slope.shape) != x.shape:
             raise Invalid(f"slope is {slope}, must broadcast to {x}")
         return Tensor(x.shape, dtype)
 
-    @staticmethod
     @rounded
-    def reference(x: Array, slope: Array) -> Array:
+    def reference(self, x: Array, slope: Array) -> Array:
         return np.where(x < 0, x * slope, x)
 
 
@@ -60,10 +55,9 @@ class ThresholdedRelu(FloatUnary):
 
     alpha: float = 1.0
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float) -> Array:
-        return np.where(x <= alpha, np.zeros((), x.dtype), x)
+    def reference(self, x: Array) -> Array:
+        return np.where(x <= self.alpha, np.zeros((), x.dtype), x)
 
 
 class Elu(FloatUnary):
@@ -71,10 +65,9 @@ class Elu(FloatUnary):
 
     alpha: float = 1.0
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float) -> Array:
-        return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    def reference(self, x: Array) -> Array:
+        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0)))
 
 
 class Celu(FloatUnary):
@@ -82,10 +75,9 @@ class Celu(FloatUnary):
 
     alpha: float = 1.0
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float) -> Array:
-        return np.maximum(x, 0) + np.minimum(alpha * np.expm1(x / alpha), 0)
+    def reference(self, x: Array) -> Array:
+        return np.maximum(x, 0) + np.minimum(self.alpha * np.expm1(x / self.alpha), 0)
 
 
 class Selu(FloatUnary):
@@ -94,10 +86,9 @@ class Selu(FloatUnary):
     alpha: float = 1.67326319217681884765625
     gamma: float = 1.05070102214813232421875
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float, gamma: float) -> Array:
-        return gamma * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0)))
+    def reference(self, x: Array) -> Array:
+        return self.gamma * np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0)))
 
 
 class Gelu(FloatUnary):
@@ -108,15 +99,13 @@ class Gelu(FloatUnary):
 
     approximate: str = "none"
 
-    @staticmethod
-    def infer(x: Tensor, *, approximate: str, **attributes: Any) -> Tensor:
-        need_one_of("approximate", approximate, ("none", "tanh"))
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("approximate", self.approximate, ("none", "tanh"))
         return need_float(x)
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, approximate: str) -> Array:
-        if approximate == "none":
+    def reference(self, x: Array) -> Array:
+        if self.approximate == "none":
             return 0.5 * x * (1 + erf(x * math.sqrt(0.5)))
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
         return 0.5 * x * (1 + np.tanh(inner))
@@ -125,9 +114,8 @@ class Gelu(FloatUnary):
 class Sigmoid(FloatUnary):
     """Compute 1 / (1 + exp(-x))."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return sigmoid(x)
 
 
@@ -137,18 +125,16 @@ class HardSigmoid(FloatUnary):
     alpha: float = 0.2
     beta: float = 0.5
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float, beta: float) -> Array:
-        return np.clip(alpha * x + beta, 0, 1)
+    def reference(self, x: Array) -> Array:
+        return np.clip(self.alpha * x + self.beta, 0, 1)
 
 
 class Silu(FloatUnary):
     """Compute x * sigmoid(x)."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return x * sigmoid(x)
 
 
@@ -157,45 +143,40 @@ class Swish(FloatUnary):
 
     alpha: float = 1.0
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, alpha: float) -> Array:
-        return x * sigmoid(alpha * x)
+    def reference(self, x: Array) -> Array:
+        return x * sigmoid(self.alpha * x)
 
 
 class Hardswish(FloatUnary):
     """Compute x * (x + 3) / 6, the factor of x limited to [0, 1]."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return x * np.clip(x / 6 + 0.5, 0, 1)
 
 
 class Softplus(FloatUnary):
     """Compute log(1 + exp(x))."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return softplus(x)
 
 
 class Softsign(FloatUnary):
     """Compute x / (1 + |x|)."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return x / (1 + np.abs(x))
 
 
 class Mish(FloatUnary):
     """Compute x * tanh(softplus(x))."""
 
-    @staticmethod
     @rounded
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return x * np.tanh(softplus(x))
 
 
@@ -208,11 +189,12 @@ class Shrink(Unary):
     bias: float = 0.0
     threshold: float = 0.5
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, bias: float, threshold: float) -> Array:
+    def reference(self, x: Array) -> Array:
         zero = np.zeros((), x.dtype)
-        return np.where(x < -threshold, x + bias, np.where(x > threshold, x - bias, zero))
+        return np.where(
+            x < -self.threshold, x + self.bias, np.where(x > self.threshold, x - self.bias, zero)
+        )
 
 
 class Clip(FloatUnary):
@@ -225,7 +207,6 @@ class Clip(FloatUnary):
     min: float = -math.inf
     max: float = math.inf
 
-    @staticmethod
     @rounded
-    def reference(x: Array, *, min: float, max: float) -> Array:
-        return np.minimum(np.maximum(x, x.dtype.type(min)), x.dtype.type(max))
+    def reference(self, x: Array) -> Array:
+        return np.minimum(np.maximum(x, x.dtype.type(self.min)), x.dtype.type(self.max))

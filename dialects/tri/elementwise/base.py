@@ -3,8 +3,6 @@
 The other ops are in `unary`, `activation`, `binary` and `compare`, by theme.
 """
 
-from typing import Any
-
 import numpy as np
 
 from ...core.errors import Invalid
@@ -22,16 +20,14 @@ class Unary(TriOp, abstract=True):
 
     elementwise = True
 
-    @staticmethod
-    def infer(x: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         return need_number(x)
 
 
 class FloatUnary(Unary, abstract=True):
     """Base of ops that map each element of `x`, a float, keeping its type."""
 
-    @staticmethod
-    def infer(x: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         return need_float(x)
 
 
@@ -44,24 +40,21 @@ class Binary(TriOp, abstract=True):
 
     elementwise = True
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         return Tensor(broadcast(a.shape, b.shape), same_dtype(need_number(a), b))
 
 
 class IntegerBinary(Binary, abstract=True):
     """Base of ops on two tensors of integers of one element type that broadcast to each other."""
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         return Tensor(broadcast(a.shape, b.shape), same_dtype(need_integer(a), b))
 
 
 class BoolBinary(Binary, abstract=True):
     """Base of ops on two tensors of bools that broadcast to each other."""
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         return Tensor(broadcast(a.shape, b.shape), same_dtype(need_bool(a), b))
 
 
@@ -75,14 +68,12 @@ class Where(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    def infer(self, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
         if condition.dtype != "i1":
             raise Invalid(f"condition has element type {condition.dtype}, must be i1")
         return Tensor(broadcast(condition.shape, a.shape, b.shape), same_dtype(a, b))
 
-    @staticmethod
-    def reference(condition: Array, a: Array, b: Array) -> Array:
+    def reference(self, condition: Array, a: Array, b: Array) -> Array:
         return np.where(condition, a, b)
 
 
@@ -101,15 +92,13 @@ class Cast(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(x: Tensor, *, to: str, saturate: bool) -> Tensor:
-        if to not in DTYPES:
-            raise Invalid(f"casts to '{to}', must be one of {', '.join(DTYPES)}")
-        return Tensor(x.shape, to)
+    def infer(self, x: Tensor) -> Tensor:
+        if self.to not in DTYPES:
+            raise Invalid(f"casts to '{self.to}', must be one of {', '.join(DTYPES)}")
+        return Tensor(x.shape, self.to)
 
-    @staticmethod
-    def reference(x: Array, *, to: str, saturate: bool) -> Array:
-        return x.astype(numpy_dtype(to))
+    def reference(self, x: Array) -> Array:
+        return x.astype(numpy_dtype(self.to))
 
 
 class BitCast(TriOp):
@@ -121,14 +110,14 @@ class BitCast(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(x: Tensor, *, to: str) -> Tensor:
-        if to not in DTYPES:
-            raise Invalid(f"casts to '{to}', must be one of {', '.join(DTYPES)}")
-        if DTYPES[to].bits != DTYPES[x.dtype].bits:
-            raise Invalid(f"casts {DTYPES[x.dtype].bits} bits to {DTYPES[to].bits}, must be equal")
-        return Tensor(x.shape, to)
+    def infer(self, x: Tensor) -> Tensor:
+        if self.to not in DTYPES:
+            raise Invalid(f"casts to '{self.to}', must be one of {', '.join(DTYPES)}")
+        if DTYPES[self.to].bits != DTYPES[x.dtype].bits:
+            raise Invalid(
+                f"casts {DTYPES[x.dtype].bits} bits to {DTYPES[self.to].bits}, must be equal"
+            )
+        return Tensor(x.shape, self.to)
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
-        return np.ascontiguousarray(x).view(numpy_dtype(to)).reshape(x.shape)
+    def reference(self, x: Array) -> Array:
+        return np.ascontiguousarray(x).view(numpy_dtype(self.to)).reshape(x.shape)

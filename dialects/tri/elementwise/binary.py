@@ -1,7 +1,5 @@
 """Arithmetic on two tensors that broadcast to each other."""
 
-from typing import Any
-
 import numpy as np
 
 from ...core.numerics.functions import integer_power
@@ -13,32 +11,28 @@ from .base import Binary, IntegerBinary
 class Add(Binary):
     """Compute a + b; integers wrap around."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return a + b
 
 
 class Sub(Binary):
     """Compute a - b; integers wrap around."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return a - b
 
 
 class Mul(Binary):
     """Compute a * b; integers wrap around."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return a * b
 
 
 class Div(Binary):
     """Compute a / b; integers round toward zero, and division by the integer zero gives zero."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return truncated_divide(a, b) if is_integer(dtype_of(a.dtype)) else a / b
 
 
@@ -50,10 +44,9 @@ class Mod(Binary):
 
     fmod: bool = False
 
-    @staticmethod
     @rounded
-    def reference(a: Array, b: Array, *, fmod: bool) -> Array:
-        return np.fmod(a, b) if fmod else np.mod(a, b)
+    def reference(self, a: Array, b: Array) -> Array:
+        return np.fmod(a, b) if self.fmod else np.mod(a, b)
 
 
 class Pow(Binary):
@@ -63,12 +56,10 @@ class Pow(Binary):
     (zero of zero). Anything else is computed in f64 and converted once.
     """
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         return Tensor(broadcast(a.shape, b.shape), need_number(a).dtype if need_number(b) else "")
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         if is_integer(dtype_of(a.dtype)) and is_integer(dtype_of(b.dtype)):
             return integer_power(a, b)
         return np.power(a.astype(np.float64), b.astype(np.float64)).astype(a.dtype)
@@ -77,67 +68,58 @@ class Pow(Binary):
 class Atan2(Binary):
     """Compute the angle of the point (b, a) in radians, between -pi and pi; of floats."""
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor, **attributes: Any) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         return Tensor(broadcast(a.shape, b.shape), same_dtype(need_float(a), b))
 
-    @staticmethod
     @rounded
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.arctan2(a, b)
 
 
 class Minimum(Binary):
     """Compute the lesser of a and b; NaN if either is NaN."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.minimum(a, b)
 
 
 class Maximum(Binary):
     """Compute the greater of a and b; NaN if either is NaN."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.maximum(a, b)
 
 
 class BitwiseAnd(IntegerBinary):
     """Compute the bitwise and of integers."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.bitwise_and(a, b)
 
 
 class BitwiseOr(IntegerBinary):
     """Compute the bitwise or of integers."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.bitwise_or(a, b)
 
 
 class BitwiseXor(IntegerBinary):
     """Compute the bitwise exclusive or of integers."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.bitwise_xor(a, b)
 
 
 class ShiftLeft(IntegerBinary):
     """Shift the bits of a left by b."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.left_shift(a, b)
 
 
 class ShiftRight(IntegerBinary):
     """Shift the bits of a right by b."""
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         return np.right_shift(a, b)

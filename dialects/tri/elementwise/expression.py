@@ -20,10 +20,8 @@ class Expression(TriOp):
     expr: str
     y: Result
 
-    @staticmethod
-    def infer(xs: Sequence[Tensor], *, expr: str) -> Tensor:
-        return tensor_of(parse(expr), xs)
+    def infer(self, xs: Sequence[Tensor]) -> Tensor:
+        return tensor_of(parse(self.expr), xs)
 
-    @staticmethod
-    def reference(xs: Sequence[Array], *, expr: str) -> Array:
-        return array_of(parse(expr), xs)
+    def reference(self, xs: Sequence[Array]) -> Array:
+        return array_of(parse(self.expr), xs)

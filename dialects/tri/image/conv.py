@@ -38,44 +38,26 @@ class Conv(TriOp):
         outputs, channels, *_ = tensor_of(self.w.type).shape
         return channels == 1 and outputs == self.group
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-    ) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         dtype = same_dtype(x, w, b)
         _check_ranks(x, w)
         outputs, channels = w.shape[:2]
-        _check_groups(x.shape[1], channels * group, outputs, group)
+        _check_groups(x.shape[1], channels * self.group, outputs, self.group)
         _check_bias(b, outputs)
-        window = Window(w.shape[2:], strides, pads, dilations)
+        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
         return Tensor((x.shape[0], outputs, *window.output_sizes(x.shape[2:])), dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-    ) -> Array:
-        window = Window(w.shape[2:], strides, pads, dilations)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
         sizes = window.output_sizes(x.shape[2:])
         taps, pixels = math.prod(window.kernel), math.prod(sizes)
         batch, channels = x.shape[:2]
         # One column for each window, in the order of the kernel's elements: a matrix product.
         columns = np.stack(list(window.slide(widen(x), 0)), axis=2)
-        columns = columns.reshape(batch, group, channels // group * taps, pixels)
-        kernels = widen(w).reshape(group, w.shape[0] // group, channels // group * taps)
+        columns = columns.reshape(batch, self.group, channels // self.group * taps, pixels)
+        kernels = widen(w).reshape(
+            self.group, w.shape[0] // self.group, channels // self.group * taps
+        )
         y = (kernels @ columns).reshape(batch, w.shape[0], *sizes)
         return narrow(_add_bias(y, b), x)
 
@@ -100,47 +82,25 @@ class ConvTranspose(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        output_padding: tuple[int, ...],
-    ) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         dtype = same_dtype(x, w, b)
         _check_ranks(x, w)
-        outputs = w.shape[1] * group
-        _check_groups(x.shape[1], w.shape[0], outputs, group)
+        outputs = w.shape[1] * self.group
+        _check_groups(x.shape[1], w.shape[0], outputs, self.group)
         _check_bias(b, outputs)
-        window = Window(w.shape[2:], strides, pads, dilations)
-        sizes = _padded_outputs(window, x.shape[2:], output_padding)
+        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        sizes = _padded_outputs(window, x.shape[2:], self.output_padding)
         return Tensor((x.shape[0], outputs, *sizes), dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        output_padding: tuple[int, ...],
-    ) -> Array:
-        window = Window(w.shape[2:], strides, pads, dilations)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
         batch, channels, *inputs = x.shape
-        taps, outputs = math.prod(window.kernel), w.shape[1] * group
-        kernels = widen(w).reshape(group, channels // group, w.shape[1] * taps)
-        pixels = widen(x).reshape(batch, group, channels // group, math.prod(inputs))
+        taps, outputs = math.prod(window.kernel), w.shape[1] * self.group
+        kernels = widen(w).reshape(self.group, channels // self.group, w.shape[1] * taps)
+        pixels = widen(x).reshape(batch, self.group, channels // self.group, math.prod(inputs))
         columns = kernels.swapaxes(1, 2) @ pixels
         columns = columns.reshape(batch, outputs, taps, *inputs)
-        sizes = _padded_outputs(window, tuple(inputs), output_padding)
+        sizes = _padded_outputs(window, tuple(inputs), self.output_padding)
         around = zip(sizes, window.begins, window.ends, strict=True)
         full = np.zeros((batch, outputs, *(b + s + e for s, b, e in around)), columns.dtype)
         for index, tap in enumerate(window.taps(tuple(inputs))):

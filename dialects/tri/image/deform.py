@@ -37,56 +37,45 @@ class DeformConv(TriOp):
     offset_group: int = 1
     y: Result
 
-    @staticmethod
     def infer(
+        self,
         x: Tensor,
         w: Tensor,
         offset: Tensor,
         b: Tensor | None = None,
         mask: Tensor | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        offset_group: int = 1,
     ) -> Tensor:
         same_dtype(need_float(x), w, offset, b, mask)
-        y = Conv.infer(x, w, b, strides=strides, pads=pads, dilations=dilations, group=group)
-        if offset_group < 1 or x.shape[1] % offset_group:
-            raise Invalid(f"{x.shape[1]} channels do not split in {offset_group} offset groups")
-        taps = math.prod(w.shape[2:]) * offset_group
+        y = Conv(
+            strides=self.strides, pads=self.pads, dilations=self.dilations, group=self.group
+        ).infer(x, w, b)
+        if self.offset_group < 1 or x.shape[1] % self.offset_group:
+            raise Invalid(
+                f"{x.shape[1]} channels do not split in {self.offset_group} offset groups"
+            )
+        taps = math.prod(w.shape[2:]) * self.offset_group
         _check_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
         _check_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))
         return y
 
-    @staticmethod
     def reference(
-        x: Array,
-        w: Array,
-        offset: Array,
-        b: Array | None = None,
-        mask: Array | None = None,
-        *,
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        offset_group: int = 1,
+        self, x: Array, w: Array, offset: Array, b: Array | None = None, mask: Array | None = None
     ) -> Array:
-        window = Window(w.shape[2:], strides, pads, dilations)
+        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
         windows = window.output_sizes(x.shape[2:])
         batch, channels = x.shape[:2]
         taps = math.prod(window.kernel)
-        moved = (batch, offset_group, taps, window.rank, *windows)
+        moved = (batch, self.offset_group, taps, window.rank, *windows)
         places = widen(offset).reshape(moved) + _regular(window, windows)
-        parts = widen(x).reshape(batch, offset_group, channels // offset_group, *x.shape[2:])
+        parts = widen(x).reshape(
+            batch, self.offset_group, channels // self.offset_group, *x.shape[2:]
+        )
         columns = np.stack([_read(*each) for each in zip(parts, places, strict=True)])
         if mask is not None:
-            columns = columns * widen(mask).reshape(batch, offset_group, 1, taps, *windows)
-        depth = channels // group * taps
-        columns = columns.reshape(batch, group, depth, math.prod(windows))
-        kernels = widen(w).reshape(group, w.shape[0] // group, depth)
+            columns = columns * widen(mask).reshape(batch, self.offset_group, 1, taps, *windows)
+        depth = channels // self.group * taps
+        columns = columns.reshape(batch, self.group, depth, math.prod(windows))
+        kernels = widen(w).reshape(self.group, w.shape[0] // self.group, depth)
         y = (kernels @ columns).reshape(batch, w.shape[0], *windows)
         return narrow(y if b is None else y + widen(b).reshape(-1, *[1] * window.rank), x)
 

@@ -31,6 +31,17 @@ class Pool(TriOp, abstract=True):
     anchor = True
     frames = True
 
+    @property
+    def window(self) -> Window:
+        """Return the window that moves over the spatial axes."""
+        return Window(self.kernel, self.strides, self.pads, self.dilations, self.ceil_mode)
+
+    def pooled(self, x: Tensor) -> Tensor:
+        """Return the type of one element for each window, of the element type of `x`."""
+        if x.rank < 3:
+            raise Invalid(f"input has rank {x.rank}, must have 3 or more: batch, channels, pixels")
+        return Tensor((*x.shape[:2], *self.window.output_sizes(x.shape[2:])), x.dtype)
+
 
 class MaxPool(Pool):
     """Take the maximum of each window; padding never wins, NaN always does.
@@ -40,30 +51,11 @@ class MaxPool(Pool):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-    ) -> Tensor:
-        return _infer(x, Window(kernel, strides, pads, dilations, ceil_mode))
+    def infer(self, x: Tensor) -> Tensor:
+        return self.pooled(x)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-    ) -> Array:
-        window = Window(kernel, strides, pads, dilations, ceil_mode)
-        first, *others = window.slide(x, _lowest(x))
+    def reference(self, x: Array) -> Array:
+        first, *others = self.window.slide(x, _lowest(x))
         y = first.copy()
         for seen in others:
             np.maximum(y, seen, out=y)
@@ -81,36 +73,15 @@ class MaxPoolIndices(Pool):
     indices: Result
     storage_order: int = 0
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        storage_order: int = 0,
-    ) -> tuple[Tensor, Tensor]:
-        if storage_order not in (0, 1):
-            raise Invalid(f"storage_order is {storage_order}, must be 0 or 1")
-        y = _infer(x, Window(kernel, strides, pads, dilations, ceil_mode))
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        if self.storage_order not in (0, 1):
+            raise Invalid(f"storage_order is {self.storage_order}, must be 0 or 1")
+        y = self.pooled(x)
         return y, Tensor(y.shape, "i64")
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        storage_order: int = 0,
-    ) -> tuple[Array, Array]:
-        window = Window(kernel, strides, pads, dilations, ceil_mode)
-        places = _places(x, storage_order)
-        seen = zip(window.slide(x, _lowest(x)), window.slide(places, -1), strict=True)
+    def reference(self, x: Array) -> tuple[Array, Array]:
+        places = _places(x, self.storage_order)
+        seen = zip(self.window.slide(x, _lowest(x)), self.window.slide(places, -1), strict=True)
         y, indices = (first.copy() for first in next(seen))
         for values, at in seen:
             # A window that starts in padding must not keep the padding's place: it is -1.
@@ -129,34 +100,13 @@ class AveragePool(Pool):
 
     count_include_pad: bool = False
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        count_include_pad: bool = False,
-    ) -> Tensor:
-        return _infer(need_float(x), Window(kernel, strides, pads, dilations, ceil_mode))
+    def infer(self, x: Tensor) -> Tensor:
+        return self.pooled(need_float(x))
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        count_include_pad: bool = False,
-    ) -> Array:
-        window = Window(kernel, strides, pads, dilations, ceil_mode)
+    def reference(self, x: Array) -> Array:
         ones = np.ones(x.shape[2:], widen(x).dtype)
-        count = _total(window.slide(ones, int(count_include_pad), overhang=0))
-        return narrow(_total(window.slide(widen(x), 0)) / count, x)
+        count = _total(self.window.slide(ones, int(self.count_include_pad), overhang=0))
+        return narrow(_total(self.window.slide(widen(x), 0)) / count, x)
 
 
 class LpPool(Pool):
@@ -164,41 +114,14 @@ class LpPool(Pool):
 
     p: int = 2
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        p: int = 2,
-    ) -> Tensor:
-        if p < 1:
-            raise Invalid(f"p is {p}, must be at least 1")
-        return _infer(need_float(x), Window(kernel, strides, pads, dilations, ceil_mode))
+    def infer(self, x: Tensor) -> Tensor:
+        if self.p < 1:
+            raise Invalid(f"p is {self.p}, must be at least 1")
+        return self.pooled(need_float(x))
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        ceil_mode: bool = False,
-        p: int = 2,
-    ) -> Array:
-        window = Window(kernel, strides, pads, dilations, ceil_mode)
-        total = _total(window.slide(np.abs(widen(x)) ** p, 0))
-        return narrow(total ** (1 / p), x)
-
-
-def _infer(x: Tensor, window: Window) -> Tensor:
-    if x.rank < 3:
-        raise Invalid(f"input has rank {x.rank}, must have 3 or more: batch, channels, pixels")
-    return Tensor((*x.shape[:2], *window.output_sizes(x.shape[2:])), x.dtype)
+    def reference(self, x: Array) -> Array:
+        total = _total(self.window.slide(np.abs(widen(x)) ** self.p, 0))
+        return narrow(total ** (1 / self.p), x)
 
 
 def _total(taps: Iterable[Array]) -> Array:

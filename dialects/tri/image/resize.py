@@ -35,76 +35,50 @@ class Resize(TriOp):
     roi: tuple[float, ...] = ()
     y: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        sizes: tuple[int, ...],
-        scales: tuple[float, ...],
-        mode: str = "nearest",
-        coordinate_transform: str = "half_pixel",
-        nearest_mode: str = "round_prefer_floor",
-        cubic_coeff_a: float = -0.75,
-        exclude_outside: bool = False,
-        antialias: bool = False,
-        extrapolation_value: float = 0.0,
-        roi: tuple[float, ...] = (),
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         if 0 in x.shape:
             raise Invalid(f"input is {x}, must not be empty")
-        need_one_of("mode", mode, MODES)
-        need_one_of("coordinate_transform", coordinate_transform, TRANSFORMS)
-        need_one_of("nearest_mode", nearest_mode, NEAREST_MODES)
-        for name, values in {"sizes": sizes, "scales": scales}.items():
+        need_one_of("mode", self.mode, MODES)
+        need_one_of("coordinate_transform", self.coordinate_transform, TRANSFORMS)
+        need_one_of("nearest_mode", self.nearest_mode, NEAREST_MODES)
+        for name, values in {"sizes": self.sizes, "scales": self.scales}.items():
             if len(values) != x.rank:
                 raise Invalid(f"{name} has {len(values)} entries, must have {x.rank}")
             if not all(0 < value < math.inf for value in values):
                 raise Invalid(f"{name} is {values}, must be above 0 and finite")
-        crops = coordinate_transform == "tf_crop_and_resize"
-        if crops and len(roi) != 2 * x.rank:
-            raise Invalid(f"roi has {len(roi)} entries, must have {2 * x.rank}")
-        if x.dtype == "i1" and mode != "nearest":
-            raise Invalid(f"element type is i1, mode '{mode}' must have a number")
-        kernel = Kernel(mode, antialias=antialias)
-        for index, axis in enumerate(map(Axis, x.shape, sizes, scales)):
+        crops = self.coordinate_transform == "tf_crop_and_resize"
+        if crops and len(self.roi) != 2 * x.rank:
+            raise Invalid(f"roi has {len(self.roi)} entries, must have {2 * x.rank}")
+        if x.dtype == "i1" and self.mode != "nearest":
+            raise Invalid(f"element type is i1, mode '{self.mode}' must have a number")
+        kernel = Kernel(self.mode, antialias=self.antialias)
+        for index, axis in enumerate(map(Axis, x.shape, self.sizes, self.scales)):
             if axis.table_size(kernel) > MOST_WEIGHTS:
                 needed = f"needs {axis.table_size(kernel)} weights to resample axis {index}"
                 raise Invalid(f"{needed}, must need at most {MOST_WEIGHTS}")
-        return Tensor(sizes, x.dtype)
+        return Tensor(self.sizes, x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        sizes: tuple[int, ...],
-        scales: tuple[float, ...],
-        mode: str = "nearest",
-        coordinate_transform: str = "half_pixel",
-        nearest_mode: str = "round_prefer_floor",
-        cubic_coeff_a: float = -0.75,
-        exclude_outside: bool = False,
-        antialias: bool = False,
-        extrapolation_value: float = 0.0,
-        roi: tuple[float, ...] = (),
-    ) -> Array:
-        crops = coordinate_transform == "tf_crop_and_resize"
-        starts, ends = (roi[: x.ndim], roi[x.ndim :]) if crops else ((0,) * x.ndim, (1,) * x.ndim)
-        axes = list(map(Axis, x.shape, sizes, scales, starts, ends))
+    def reference(self, x: Array) -> Array:
+        crops = self.coordinate_transform == "tf_crop_and_resize"
+        starts, ends = (
+            (self.roi[: x.ndim], self.roi[x.ndim :]) if crops else ((0,) * x.ndim, (1,) * x.ndim)
+        )
+        axes = list(map(Axis, x.shape, self.sizes, self.scales, starts, ends))
         changed = {index: axis for index, axis in enumerate(axes) if not axis.unchanged}
-        kernel = Kernel(mode, cubic_coeff_a, exclude_outside, antialias)
-        y = x if mode == "nearest" else _computable(x)
+        kernel = Kernel(self.mode, self.cubic_coeff_a, self.exclude_outside, self.antialias)
+        y = x if self.mode == "nearest" else _computable(x)
         for index, axis in changed.items():
-            if mode == "nearest":
-                y = y.take(axis.nearest(coordinate_transform, nearest_mode), index)
+            if self.mode == "nearest":
+                y = y.take(axis.nearest(self.coordinate_transform, self.nearest_mode), index)
             else:
-                matrix = axis.weights(coordinate_transform, kernel).astype(y.dtype)
+                matrix = axis.weights(self.coordinate_transform, kernel).astype(y.dtype)
                 y = np.moveaxis(np.tensordot(y, matrix, (index, 1)), -1, index)
         if crops:
             y = y.copy()
             for index, axis in changed.items():
-                at = axis.coordinates(coordinate_transform)
+                at = axis.coordinates(self.coordinate_transform)
                 outside = (at < 0) | (at > axis.size - 1)
-                y[(slice(None),) * index + (outside,)] = extrapolation_value
+                y[(slice(None),) * index + (outside,)] = self.extrapolation_value
         return narrow(y, x)
 
 
@@ -125,17 +99,9 @@ class GridSample(TriOp):
     align_corners: bool = False
     y: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        grid: Tensor,
-        *,
-        mode: str = "linear",
-        padding_mode: str = "zeros",
-        align_corners: bool = False,
-    ) -> Tensor:
-        need_one_of("mode", mode, MODES)
-        need_one_of("padding_mode", padding_mode, ("zeros", "border", "reflection"))
+    def infer(self, x: Tensor, grid: Tensor) -> Tensor:
+        need_one_of("mode", self.mode, MODES)
+        need_one_of("padding_mode", self.padding_mode, ("zeros", "border", "reflection"))
         if 0 in x.shape[2:]:
             raise Invalid(f"input is {x}, must have pixels")
         if not is_float(grid.dtype):
@@ -146,18 +112,10 @@ class GridSample(TriOp):
             raise Invalid(f"grid is {grid}, must have {x.shape[0]} batches and {x.rank - 2} axes")
         return Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        grid: Array,
-        *,
-        mode: str = "linear",
-        padding_mode: str = "zeros",
-        align_corners: bool = False,
-    ) -> Array:
-        image = x if mode == "nearest" else _computable(x)
+    def reference(self, x: Array, grid: Array) -> Array:
+        image = x if self.mode == "nearest" else _computable(x)
         points = np.moveaxis(widen(grid)[..., ::-1].astype(np.float64), -1, 0)
-        options = mode, padding_mode, align_corners
+        options = self.mode, self.padding_mode, self.align_corners
         axes = zip(points, x.shape[2:], strict=True)
         taps = [_taps(point, size, *options) for point, size in axes]
         y = [

@@ -33,20 +33,9 @@ class RoiAlign(TriOp):
     half_pixel: bool = True
     y: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        rois: Tensor,
-        batch_indices: Tensor,
-        *,
-        sizes: tuple[int, ...],
-        mode: str = "avg",
-        sampling_ratio: int = 0,
-        spatial_scale: float = 1.0,
-        half_pixel: bool = True,
-    ) -> Tensor:
+    def infer(self, x: Tensor, rois: Tensor, batch_indices: Tensor) -> Tensor:
         same_dtype(need_float(x), rois)
-        need_one_of("mode", mode, ("avg", "max"))
+        need_one_of("mode", self.mode, ("avg", "max"))
         if x.rank != 4:
             raise Invalid(f"input has rank {x.rank}, must have 4")
         count = batch_indices.size
@@ -54,31 +43,20 @@ class RoiAlign(TriOp):
             raise Invalid(f"regions are {rois} of images {batch_indices}, must be Rx4 and R")
         if not is_integer(batch_indices.dtype):
             raise Invalid(f"batch indices are {batch_indices}, must be integers")
-        _check_sizes(sizes)
-        if sampling_ratio < 0:
-            raise Invalid(f"sampling_ratio is {sampling_ratio}, must be at least 0")
-        return Tensor((count, x.shape[1], *sizes), x.dtype)
+        _check_sizes(self.sizes)
+        if self.sampling_ratio < 0:
+            raise Invalid(f"sampling_ratio is {self.sampling_ratio}, must be at least 0")
+        return Tensor((count, x.shape[1], *self.sizes), x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        rois: Array,
-        batch_indices: Array,
-        *,
-        sizes: tuple[int, ...],
-        mode: str = "avg",
-        sampling_ratio: int = 0,
-        spatial_scale: float = 1.0,
-        half_pixel: bool = True,
-    ) -> Array:
+    def reference(self, x: Array, rois: Array, batch_indices: Array) -> Array:
         _check_images(batch_indices, x)
-        y = np.zeros((len(rois), x.shape[1], *sizes), widen(x).dtype)
-        scaled = widen(rois) * spatial_scale - (0.5 if half_pixel else 0.0)
-        at_least = 0.0 if half_pixel else 1.0
+        y = np.zeros((len(rois), x.shape[1], *self.sizes), widen(x).dtype)
+        scaled = widen(rois) * self.spatial_scale - (0.5 if self.half_pixel else 0.0)
+        at_least = 0.0 if self.half_pixel else 1.0
         for region, (x1, y1, x2, y2) in enumerate(scaled):
-            rows = _samples(y1, y2, sizes[0], x.shape[2], sampling_ratio, at_least)
-            columns = _samples(x1, x2, sizes[1], x.shape[3], sampling_ratio, at_least)
-            y[region] = _pool(widen(x[batch_indices[region]]), rows, columns, mode)
+            rows = _samples(y1, y2, self.sizes[0], x.shape[2], self.sampling_ratio, at_least)
+            columns = _samples(x1, x2, self.sizes[1], x.shape[3], self.sampling_ratio, at_least)
+            y[region] = _pool(widen(x[batch_indices[region]]), rows, columns, self.mode)
         return narrow(y, x)
 
 
@@ -96,28 +74,22 @@ class MaxRoiPool(TriOp):
     spatial_scale: float = 1.0
     y: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor, rois: Tensor, *, sizes: tuple[int, ...], spatial_scale: float = 1.0
-    ) -> Tensor:
+    def infer(self, x: Tensor, rois: Tensor) -> Tensor:
         same_dtype(need_float(x), rois)
         if x.rank != 4:
             raise Invalid(f"input has rank {x.rank}, must have 4")
         if rois.rank != 2 or rois.shape[1] != 5:
             raise Invalid(f"regions are {rois}, must be Rx5")
-        _check_sizes(sizes)
-        return Tensor((rois.shape[0], x.shape[1], *sizes), x.dtype)
+        _check_sizes(self.sizes)
+        return Tensor((rois.shape[0], x.shape[1], *self.sizes), x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array, rois: Array, *, sizes: tuple[int, ...], spatial_scale: float = 1.0
-    ) -> Array:
+    def reference(self, x: Array, rois: Array) -> Array:
         _check_images(rois[:, 0], x)
-        y = np.zeros((len(rois), x.shape[1], *sizes), x.dtype)
+        y = np.zeros((len(rois), x.shape[1], *self.sizes), x.dtype)
         for region, (image, *corners) in enumerate(np.nan_to_num(widen(rois))):
-            x1, y1, x2, y2 = (_rounded(c * spatial_scale) for c in corners)
-            rows = _cells(y1, y2, sizes[0], x.shape[2])
-            columns = _cells(x1, x2, sizes[1], x.shape[3])
+            x1, y1, x2, y2 = (_rounded(c * self.spatial_scale) for c in corners)
+            rows = _cells(y1, y2, self.sizes[0], x.shape[2])
+            columns = _cells(x1, x2, self.sizes[1], x.shape[3])
             for (row, down), (column, right) in product(enumerate(rows), enumerate(columns)):
                 cell = x[int(image), :, down, right]
                 if cell.size:

@@ -16,13 +16,11 @@ class Det(TriOp):
     x: Operand
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_float(x)
         if x.rank < 2 or x.shape[-1] != x.shape[-2]:
             raise Invalid(f"input is {x}, must have square matrices in its last two axes")
         return Tensor(x.shape[:-2], x.dtype)
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return narrow(np.asarray(np.linalg.det(widen(x))), x)

@@ -25,32 +25,26 @@ class Dft(TriOp):
     onesided: bool = False
     y: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor, *, axis: int, length: int, inverse: bool = False, onesided: bool = False
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_float(x)
-        axis = normalize_axis(axis, x.rank)
+        axis = normalize_axis(self.axis, x.rank)
         if axis == x.rank - 1:
             raise Invalid(f"axis {axis} is the last, must be one before the parts of the numbers")
-        if length < 1:
-            raise Invalid(f"length is {length}, must be at least 1")
-        parts = ((2,) if inverse else (1,)) if onesided else (1, 2)
+        if self.length < 1:
+            raise Invalid(f"length is {self.length}, must be at least 1")
+        parts = ((2,) if self.inverse else (1,)) if self.onesided else (1, 2)
         if x.shape[-1] not in parts:
             listed = " or ".join(map(str, parts))
             raise Invalid(f"last axis has {x.shape[-1]} parts, must have {listed}")
-        size = length // 2 + 1 if onesided and not inverse else length
-        kept = 1 if onesided and inverse else 2
+        size = self.length // 2 + 1 if self.onesided and not self.inverse else self.length
+        kept = 1 if self.onesided and self.inverse else 2
         return Tensor((*x.shape[:axis], size, *x.shape[axis + 1 : -1], kept), x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array, *, axis: int, length: int, inverse: bool = False, onesided: bool = False
-    ) -> Array:
-        wide, axis = widen(x), axis % x.ndim
+    def reference(self, x: Array) -> Array:
+        wide, axis = widen(x), self.axis % x.ndim
         signal = wide[..., 0] + 1j * wide[..., 1] if x.shape[-1] == 2 else wide[..., 0]
-        if onesided and inverse:
-            return narrow(np.fft.irfft(signal, length, axis)[..., None], x)
-        transform = np.fft.rfft if onesided else np.fft.ifft if inverse else np.fft.fft
-        spectrum = transform(signal, length, axis)
+        if self.onesided and self.inverse:
+            return narrow(np.fft.irfft(signal, self.length, axis)[..., None], x)
+        transform = np.fft.rfft if self.onesided else np.fft.ifft if self.inverse else np.fft.fft
+        spectrum = transform(signal, self.length, axis)
         return narrow(np.stack([spectrum.real, spectrum.imag], axis=-1), x)

@@ -26,8 +26,7 @@ class MatMul(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(a: Tensor, b: Tensor) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor) -> Tensor:
         dtype = _number_type(a, b)
         if not a.rank or not b.rank:
             raise Invalid(f"operands are {a} and {b}, must have at least one axis")
@@ -35,8 +34,7 @@ class MatMul(TriOp):
         _check_contraction(a.shape[-1], b.shape[-2] if b.rank > 1 else b.shape[0])
         return Tensor((*broadcast(a.shape[:-2], b.shape[:-2]), *rows, *columns), dtype)
 
-    @staticmethod
-    def reference(a: Array, b: Array) -> Array:
+    def reference(self, a: Array, b: Array) -> Array:
         left, right = widen(a), widen(b)
         if right.ndim == 2 and left.ndim > 2:  # one large product is faster than many small ones
             return narrow(np.tensordot(left, right, 1), a)
@@ -61,42 +59,22 @@ class Gemm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        a: Tensor,
-        b: Tensor,
-        c: Tensor | None = None,
-        *,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        trans_a: bool = False,
-        trans_b: bool = False,
-    ) -> Tensor:
+    def infer(self, a: Tensor, b: Tensor, c: Tensor | None = None) -> Tensor:
         dtype = _number_type(a, b, c)
         if a.rank != 2 or b.rank != 2:
             raise Invalid(f"operands are {a} and {b}, must be matrices")
-        rows, left = reversed(a.shape) if trans_a else a.shape
-        right, columns = reversed(b.shape) if trans_b else b.shape
+        rows, left = reversed(a.shape) if self.trans_a else a.shape
+        right, columns = reversed(b.shape) if self.trans_b else b.shape
         _check_contraction(left, right)
         if c is not None and broadcast(c.shape, (rows, columns)) != (rows, columns):
             raise Invalid(f"bias is {c}, must broadcast to the product's {rows}x{columns}")
         return Tensor((rows, columns), dtype)
 
-    @staticmethod
-    def reference(
-        a: Array,
-        b: Array,
-        c: Array | None = None,
-        *,
-        alpha: float = 1.0,
-        beta: float = 1.0,
-        trans_a: bool = False,
-        trans_b: bool = False,
-    ) -> Array:
-        left = widen(a.T if trans_a else a)
-        right = widen(b.T if trans_b else b)
-        y = _scaled(left @ right, alpha)
-        y = y if c is None else y + _scaled(widen(c), beta)
+    def reference(self, a: Array, b: Array, c: Array | None = None) -> Array:
+        left = widen(a.T if self.trans_a else a)
+        right = widen(b.T if self.trans_b else b)
+        y = _scaled(left @ right, self.alpha)
+        y = y if c is None else y + _scaled(widen(c), self.beta)
         return narrow(y, a)
 
 
@@ -114,8 +92,7 @@ class Linear(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         dtype = _number_type(x, w, b)
         if not x.rank or w.rank != 2:
             raise Invalid(f"operands are {x} and {w}, must have at least one axis, and be a matrix")
@@ -124,8 +101,7 @@ class Linear(TriOp):
             raise Invalid(f"bias is {b}, must have one axis of {w.shape[0]} elements")
         return Tensor((*x.shape[:-1], w.shape[0]), dtype)
 
-    @staticmethod
-    def reference(x: Array, w: Array, b: Array | None = None) -> Array:
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
         y = np.tensordot(widen(x), widen(w), (-1, 1))
         return narrow(np.asarray(y if b is None else y + widen(b)), x)
 
@@ -141,14 +117,12 @@ class Einsum(TriOp):
     equation: str
     y: Result
 
-    @staticmethod
-    def infer(xs: Sequence[Tensor], *, equation: str) -> Tensor:
-        shape = Equation.parse(equation).output_shape([x.shape for x in xs])
+    def infer(self, xs: Sequence[Tensor]) -> Tensor:
+        shape = Equation.parse(self.equation).output_shape([x.shape for x in xs])
         return Tensor(shape, _number_type(*xs))
 
-    @staticmethod
-    def reference(xs: Sequence[Array], *, equation: str) -> Array:
-        compact = equation.replace(" ", "")
+    def reference(self, xs: Sequence[Array]) -> Array:
+        compact = self.equation.replace(" ", "")
         y = np.einsum(compact, *map(widen, xs), optimize=len(xs) > 1)
         return narrow(np.asarray(y), xs[0])
 

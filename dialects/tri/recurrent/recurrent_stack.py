@@ -40,90 +40,75 @@ class RecurrentStack(TriOp):
     batch_first: bool = False
     ys: Sequence[Result]
 
-    @staticmethod
+    @property
+    def layer(self) -> Lstm | Gru | Rnn:
+        """Return the op of one layer, without operands."""
+        size, direction = self.hidden_size, "bidirectional" if self.bidirectional else "forward"
+        if self.cell == "lstm":
+            return Lstm(hidden_size=size, direction=direction)
+        if self.cell == "gru":
+            return Gru(hidden_size=size, direction=direction, linear_before_reset=True)
+        activations = (self.cell.capitalize(),) * (1 + self.bidirectional)
+        return Rnn(hidden_size=size, direction=direction, activations=activations)
+
+    def layer_operands(self, operands: Sequence[Any], states: Sequence[Any]) -> list[Any]:
+        """Return the operands of one layer after its input, in the order of its op."""
+        w, r, b, projection = operands
+        lstm = self.cell == "lstm"
+        initial = list(states) or [None] * (1 + lstm)
+        return [w, r, b, None, *initial, *([None, projection] if lstm else [])]
+
     def infer(
+        self,
         x: Tensor,
         w: Sequence[Tensor],
         r: Sequence[Tensor],
         b: Sequence[Tensor],
         projection: Sequence[Tensor],
         states: Sequence[Tensor],
-        *,
-        cell: str,
-        hidden_size: int,
-        bidirectional: bool = False,
-        batch_first: bool = False,
     ) -> tuple[Tensor, ...]:
-        need_one_of("cell", cell, CELLS)
-        layers, directions = len(w), 1 + bidirectional
-        _check_counts(cell, layers, r=r, b=b, projection=projection, states=states)
+        need_one_of("cell", self.cell, CELLS)
+        layers, directions = len(w), 1 + self.bidirectional
+        _check_counts(self.cell, layers, r=r, b=b, projection=projection, states=states)
         if x.rank != 3:
             raise Invalid(f"input has rank {x.rank}, must have 3: sequence, batch, elements")
         for state in states:
             if state.rank != 3 or state.shape[0] != layers * directions:
                 raise Invalid(f"state is {state}, must have {layers * directions} rows of 3 axes")
         firsts = [Tensor((directions, *state.shape[1:]), state.dtype) for state in states]
-        y = Tensor((x.shape[1], x.shape[0], x.shape[2]), x.dtype) if batch_first else x
+        y = Tensor((x.shape[1], x.shape[0], x.shape[2]), x.dtype) if self.batch_first else x
         ends: list[Tensor] = []
         for operands in _by_layer(w, r, b, projection):
-            op, attributes = layer_op(cell, hidden_size, bidirectional)
-            made, *ends = op.infer(y, *layer_operands(op, operands, firsts), **attributes)
+            made, *ends = self.layer.infer(y, *self.layer_operands(operands, firsts))
             length, _, batch, size = made.shape
             y = Tensor((length, batch, directions * size), x.dtype)
         lasts = [Tensor((layers * directions, *end.shape[1:]), end.dtype) for end in ends]
-        y = Tensor((y.shape[1], y.shape[0], y.shape[2]), y.dtype) if batch_first else y
+        y = Tensor((y.shape[1], y.shape[0], y.shape[2]), y.dtype) if self.batch_first else y
         return y, *lasts
 
-    @staticmethod
     def reference(
+        self,
         x: Array,
         w: Sequence[Array],
         r: Sequence[Array],
         b: Sequence[Array],
         projection: Sequence[Array],
         states: Sequence[Array],
-        *,
-        cell: str,
-        hidden_size: int,
-        bidirectional: bool = False,
-        batch_first: bool = False,
     ) -> tuple[Array, ...]:
-        directions = 1 + bidirectional
-        y = widen(x.swapaxes(0, 1) if batch_first else x)
+        directions = 1 + self.bidirectional
+        y = widen(x.swapaxes(0, 1) if self.batch_first else x)
         lasts: list[list[Array]] = []
         for number, operands in enumerate(_by_layer(w, r, b, projection)):
-            op, attributes = layer_op(cell, hidden_size, bidirectional)
             firsts = [s[number * directions : (number + 1) * directions] for s in states]
             wide = [None if each is None else widen(each) for each in operands]
-            made, *ends = op.reference(
-                y, *layer_operands(op, wide, [widen(first) for first in firsts]), **attributes
+            made, *ends = self.layer.reference(
+                y, *self.layer_operands(wide, [widen(first) for first in firsts])
             )
             y = made.swapaxes(1, 2).reshape(*y.shape[:2], -1)
             lasts.append(ends)
-        y = y.swapaxes(0, 1) if batch_first else y
+        y = y.swapaxes(0, 1) if self.batch_first else y
         joined = [np.concatenate(ends) for ends in zip(*lasts, strict=True)]
         return tuple(narrow(each, x) for each in (y, *joined))
-
-
-def layer_op(cell: str, hidden_size: int, bidirectional: bool) -> tuple[Any, dict[str, Any]]:
-    """Return the op that one layer is, and its attributes."""
-    directions = 1 + bidirectional
-    common = {
-        "hidden_size": hidden_size,
-        "direction": "bidirectional" if bidirectional else "forward",
-    }
-    if cell == "lstm":
-        return Lstm, common
-    if cell == "gru":
-        return Gru, {**common, "linear_before_reset": True}
-    return Rnn, {**common, "activations": (cell.capitalize(),) * directions}
-
-
-def layer_operands(op: Any, operands: Sequence[Any], states: Sequence[Any]) -> list[Any]:
-    """Return what one layer takes after its input, in the order of its op."""
-    w, r, b, projection = operands
-    initial = list(states) or [None] * (1 + (op is Lstm))
-    return [w, r, b, None, *initial, *([None, projection] if op is Lstm else [])]
 
 
 def _by_layer(*operands: Sequence[Any]) -> list[tuple[Any, ...]]:

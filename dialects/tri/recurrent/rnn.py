@@ -10,38 +10,9 @@ of `w` and then the bias of `r`. Half types are computed in f32.
 import numpy as np
 
 from ...core.fields import Operand, Result
-from ...core.numerics.precision import narrow, widen
+from ...core.numerics.precision import widen
 from ...core.tensor import Array, Tensor
-from ..dialect import TriOp
-from .recurrence import Activation, Cell, Options, State, Step, infer_recurrent, walk
-
-_RNN = Cell(gates=1, activations=("Tanh",))
-_GRU = Cell(gates=3, activations=("Sigmoid", "Tanh"))
-_LSTM = Cell(gates=4, activations=("Sigmoid", "Tanh", "Tanh"), peepholes=3)
-
-
-class Recurrent(TriOp, abstract=True):
-    """Base of recurrent layers: what they all take and make.
-
-    `alphas` and `betas` are for those activations that take them, in order; `clip` limits what
-    activations see, 0 means no limit.
-    """
-
-    x: Operand
-    w: Operand
-    r: Operand
-    b: Operand | None = None
-    sequence_lens: Operand | None = None
-    initial_h: Operand | None = None
-    hidden_size: int
-    direction: str = "forward"
-    activations: tuple[str, ...] = ()
-    alphas: tuple[float, ...] = ()
-    betas: tuple[float, ...] = ()
-    clip: float = 0.0
-    layout: int = 0
-    y: Result
-    y_h: Result
+from .recurrence import Activation, Cell, Recurrent, State, Step
 
 
 class Rnn(Recurrent):
@@ -50,58 +21,29 @@ class Rnn(Recurrent):
     `activations` has one name for each direction; empty means Tanh. Source: ONNX `RNN`.
     """
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        r: Tensor,
-        b: Tensor | None = None,
-        sequence_lens: Tensor | None = None,
-        initial_h: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
-    ) -> tuple[Tensor, Tensor]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-        y, last = infer_recurrent(_RNN, options, x, w, r, b, sequence_lens, [initial_h])
-        return y, last
+    cell = Cell(gates=1, activations=("Tanh",))
 
-    @staticmethod
     def reference(
+        self,
         x: Array,
         w: Array,
         r: Array,
         b: Array | None = None,
         sequence_lens: Array | None = None,
         initial_h: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
     ) -> tuple[Array, ...]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-
         def cell(number: int, f: Activation) -> Step:
             wide_w, wide_r, bias = _direction(number, w, r, b)
 
             def step(inputs: Array, state: State) -> State:
                 (h,) = state
                 total = inputs @ wide_w.T + h @ wide_r.T + bias.sum(0)
-                return (f(options.clipped(total)),)
+                return (f(self.clipped(total)),)
 
             return step
 
-        steps = [cell(i, *f) for i, f in enumerate(options.activation_functions(_RNN))]
-        return _narrow_all(walk(options, x, sequence_lens, [initial_h], steps), x)
+        steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
+        return self.walk(x, sequence_lens, [initial_h], steps)
 
 
 class Gru(Recurrent):
@@ -113,70 +55,39 @@ class Gru(Recurrent):
     Source: ONNX `GRU`; Cho et al., "Learning Phrase Representations", 2014.
     """
 
+    cell = Cell(gates=3, activations=("Sigmoid", "Tanh"))
+
     linear_before_reset: bool = False
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        r: Tensor,
-        b: Tensor | None = None,
-        sequence_lens: Tensor | None = None,
-        initial_h: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
-        linear_before_reset: bool = False,
-    ) -> tuple[Tensor, Tensor]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-        y, last = infer_recurrent(_GRU, options, x, w, r, b, sequence_lens, [initial_h])
-        return y, last
-
-    @staticmethod
     def reference(
+        self,
         x: Array,
         w: Array,
         r: Array,
         b: Array | None = None,
         sequence_lens: Array | None = None,
         initial_h: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
-        linear_before_reset: bool = False,
     ) -> tuple[Array, ...]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-
         def cell(number: int, f: Activation, g: Activation) -> Step:
             wide_w, wide_r, (bias_w, bias_r) = _direction(number, w, r, b)
-            gates, hidden = slice(0, 2 * hidden_size), slice(2 * hidden_size, None)
+            gates, hidden = slice(0, 2 * self.hidden_size), slice(2 * self.hidden_size, None)
 
             def step(inputs: Array, state: State) -> State:
                 (h,) = state
                 seen = inputs @ wide_w.T + bias_w
                 kept = h @ wide_r[gates].T + bias_r[gates]
-                update, reset = np.split(f(options.clipped(seen[:, gates] + kept)), 2, axis=1)
-                if linear_before_reset:
+                update, reset = np.split(f(self.clipped(seen[:, gates] + kept)), 2, axis=1)
+                if self.linear_before_reset:
                     recalled = reset * (h @ wide_r[hidden].T + bias_r[hidden])
                 else:
                     recalled = (reset * h) @ wide_r[hidden].T + bias_r[hidden]
-                new = g(options.clipped(seen[:, hidden] + recalled))
+                new = g(self.clipped(seen[:, hidden] + recalled))
                 return ((1 - update) * new + update * h,)
 
             return step
 
-        steps = [cell(i, *f) for i, f in enumerate(options.activation_functions(_GRU))]
-        return _narrow_all(walk(options, x, sequence_lens, [initial_h], steps), x)
+        steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
+        return self.walk(x, sequence_lens, [initial_h], steps)
 
 
 class Lstm(Recurrent):
@@ -185,10 +96,12 @@ class Lstm(Recurrent):
     `p` has the peephole weights of the input, output and forget gates. `activations` has three
     names for each direction: f of the gates, g of the cell, h of the output; empty means Sigmoid,
     Tanh and Tanh. With `input_forget`, the forget gate is one minus the input gate. `projection`,
-    [directions, size, hidden], multiplies what a step puts out, which then has that size.
+    [directions, size, hidden], multiplies the output of a step, which then has that size.
     Source: ONNX `LSTM`; Hochreiter and Schmidhuber, "Long Short-Term Memory", 1997; the projection:
     Sak et al., "Long Short-Term Memory Based Recurrent Neural Network Architectures", 2014.
     """
+
+    cell = Cell(gates=4, activations=("Sigmoid", "Tanh", "Tanh"), peepholes=3)
 
     initial_c: Operand | None = None
     p: Operand | None = None
@@ -196,8 +109,8 @@ class Lstm(Recurrent):
     input_forget: bool = False
     y_c: Result
 
-    @staticmethod
     def infer(
+        self,
         x: Tensor,
         w: Tensor,
         r: Tensor,
@@ -207,25 +120,12 @@ class Lstm(Recurrent):
         initial_c: Tensor | None = None,
         p: Tensor | None = None,
         projection: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
-        input_forget: bool = False,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
+    ) -> tuple[Tensor, ...]:
         states = [initial_h, initial_c]
-        y, last_h, last_c = infer_recurrent(
-            _LSTM, options, x, w, r, b, sequence_lens, states, p, projection
-        )
-        return y, last_h, last_c
+        return self.infer_types(x, w, r, b, sequence_lens, states, p, projection)
 
-    @staticmethod
     def reference(
+        self,
         x: Array,
         w: Array,
         r: Array,
@@ -235,40 +135,30 @@ class Lstm(Recurrent):
         initial_c: Array | None = None,
         p: Array | None = None,
         projection: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        alphas: tuple[float, ...] = (),
-        betas: tuple[float, ...] = (),
-        clip: float = 0.0,
-        layout: int = 0,
-        input_forget: bool = False,
     ) -> tuple[Array, ...]:
-        options = Options(hidden_size, direction, activations, alphas, betas, clip, layout)
-
         def cell(number: int, f: Activation, g: Activation, h: Activation) -> Step:
             wide_w, wide_r, bias = _direction(number, w, r, b)
-            none = np.zeros(3 * hidden_size, wide_w.dtype)
+            none = np.zeros(3 * self.hidden_size, wide_w.dtype)
             peep_i, peep_o, peep_f = np.split(none if p is None else widen(p[number]), 3)
 
             def step(inputs: Array, state: State) -> State:
                 hidden, memory = state
                 total = inputs @ wide_w.T + hidden @ wide_r.T + bias.sum(0)
                 total_i, total_o, total_f, total_c = np.split(total, 4, axis=1)
-                taken = f(options.clipped(total_i + peep_i * memory))
-                kept = 1 - taken if input_forget else f(options.clipped(total_f + peep_f * memory))
-                memory = kept * memory + taken * g(options.clipped(total_c))
-                shown = f(options.clipped(total_o + peep_o * memory))
+                taken = f(self.clipped(total_i + peep_i * memory))
+                kept = (
+                    1 - taken if self.input_forget else f(self.clipped(total_f + peep_f * memory))
+                )
+                memory = kept * memory + taken * g(self.clipped(total_c))
+                shown = f(self.clipped(total_o + peep_o * memory))
                 y = shown * h(memory)
                 return y if projection is None else y @ widen(projection[number]).T, memory
 
             return step
 
-        steps = [cell(i, *f) for i, f in enumerate(options.activation_functions(_LSTM))]
+        steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
         states, shown = [initial_h, initial_c], r.shape[2]
-        made = walk(options, x, sequence_lens, states, steps, (shown, hidden_size))
-        return _narrow_all(made, x)
+        return self.walk(x, sequence_lens, states, steps, (shown, self.hidden_size))
 
 
 def _direction(number: int, w: Array, r: Array, b: Array | None) -> tuple[Array, Array, Array]:
@@ -276,7 +166,3 @@ def _direction(number: int, w: Array, r: Array, b: Array | None) -> tuple[Array,
     rows = w.shape[1]
     bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
     return widen(w[number]), widen(r[number]), bias
-
-
-def _narrow_all(results: tuple[Array, ...], x: Array) -> tuple[Array, ...]:
-    return tuple(narrow(result, x) for result in results)

@@ -29,16 +29,7 @@ class BatchNorm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        scale: Tensor,
-        bias: Tensor,
-        mean: Tensor,
-        var: Tensor,
-        *,
-        epsilon: float = 1e-5,
-    ) -> Tensor:
+    def infer(self, x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, var: Tensor) -> Tensor:
         same_dtype(need_float(x), scale, bias, mean, var)
         if x.rank < 2:
             raise Invalid(f"input has rank {x.rank}, must have 2 or more: batch, channels, …")
@@ -46,18 +37,9 @@ class BatchNorm(TriOp):
             _check_per_channel(name, operand, x.shape[1])
         return x
 
-    @staticmethod
-    def reference(
-        x: Array,
-        scale: Array,
-        bias: Array,
-        mean: Array,
-        var: Array,
-        *,
-        epsilon: float = 1e-5,
-    ) -> Array:
+    def reference(self, x: Array, scale: Array, bias: Array, mean: Array, var: Array) -> Array:
         wide, scale, bias, mean, var = map(widen, (x, scale, bias, mean, var))
-        factor = scale / np.sqrt(var + epsilon)
+        factor = scale / np.sqrt(var + self.epsilon)
         y = (wide - _channels(mean, x)) * _channels(factor, x) + _channels(bias, x)
         return narrow(y, x)
 
@@ -78,31 +60,15 @@ class LayerNorm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        scale: Tensor | None = None,
-        bias: Tensor | None = None,
-        *,
-        axis: int = -1,
-        epsilon: float = 1e-5,
-    ) -> Tensor:
+    def infer(self, x: Tensor, scale: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
         same_dtype(need_float(x), scale, bias)
-        normalize_axis(axis, x.rank)
+        normalize_axis(self.axis, x.rank)
         _check_broadcasts("scale", scale, x)
         _check_broadcasts("bias", bias, x)
         return x
 
-    @staticmethod
-    def reference(
-        x: Array,
-        scale: Array | None = None,
-        bias: Array | None = None,
-        *,
-        axis: int = -1,
-        epsilon: float = 1e-5,
-    ) -> Array:
-        y = _standardized(widen(x), tuple(range(axis % x.ndim, x.ndim)), epsilon)
+    def reference(self, x: Array, scale: Array | None = None, bias: Array | None = None) -> Array:
+        y = _standardized(widen(x), tuple(range(self.axis % x.ndim, x.ndim)), self.epsilon)
         y = y if scale is None else y * widen(scale)
         return narrow(y if bias is None else y + widen(bias), x)
 
@@ -121,22 +87,16 @@ class RmsNorm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor, scale: Tensor | None = None, *, axis: int = -1, epsilon: float = 1e-5
-    ) -> Tensor:
+    def infer(self, x: Tensor, scale: Tensor | None = None) -> Tensor:
         same_dtype(need_float(x), scale)
-        normalize_axis(axis, x.rank)
+        normalize_axis(self.axis, x.rank)
         _check_broadcasts("scale", scale, x)
         return x
 
-    @staticmethod
-    def reference(
-        x: Array, scale: Array | None = None, *, axis: int = -1, epsilon: float = 1e-5
-    ) -> Array:
+    def reference(self, x: Array, scale: Array | None = None) -> Array:
         wide = widen(x)
-        axes = tuple(range(axis % x.ndim, x.ndim))
-        y = wide / np.sqrt(np.mean(wide * wide, axes, keepdims=True) + epsilon)
+        axes = tuple(range(self.axis % x.ndim, x.ndim))
+        y = wide / np.sqrt(np.mean(wide * wide, axes, keepdims=True) + self.epsilon)
         return narrow(y if scale is None else y * widen(scale), x)
 
 
@@ -156,24 +116,18 @@ class GroupNorm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor, scale: Tensor, bias: Tensor, *, groups: int, epsilon: float = 1e-5
-    ) -> Tensor:
+    def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         same_dtype(need_float(x), scale, bias)
         _check_has_pixels(x)
-        if groups < 1 or x.shape[1] % groups:
-            raise Invalid(f"{x.shape[1]} channels do not split in {groups} groups")
+        if self.groups < 1 or x.shape[1] % self.groups:
+            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
         _check_per_channel("scale", scale, x.shape[1])
         _check_per_channel("bias", bias, x.shape[1])
         return x
 
-    @staticmethod
-    def reference(
-        x: Array, scale: Array, bias: Array, *, groups: int, epsilon: float = 1e-5
-    ) -> Array:
-        parts = widen(x).reshape(x.shape[0], groups, math.prod(x.shape[1:]) // groups)
-        y = _standardized(parts, (2,), epsilon).reshape(x.shape)
+    def reference(self, x: Array, scale: Array, bias: Array) -> Array:
+        parts = widen(x).reshape(x.shape[0], self.groups, math.prod(x.shape[1:]) // self.groups)
+        y = _standardized(parts, (2,), self.epsilon).reshape(x.shape)
         return narrow(y * _channels(widen(scale), x) + _channels(widen(bias), x), x)
 
 
@@ -192,17 +146,15 @@ class InstanceNorm(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(x: Tensor, scale: Tensor, bias: Tensor, *, epsilon: float = 1e-5) -> Tensor:
+    def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         same_dtype(need_float(x), scale, bias)
         _check_has_pixels(x)
         _check_per_channel("scale", scale, x.shape[1])
         _check_per_channel("bias", bias, x.shape[1])
         return x
 
-    @staticmethod
-    def reference(x: Array, scale: Array, bias: Array, *, epsilon: float = 1e-5) -> Array:
-        y = _standardized(widen(x), tuple(range(2, x.ndim)), epsilon)
+    def reference(self, x: Array, scale: Array, bias: Array) -> Array:
+        y = _standardized(widen(x), tuple(range(2, x.ndim)), self.epsilon)
         return narrow(y * _channels(widen(scale), x) + _channels(widen(bias), x), x)
 
 
@@ -220,20 +172,18 @@ class LpNormalize(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int = -1, p: int = 2, epsilon: float = 0.0) -> Tensor:
-        normalize_axis(axis, x.rank)
-        if p not in (1, 2):
-            raise Invalid(f"p is {p}, must be 1 or 2")
-        if not epsilon >= 0:
-            raise Invalid(f"epsilon is {epsilon}, must be at least 0")
+    def infer(self, x: Tensor) -> Tensor:
+        normalize_axis(self.axis, x.rank)
+        if self.p not in (1, 2):
+            raise Invalid(f"p is {self.p}, must be 1 or 2")
+        if not self.epsilon >= 0:
+            raise Invalid(f"epsilon is {self.epsilon}, must be at least 0")
         return need_float(x)
 
-    @staticmethod
-    def reference(x: Array, *, axis: int = -1, p: int = 2, epsilon: float = 0.0) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = widen(x)
-        norm = (np.abs(wide) ** p).sum(axis, keepdims=True) ** (1 / p)
-        norm = np.maximum(norm, wide.dtype.type(epsilon))
+        norm = (np.abs(wide) ** self.p).sum(self.axis, keepdims=True) ** (1 / self.p)
+        norm = np.maximum(norm, wide.dtype.type(self.epsilon))
         return narrow(np.divide(wide, norm, out=np.zeros_like(wide), where=norm != 0), x)
 
 
@@ -254,27 +204,21 @@ class Lrn(TriOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         if x.rank < 2:
             raise Invalid(f"input has rank {x.rank}, must have 2 or more: batch, channels, …")
-        if size < 1:
-            raise Invalid(f"size is {size}, must be at least 1")
+        if self.size < 1:
+            raise Invalid(f"size is {self.size}, must be at least 1")
         return need_float(x)
 
-    @staticmethod
-    def reference(
-        x: Array, *, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
-    ) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = widen(x)
-        before = (size - 1) // 2
+        before = (self.size - 1) // 2
         pads = [(0, 0)] * x.ndim
-        pads[1] = (before, size - 1 - before)
+        pads[1] = (before, self.size - 1 - before)
         squares = np.pad(wide * wide, pads)
-        total = sum(squares[:, at : at + x.shape[1]] for at in range(size))
-        return narrow(wide / (bias + alpha / size * total) ** beta, x)
+        total = sum(squares[:, at : at + x.shape[1]] for at in range(self.size))
+        return narrow(wide / (self.bias + self.alpha / self.size * total) ** self.beta, x)
 
 
 def _standardized(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:

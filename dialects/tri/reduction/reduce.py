@@ -31,9 +31,12 @@ class Reduction(TriOp, abstract=True):
 
     anchor = True
 
-    @staticmethod
-    def infer(x: Tensor, *, axes: Axes, keepdims: bool) -> Tensor:
-        return Tensor(reduced_shape(x, axes, keepdims), need_number(x).dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        return Tensor(reduced_shape(x, self.axes, self.keepdims), need_number(x).dtype)
+
+    def apply(self, reduction: Callable[..., Any], x: Array, **options: Any) -> Array:
+        """Reduce the axes of the op by a function of numpy."""
+        return np.asarray(reduction(x, axis=self.axes, keepdims=self.keepdims, **options))
 
 
 def reduced_shape(x: Tensor, axes: Axes, keepdims: bool) -> Shape:
@@ -52,46 +55,33 @@ def exact(x: Array) -> Array:
     return x.astype(np.float64) if is_float(dtype_of(x.dtype)) else x
 
 
-def floating(reduction: Callable[..., Array]) -> Callable[..., Array]:
-    """Make a reduction compute in f64, whatever the element type, and convert its result back."""
-
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
-        y = reduction(x.astype(np.float64), axis=axes, keepdims=keepdims)
-        return np.asarray(y).astype(x.dtype)
-
-    return reference
-
-
 class ReduceSum(Reduction):
     """Compute the sum; zero of nothing."""
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = exact(x)
-        return np.sum(wide, axis=axes, keepdims=keepdims, dtype=wide.dtype).astype(x.dtype)
+        return self.apply(np.sum, wide, dtype=wide.dtype).astype(x.dtype)
 
 
 class ReduceProd(Reduction):
     """Compute the product; one of nothing."""
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = exact(x)
-        return np.prod(wide, axis=axes, keepdims=keepdims, dtype=wide.dtype).astype(x.dtype)
+        return self.apply(np.prod, wide, dtype=wide.dtype).astype(x.dtype)
 
 
 class ReduceMean(Reduction):
     """Compute the mean; integers round toward zero. NaN of nothing, the integer zero of nothing."""
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
-        count = math.prod(x.shape[axis] for axis in axes)
+    def reference(self, x: Array) -> Array:
+        count = math.prod(x.shape[axis] for axis in self.axes)
         if is_float(dtype_of(x.dtype)):
-            total = np.sum(x, axis=axes, keepdims=keepdims, dtype=np.float64)
+            total = self.apply(np.sum, x, dtype=np.float64)
             return np.asarray(total / np.float64(count)).astype(x.dtype)
         wide = np.uint64 if DTYPES[dtype_of(x.dtype)].kind == "uint" else np.int64
-        total = np.sum(x, axis=axes, keepdims=keepdims, dtype=wide)
-        return truncated_divide(np.asarray(total), np.array(count, wide)).astype(x.dtype)
+        total = self.apply(np.sum, x, dtype=wide)
+        return truncated_divide(total, np.array(count, wide)).astype(x.dtype)
 
 
 class ReduceMax(Reduction):
@@ -100,14 +90,12 @@ class ReduceMax(Reduction):
     Of nothing: -inf, the least integer, or false.
     """
 
-    @staticmethod
-    def infer(x: Tensor, *, axes: Axes, keepdims: bool) -> Tensor:
-        return Tensor(reduced_shape(x, axes, keepdims), x.dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        return Tensor(reduced_shape(x, self.axes, self.keepdims), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         least = _bounds(x.dtype)[0]
-        return np.max(exact(x), axis=axes, keepdims=keepdims, initial=least).astype(x.dtype)
+        return self.apply(np.max, exact(x), initial=least).astype(x.dtype)
 
 
 class ReduceMin(Reduction):
@@ -116,14 +104,12 @@ class ReduceMin(Reduction):
     Of nothing: inf, the greatest integer, or true.
     """
 
-    @staticmethod
-    def infer(x: Tensor, *, axes: Axes, keepdims: bool) -> Tensor:
-        return Tensor(reduced_shape(x, axes, keepdims), x.dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        return Tensor(reduced_shape(x, self.axes, self.keepdims), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         greatest = _bounds(x.dtype)[1]
-        return np.min(exact(x), axis=axes, keepdims=keepdims, initial=greatest).astype(x.dtype)
+        return self.apply(np.min, exact(x), initial=greatest).astype(x.dtype)
 
 
 def _bounds(dtype: "np.dtype[Any]") -> tuple[Any, Any]:
@@ -138,46 +124,40 @@ def _bounds(dtype: "np.dtype[Any]") -> tuple[Any, Any]:
 class ReduceL1(Reduction):
     """Compute the sum of absolute values."""
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = np.abs(exact(x))
-        return np.sum(wide, axis=axes, keepdims=keepdims, dtype=wide.dtype).astype(x.dtype)
+        return self.apply(np.sum, wide, dtype=wide.dtype).astype(x.dtype)
 
 
 class ReduceSumSquare(Reduction):
     """Compute the sum of squares."""
 
-    @staticmethod
-    def reference(x: Array, *, axes: Axes, keepdims: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         wide = np.square(exact(x))
-        return np.sum(wide, axis=axes, keepdims=keepdims, dtype=wide.dtype).astype(x.dtype)
+        return self.apply(np.sum, wide, dtype=wide.dtype).astype(x.dtype)
 
 
 class ReduceL2(Reduction):
     """Compute the square root of the sum of squares; integers lose the fraction."""
 
-    @staticmethod
-    @floating
-    def reference(x: Array, **reduced: Any) -> Array:
-        return np.sqrt(np.sum(np.square(x), **reduced))
+    def reference(self, x: Array) -> Array:
+        wide = np.square(x.astype(np.float64))
+        return np.asarray(np.sqrt(self.apply(np.sum, wide))).astype(x.dtype)
 
 
 class ReduceLogSum(Reduction):
     """Compute the logarithm of the sum; integers lose the fraction."""
 
-    @staticmethod
-    @floating
-    def reference(x: Array, **reduced: Any) -> Array:
-        return np.log(np.sum(x, **reduced))
+    def reference(self, x: Array) -> Array:
+        return np.asarray(np.log(self.apply(np.sum, x.astype(np.float64)))).astype(x.dtype)
 
 
 class ReduceLogSumExp(Reduction):
     """Compute the logarithm of the sum of exponentials, without overflow."""
 
-    @staticmethod
-    @floating
-    def reference(x: Array, *, axis: Axes, keepdims: bool) -> Array:
-        top = np.max(x, axis=axis, keepdims=True, initial=-np.inf)
+    def reference(self, x: Array) -> Array:
+        wide = x.astype(np.float64)
+        top = np.max(wide, axis=self.axes, keepdims=True, initial=-np.inf)
         top = np.where(np.isfinite(top), top, 0)
-        total = np.sum(np.exp(x - top), axis=axis, keepdims=keepdims)
-        return np.log(total) + np.reshape(top, np.shape(total))
+        total = self.apply(np.sum, np.exp(wide - top))
+        return np.asarray(np.log(total) + np.reshape(top, total.shape)).astype(x.dtype)

@@ -26,12 +26,11 @@ class ArgReduction(TriOp, abstract=True):
     select_last_index: bool = False
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int, keepdims: bool, select_last_index: bool) -> Tensor:
-        axis = normalize_axis(axis, need_number(x).rank)
+    def infer(self, x: Tensor) -> Tensor:
+        axis = normalize_axis(self.axis, need_number(x).rank)
         if x.shape[axis] == 0:
             raise Invalid(f"searches axis {axis} of {x}, which has size 0")
-        return Tensor(reduced_shape(x, (axis,), keepdims), "i64")
+        return Tensor(reduced_shape(x, (axis,), self.keepdims), "i64")
 
 
 def _search(
@@ -46,17 +45,15 @@ def _search(
 class ArgMax(ArgReduction):
     """Find the index of the greatest element along an axis."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int, keepdims: bool, select_last_index: bool) -> Array:
-        return _search(np.argmax, x, axis, keepdims, select_last_index)
+    def reference(self, x: Array) -> Array:
+        return _search(np.argmax, x, self.axis, self.keepdims, self.select_last_index)
 
 
 class ArgMin(ArgReduction):
     """Find the index of the least element along an axis."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int, keepdims: bool, select_last_index: bool) -> Array:
-        return _search(np.argmin, x, axis, keepdims, select_last_index)
+    def reference(self, x: Array) -> Array:
+        return _search(np.argmin, x, self.axis, self.keepdims, self.select_last_index)
 
 
 class Scan(TriOp, abstract=True):
@@ -71,9 +68,8 @@ class Scan(TriOp, abstract=True):
     reverse: bool = False
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int, exclusive: bool, reverse: bool) -> Tensor:
-        normalize_axis(axis, x.rank)
+    def infer(self, x: Tensor) -> Tensor:
+        normalize_axis(self.axis, x.rank)
         return need_number(x)
 
 
@@ -91,17 +87,15 @@ def _scan(ufunc: np.ufunc, x: Array, axis: int, exclusive: bool, reverse: bool) 
 class CumSum(Scan):
     """Compute running sums."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
-        return _scan(np.add, x, axis, exclusive, reverse)
+    def reference(self, x: Array) -> Array:
+        return _scan(np.add, x, self.axis, self.exclusive, self.reverse)
 
 
 class CumProd(Scan):
     """Compute running products."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int, exclusive: bool, reverse: bool) -> Array:
-        return _scan(np.multiply, x, axis, exclusive, reverse)
+    def reference(self, x: Array) -> Array:
+        return _scan(np.multiply, x, self.axis, self.exclusive, self.reverse)
 
 
 class TopK(TriOp):
@@ -119,25 +113,19 @@ class TopK(TriOp):
     values: Result
     indices: Result
 
-    @staticmethod
-    def infer(
-        x: Tensor, *, k: int, axis: int, largest: bool, sorted: bool
-    ) -> tuple[Tensor, Tensor]:
-        axis = normalize_axis(axis, need_number(x).rank)
-        if not 0 <= k <= x.shape[axis]:
-            raise Invalid(f"takes {k} of the {x.shape[axis]} elements of axis {axis}")
-        shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
+    def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        axis = normalize_axis(self.axis, need_number(x).rank)
+        if not 0 <= self.k <= x.shape[axis]:
+            raise Invalid(f"takes {self.k} of the {x.shape[axis]} elements of axis {axis}")
+        shape = (*x.shape[:axis], self.k, *x.shape[axis + 1 :])
         return Tensor(shape, x.dtype), Tensor(shape, "i64")
 
-    @staticmethod
-    def reference(
-        x: Array, *, k: int, axis: int, largest: bool, sorted: bool
-    ) -> tuple[Array, Array]:
+    def reference(self, x: Array) -> tuple[Array, Array]:
         wide = widen(x)
-        if largest:  # a stable sort of the reversed axis, read backwards, keeps ties in order
-            backwards = np.argsort(np.flip(wide, axis), axis=axis, kind="stable")
-            order = x.shape[axis] - 1 - np.flip(backwards, axis)
+        if self.largest:  # a stable sort of the reversed axis, read backwards, keeps ties in order
+            backwards = np.argsort(np.flip(wide, self.axis), axis=self.axis, kind="stable")
+            order = x.shape[self.axis] - 1 - np.flip(backwards, self.axis)
         else:
-            order = np.argsort(wide, axis=axis, kind="stable")
-        indices = np.take(order, np.arange(k), axis=axis)
-        return np.take_along_axis(x, indices, axis), indices
+            order = np.argsort(wide, axis=self.axis, kind="stable")
+        indices = np.take(order, np.arange(self.k), axis=self.axis)
+        return np.take_along_axis(x, indices, self.axis), indices

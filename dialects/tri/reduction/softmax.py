@@ -18,41 +18,39 @@ class Distribution(TriOp, abstract=True):
 
     anchor = True
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int = -1) -> Tensor:
-        normalize_axis(axis, x.rank)
+    def infer(self, x: Tensor) -> Tensor:
+        normalize_axis(self.axis, x.rank)
         return need_float(x)
 
 
 class Softmax(Distribution):
     """Compute exp(x) divided by its sum along `axis`. Source: ONNX `Softmax` since 13."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int = -1) -> Array:
-        powers = np.exp(_shifted(x, axis))
-        return narrow(powers / powers.sum(axis, keepdims=True), x)
+    def reference(self, x: Array) -> Array:
+        powers = np.exp(_shifted(x, self.axis))
+        return narrow(powers / powers.sum(self.axis, keepdims=True), x)
 
 
 class LogSoftmax(Distribution):
     """Compute the logarithm of the softmax along `axis`. Source: ONNX `LogSoftmax` since 13."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int = -1) -> Array:
-        shifted = _shifted(x, axis)
-        total = np.exp(shifted).sum(axis, keepdims=True)
+    def reference(self, x: Array) -> Array:
+        shifted = _shifted(x, self.axis)
+        total = np.exp(shifted).sum(self.axis, keepdims=True)
         return narrow(shifted - np.log(total), x)
 
 
 class Hardmax(Distribution):
     """Put 1 at the first maximum along `axis` and 0 elsewhere. Source: ONNX `Hardmax` since 13."""
 
-    @staticmethod
-    def reference(x: Array, *, axis: int = -1) -> Array:
+    def reference(self, x: Array) -> Array:
         y = np.zeros_like(x)
         if not y.size:
             return y
         if x.size:
-            np.put_along_axis(y, x.argmax(axis, keepdims=True), np.ones((), x.dtype), axis)
+            np.put_along_axis(
+                y, x.argmax(self.axis, keepdims=True), np.ones((), x.dtype), self.axis
+            )
         return y
 
 

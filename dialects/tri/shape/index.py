@@ -37,15 +37,13 @@ class Gather(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
-        axis = normalize_axis(axis, x.rank)
+    def infer(self, x: Tensor, indices: Tensor) -> Tensor:
+        axis = normalize_axis(self.axis, x.rank)
         shape = need_integer(indices).shape
         return Tensor((*x.shape[:axis], *shape, *x.shape[axis + 1 :]), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, indices: Array, *, axis: int) -> Array:
-        return np.take(x, wrap_indices(indices, x.shape[axis], axis), axis)
+    def reference(self, x: Array, indices: Array) -> Array:
+        return np.take(x, wrap_indices(indices, x.shape[self.axis], self.axis), self.axis)
 
 
 class GatherElements(TriOp):
@@ -58,14 +56,12 @@ class GatherElements(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, indices: Tensor, *, axis: int) -> Tensor:
-        _need_inside(x, indices, normalize_axis(axis, x.rank))
+    def infer(self, x: Tensor, indices: Tensor) -> Tensor:
+        _need_inside(x, indices, normalize_axis(self.axis, x.rank))
         return Tensor(indices.shape, x.dtype)
 
-    @staticmethod
-    def reference(x: Array, indices: Array, *, axis: int) -> Array:
-        return x[_places(x, indices, axis)]
+    def reference(self, x: Array, indices: Array) -> Array:
+        return x[_places(x, indices, self.axis)]
 
 
 class GatherNd(TriOp):
@@ -81,24 +77,24 @@ class GatherNd(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, indices: Tensor, *, batch_dims: int) -> Tensor:
-        if not 0 <= batch_dims < min(x.rank, need_integer(indices).rank):
+    def infer(self, x: Tensor, indices: Tensor) -> Tensor:
+        if not 0 <= self.batch_dims < min(x.rank, need_integer(indices).rank):
             least = min(x.rank, indices.rank)
-            raise Invalid(f"batch_dims is {batch_dims}, must be in [0, {least})")
-        if x.shape[:batch_dims] != indices.shape[:batch_dims]:
-            raise Invalid(f"x is {x}, indices are {indices}, must share {batch_dims} batch axes")
-        depth = _tuple_length(x, indices, batch_dims)
-        return Tensor((*indices.shape[:-1], *x.shape[batch_dims + depth :]), x.dtype)
+            raise Invalid(f"batch_dims is {self.batch_dims}, must be in [0, {least})")
+        if x.shape[: self.batch_dims] != indices.shape[: self.batch_dims]:
+            raise Invalid(
+                f"x is {x}, indices are {indices}, must share {self.batch_dims} batch axes"
+            )
+        depth = _tuple_length(x, indices, self.batch_dims)
+        return Tensor((*indices.shape[:-1], *x.shape[self.batch_dims + depth :]), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, indices: Array, *, batch_dims: int) -> Array:
+    def reference(self, x: Array, indices: Array) -> Array:
         outer = indices.shape[:-1]
         batch = tuple(
             span(n).reshape([n if d == axis else 1 for d in range(len(outer))])
-            for axis, n in enumerate(x.shape[:batch_dims])
+            for axis, n in enumerate(x.shape[: self.batch_dims])
         )
-        return x[(*batch, *_index_tuples(x, indices, batch_dims))]
+        return x[(*batch, *_index_tuples(x, indices, self.batch_dims))]
 
 
 class ScatterElements(TriOp):
@@ -115,15 +111,13 @@ class ScatterElements(TriOp):
     reduction: str = "none"
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, indices: Tensor, updates: Tensor, *, axis: int, reduction: str) -> Tensor:
-        _need_inside(x, indices, normalize_axis(axis, x.rank))
-        _need_updates(x, updates, indices.shape, reduction)
+    def infer(self, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+        _need_inside(x, indices, normalize_axis(self.axis, x.rank))
+        _need_updates(x, updates, indices.shape, self.reduction)
         return x
 
-    @staticmethod
-    def reference(x: Array, indices: Array, updates: Array, *, axis: int, reduction: str) -> Array:
-        return _scatter(x, _places(x, indices, axis), updates, reduction)
+    def reference(self, x: Array, indices: Array, updates: Array) -> Array:
+        return _scatter(x, _places(x, indices, self.axis), updates, self.reduction)
 
 
 class ScatterNd(TriOp):
@@ -139,17 +133,15 @@ class ScatterNd(TriOp):
     reduction: str = "none"
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, indices: Tensor, updates: Tensor, *, reduction: str) -> Tensor:
+    def infer(self, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         if need_integer(indices).rank == 0 or x.rank == 0:
             raise Invalid(f"x is {x}, indices are {indices}, must have rank 1 at least")
         depth = _tuple_length(x, indices, 0)
-        _need_updates(x, updates, (*indices.shape[:-1], *x.shape[depth:]), reduction)
+        _need_updates(x, updates, (*indices.shape[:-1], *x.shape[depth:]), self.reduction)
         return x
 
-    @staticmethod
-    def reference(x: Array, indices: Array, updates: Array, *, reduction: str) -> Array:
-        return _scatter(x, tuple(_index_tuples(x, indices, 0)), updates, reduction)
+    def reference(self, x: Array, indices: Array, updates: Array) -> Array:
+        return _scatter(x, tuple(_index_tuples(x, indices, 0)), updates, self.reduction)
 
 
 class OneHot(TriOp):
@@ -164,22 +156,20 @@ class OneHot(TriOp):
     axis: int = -1
     y: Result
 
-    @staticmethod
-    def infer(indices: Tensor, values: Tensor, *, depth: int, axis: int) -> Tensor:
-        axis = normalize_axis(axis, need_integer(indices).rank + 1)
-        if depth < 0:
-            raise Invalid(f"depth is {depth}, must not be negative")
+    def infer(self, indices: Tensor, values: Tensor) -> Tensor:
+        axis = normalize_axis(self.axis, need_integer(indices).rank + 1)
+        if self.depth < 0:
+            raise Invalid(f"depth is {self.depth}, must not be negative")
         if values.shape != (2,):
             raise Invalid(f"values are {values}, must have shape 2")
         shape = indices.shape
-        return Tensor((*shape[:axis], depth, *shape[axis:]), values.dtype)
+        return Tensor((*shape[:axis], self.depth, *shape[axis:]), values.dtype)
 
-    @staticmethod
-    def reference(indices: Array, values: Array, *, depth: int, axis: int) -> Array:
+    def reference(self, indices: Array, values: Array) -> Array:
         wide = indices.astype(np.int64)
-        wide = np.expand_dims(np.where(wide < 0, wide + depth, wide), axis)
-        places = span(depth).reshape(
-            [depth if d == axis % wide.ndim else 1 for d in range(wide.ndim)]
+        wide = np.expand_dims(np.where(wide < 0, wide + self.depth, wide), self.axis)
+        places = span(self.depth).reshape(
+            [self.depth if d == self.axis % wide.ndim else 1 for d in range(wide.ndim)]
         )
         off, on = values[:1].reshape(()), values[1:].reshape(())
         return np.where(wide == places, on, off)

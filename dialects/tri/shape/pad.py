@@ -36,34 +36,32 @@ class Pad(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, pads: tuple[int, ...], mode: str, value: float) -> Tensor:
-        need_one_of("mode", mode, MODES)
-        need_length("pads", pads, 2 * x.rank)
-        _need_value(value, x.dtype, mode)
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("mode", self.mode, MODES)
+        need_length("pads", self.pads, 2 * x.rank)
+        _need_value(self.value, x.dtype, self.mode)
         shape: list[int] = []
         for axis, dim in enumerate(x.shape):
-            before, after = pads[axis], pads[x.rank + axis]
+            before, after = self.pads[axis], self.pads[x.rank + axis]
             left = dim + min(before, 0) + min(after, 0)
             if left < 0:
                 raise Invalid(f"cuts {dim - left} elements off axis {axis}, which has {dim}")
-            if mode != "constant" and left == 0 and max(before, after) > 0:
-                raise Invalid(f"pads axis {axis} by mode '{mode}' from 0 elements")
+            if self.mode != "constant" and left == 0 and max(before, after) > 0:
+                raise Invalid(f"pads axis {axis} by mode '{self.mode}' from 0 elements")
             shape.append(dim + before + after)
         return Tensor(tuple(shape), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, pads: tuple[int, ...], mode: str, value: float) -> Array:
-        sides = list(zip(pads[: x.ndim], pads[x.ndim :], strict=True))
+    def reference(self, x: Array) -> Array:
+        sides = list(zip(self.pads[: x.ndim], self.pads[x.ndim :], strict=True))
         cuts = zip(sides, x.shape, strict=True)
         x = x[tuple(slice(max(-b, 0), dim + min(a, 0)) for (b, a), dim in cuts)]
         widths = [(max(b, 0), max(a, 0)) for b, a in sides]
         if not widths:
             return x
-        if mode == "constant":
-            return np.pad(x, widths, constant_values=_converted(value, x.dtype))
+        if self.mode == "constant":
+            return np.pad(x, widths, constant_values=_converted(self.value, x.dtype))
         pad: Any = np.pad  # numpy's types list the modes, and a str is none of them
-        return pad(x, widths, mode)
+        return pad(x, widths, self.mode)
 
 
 def _need_value(value: float, dtype: str, mode: str) -> None:

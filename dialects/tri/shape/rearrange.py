@@ -20,26 +20,27 @@ class ReverseSequence(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, sequence_lens: Tensor, *, batch_axis: int, time_axis: int) -> Tensor:
-        batch, time = normalize_axis(batch_axis, x.rank), normalize_axis(time_axis, x.rank)
+    def infer(self, x: Tensor, sequence_lens: Tensor) -> Tensor:
+        batch, time = (
+            normalize_axis(self.batch_axis, x.rank),
+            normalize_axis(self.time_axis, x.rank),
+        )
         if batch == time:
             raise Invalid(f"batch axis and time axis are both {batch}, must differ")
         if need_integer(sequence_lens).shape != (x.shape[batch],):
             raise Invalid(f"sequence_lens is {sequence_lens}, must have shape {x.shape[batch]}")
         return x
 
-    @staticmethod
-    def reference(x: Array, sequence_lens: Array, *, batch_axis: int, time_axis: int) -> Array:
+    def reference(self, x: Array, sequence_lens: Array) -> Array:
         lengths = sequence_lens.astype(np.int64)
-        if lengths.size and not 0 <= lengths.min() <= lengths.max() <= x.shape[time_axis]:
-            raise Invalid(f"sequence_lens is {lengths}, must be in [0, {x.shape[time_axis]}]")
-        time = span(x.shape[time_axis])
+        if lengths.size and not 0 <= lengths.min() <= lengths.max() <= x.shape[self.time_axis]:
+            raise Invalid(f"sequence_lens is {lengths}, must be in [0, {x.shape[self.time_axis]}]")
+        time = span(x.shape[self.time_axis])
         steps = np.where(time < lengths[:, None], lengths[:, None] - 1 - time, time)
-        order = steps if batch_axis % x.ndim < time_axis % x.ndim else steps.T
-        axes = {batch_axis % x.ndim, time_axis % x.ndim}
+        order = steps if self.batch_axis % x.ndim < self.time_axis % x.ndim else steps.T
+        axes = {self.batch_axis % x.ndim, self.time_axis % x.ndim}
         places = order.reshape([n if d in axes else 1 for d, n in enumerate(x.shape)])
-        return np.take_along_axis(x, places, time_axis)
+        return np.take_along_axis(x, places, self.time_axis)
 
 
 class DepthToSpace(TriOp):
@@ -56,19 +57,19 @@ class DepthToSpace(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, blocksize: int, mode: str) -> Tensor:
-        need_one_of("mode", mode, ("DCR", "CRD"))
-        _need_blocks(x, blocksize)
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("mode", self.mode, ("DCR", "CRD"))
+        _need_blocks(x, self.blocksize)
         n, c, h, w = x.shape
-        if c % blocksize**2:
-            raise Invalid(f"has {c} channels, must be a multiple of blocksize² = {blocksize**2}")
-        return Tensor((n, c // blocksize**2, h * blocksize, w * blocksize), x.dtype)
+        if c % self.blocksize**2:
+            raise Invalid(
+                f"has {c} channels, must be a multiple of blocksize² = {self.blocksize**2}"
+            )
+        return Tensor((n, c // self.blocksize**2, h * self.blocksize, w * self.blocksize), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, blocksize: int, mode: str) -> Array:
-        (n, c, h, w), b = x.shape, blocksize
-        if mode == "DCR":
+    def reference(self, x: Array) -> Array:
+        (n, c, h, w), b = x.shape, self.blocksize
+        if self.mode == "DCR":
             blocks = x.reshape(n, b, b, c // b**2, h, w).transpose(0, 3, 4, 1, 5, 2)
         else:
             blocks = x.reshape(n, c // b**2, b, b, h, w).transpose(0, 1, 4, 2, 5, 3)
@@ -84,17 +85,15 @@ class SpaceToDepth(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, blocksize: int) -> Tensor:
-        _need_blocks(x, blocksize)
+    def infer(self, x: Tensor) -> Tensor:
+        _need_blocks(x, self.blocksize)
         n, c, h, w = x.shape
-        if h % blocksize or w % blocksize:
-            raise Invalid(f"has {h}x{w} pixels, must be multiples of blocksize {blocksize}")
-        return Tensor((n, c * blocksize**2, h // blocksize, w // blocksize), x.dtype)
+        if h % self.blocksize or w % self.blocksize:
+            raise Invalid(f"has {h}x{w} pixels, must be multiples of blocksize {self.blocksize}")
+        return Tensor((n, c * self.blocksize**2, h // self.blocksize, w // self.blocksize), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, blocksize: int) -> Array:
-        (n, c, h, w), b = x.shape, blocksize
+    def reference(self, x: Array) -> Array:
+        (n, c, h, w), b = x.shape, self.blocksize
         blocks = x.reshape(n, c, h // b, b, w // b, b).transpose(0, 3, 5, 1, 2, 4)
         return blocks.reshape(n, c * b**2, h // b, w // b)
 
@@ -111,18 +110,16 @@ class ChannelShuffle(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, groups: int) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         if x.rank < 2:
             raise Invalid(f"x has rank {x.rank}, must have 2 or more: batch, channels, …")
-        if groups < 1 or x.shape[1] % groups:
-            raise Invalid(f"{x.shape[1]} channels do not split in {groups} groups")
+        if self.groups < 1 or x.shape[1] % self.groups:
+            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
         return x
 
-    @staticmethod
-    def reference(x: Array, *, groups: int) -> Array:
+    def reference(self, x: Array) -> Array:
         n, c, *pixels = x.shape
-        return x.reshape(n, groups, c // groups, *pixels).swapaxes(1, 2).reshape(x.shape)
+        return x.reshape(n, self.groups, c // self.groups, *pixels).swapaxes(1, 2).reshape(x.shape)
 
 
 class Roll(TriOp):
@@ -135,16 +132,16 @@ class Roll(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Tensor:
-        if len(shifts) != len(axes):
-            raise Invalid(f"shifts are {list(shifts)}, axes {list(axes)}, must be as many")
-        normalize_axes(axes, x.rank)
+    def infer(self, x: Tensor) -> Tensor:
+        if len(self.shifts) != len(self.axes):
+            raise Invalid(
+                f"shifts are {list(self.shifts)}, axes {list(self.axes)}, must be as many"
+            )
+        normalize_axes(self.axes, x.rank)
         return x
 
-    @staticmethod
-    def reference(x: Array, *, shifts: tuple[int, ...], axes: tuple[int, ...]) -> Array:
-        return np.roll(x, shifts, axes)
+    def reference(self, x: Array) -> Array:
+        return np.roll(x, self.shifts, self.axes)
 
 
 def _need_blocks(x: Tensor, blocksize: int) -> None:

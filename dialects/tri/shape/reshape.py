@@ -28,17 +28,17 @@ class Reshape(TriOp):
 
     quantized = "any"
 
-    @staticmethod
-    def infer(x: Tensor, *, shape: Shape) -> Tensor:
-        if min(shape, default=0) < 0:
-            raise Invalid(f"shape is {list(shape)}, must not be negative")
-        if math.prod(shape) != x.size:
-            raise Invalid(f"shape {list(shape)} has {math.prod(shape)} elements, x has {x.size}")
-        return Tensor(shape, _reshaped(x, shape))
+    def infer(self, x: Tensor) -> Tensor:
+        if min(self.shape, default=0) < 0:
+            raise Invalid(f"shape is {list(self.shape)}, must not be negative")
+        if math.prod(self.shape) != x.size:
+            raise Invalid(
+                f"shape {list(self.shape)} has {math.prod(self.shape)} elements, x has {x.size}"
+            )
+        return Tensor(self.shape, _reshaped(x, self.shape))
 
-    @staticmethod
-    def reference(x: Array, *, shape: Shape) -> Array:
-        return np.reshape(x, shape)
+    def reference(self, x: Array) -> Array:
+        return np.reshape(x, self.shape)
 
 
 def _reshaped(x: Tensor, shape: Shape) -> str:
@@ -63,17 +63,15 @@ class Transpose(TriOp):
 
     quantized = "any"
 
-    @staticmethod
-    def infer(x: Tensor, *, permutation: tuple[int, ...]) -> Tensor:
-        if sorted(permutation) != list(range(x.rank)):
-            listed = list(permutation)
+    def infer(self, x: Tensor) -> Tensor:
+        if sorted(self.permutation) != list(range(x.rank)):
+            listed = list(self.permutation)
             raise Invalid(f"permutation {listed} does not name each of {x.rank} axes once")
-        shape = tuple(x.shape[axis] for axis in permutation)
-        return Tensor(shape, with_axis(x.dtype, permutation.index))
+        shape = tuple(x.shape[axis] for axis in self.permutation)
+        return Tensor(shape, with_axis(x.dtype, self.permutation.index))
 
-    @staticmethod
-    def reference(x: Array, *, permutation: tuple[int, ...]) -> Array:
-        return np.transpose(x, permutation)
+    def reference(self, x: Array) -> Array:
+        return np.transpose(x, self.permutation)
 
 
 class Slice(TriOp):
@@ -90,13 +88,12 @@ class Slice(TriOp):
 
     quantized = "any"
 
-    @staticmethod
-    def infer(
-        x: Tensor, *, starts: tuple[int, ...], sizes: tuple[int, ...], steps: tuple[int, ...]
-    ) -> Tensor:
-        for what, values in (("starts", starts), ("sizes", sizes), ("steps", steps)):
+    def infer(self, x: Tensor) -> Tensor:
+        for what, values in (("starts", self.starts), ("sizes", self.sizes), ("steps", self.steps)):
             need_length(what, values, x.rank)
-        for axis, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
+        for axis, (start, size, step) in enumerate(
+            zip(self.starts, self.sizes, self.steps, strict=True)
+        ):
             if size < 0 or step == 0:
                 raise Invalid(
                     f"axis {axis} has size {size} and step {step}, must be >= 0 and not 0"
@@ -106,14 +103,11 @@ class Slice(TriOp):
                 raise Invalid(
                     f"takes elements {start} to {last} of the {x.shape[axis]} of axis {axis}"
                 )
-        ranges = tuple(map(_range, starts, sizes, steps))
-        return Tensor(sizes, with_part(x.dtype, ranges))
+        ranges = tuple(map(_range, self.starts, self.sizes, self.steps))
+        return Tensor(self.sizes, with_part(x.dtype, ranges))
 
-    @staticmethod
-    def reference(
-        x: Array, *, starts: tuple[int, ...], sizes: tuple[int, ...], steps: tuple[int, ...]
-    ) -> Array:
-        return x[tuple(map(_range, starts, sizes, steps))]
+    def reference(self, x: Array) -> Array:
+        return x[tuple(map(_range, self.starts, self.sizes, self.steps))]
 
 
 def _range(start: int, size: int, step: int) -> slice:
@@ -130,21 +124,19 @@ class Concat(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(xs: Sequence[Tensor], *, axis: int) -> Tensor:
+    def infer(self, xs: Sequence[Tensor]) -> Tensor:
         if not xs:
             raise Invalid("has no operands, must have at least 1")
         first, dtype = xs[0], same_dtype(*xs)
-        axis = normalize_axis(axis, first.rank)
+        axis = normalize_axis(self.axis, first.rank)
         for x in xs:
             if x.rank != first.rank or _without(x.shape, axis) != _without(first.shape, axis):
                 raise Invalid(f"joins {first} and {x}, must differ in axis {axis} only")
         size = sum(x.shape[axis] for x in xs)
         return Tensor((*first.shape[:axis], size, *first.shape[axis + 1 :]), dtype)
 
-    @staticmethod
-    def reference(xs: Sequence[Array], *, axis: int) -> Array:
-        return np.concatenate(xs, axis)
+    def reference(self, xs: Sequence[Array]) -> Array:
+        return np.concatenate(xs, self.axis)
 
 
 def _without(shape: Shape, axis: int) -> Shape:
@@ -161,20 +153,20 @@ class Split(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int, sizes: tuple[int, ...]) -> tuple[Tensor, ...]:
-        axis = normalize_axis(axis, x.rank)
-        if min(sizes, default=0) < 0:
-            raise Invalid(f"sizes are {list(sizes)}, must not be negative")
-        if sum(sizes) != x.shape[axis]:
-            raise Invalid(f"sizes {list(sizes)} add up to {sum(sizes)}, must be {x.shape[axis]}")
+    def infer(self, x: Tensor) -> tuple[Tensor, ...]:
+        axis = normalize_axis(self.axis, x.rank)
+        if min(self.sizes, default=0) < 0:
+            raise Invalid(f"sizes are {list(self.sizes)}, must not be negative")
+        if sum(self.sizes) != x.shape[axis]:
+            raise Invalid(
+                f"sizes {list(self.sizes)} add up to {sum(self.sizes)}, must be {x.shape[axis]}"
+            )
         before, after = x.shape[:axis], x.shape[axis + 1 :]
-        return tuple(Tensor((*before, size, *after), x.dtype) for size in sizes)
+        return tuple(Tensor((*before, size, *after), x.dtype) for size in self.sizes)
 
-    @staticmethod
-    def reference(x: Array, *, axis: int, sizes: tuple[int, ...]) -> tuple[Array, ...]:
-        ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
-        return tuple(np.split(x, ends[:-1], axis)) if sizes else ()
+    def reference(self, x: Array) -> tuple[Array, ...]:
+        ends = [sum(self.sizes[: i + 1]) for i in range(len(self.sizes))]
+        return tuple(np.split(x, ends[:-1], self.axis)) if self.sizes else ()
 
 
 class Expand(TriOp):
@@ -186,17 +178,15 @@ class Expand(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, shape: Shape) -> Tensor:
-        if min(shape, default=0) < 0:
-            raise Invalid(f"shape is {list(shape)}, must not be negative")
-        if broadcast(x.shape, shape) != shape:
-            raise Invalid(f"x is {x}, must broadcast to shape {list(shape)}")
-        return Tensor(shape, x.dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        if min(self.shape, default=0) < 0:
+            raise Invalid(f"shape is {list(self.shape)}, must not be negative")
+        if broadcast(x.shape, self.shape) != self.shape:
+            raise Invalid(f"x is {x}, must broadcast to shape {list(self.shape)}")
+        return Tensor(self.shape, x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, shape: Shape) -> Array:
-        return np.broadcast_to(x, shape)
+    def reference(self, x: Array) -> Array:
+        return np.broadcast_to(x, self.shape)
 
 
 class Tile(TriOp):
@@ -208,16 +198,14 @@ class Tile(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, repeats: tuple[int, ...]) -> Tensor:
-        need_length("repeats", repeats, x.rank)
-        if min(repeats, default=0) < 0:
-            raise Invalid(f"repeats are {list(repeats)}, must not be negative")
-        return Tensor(tuple(d * r for d, r in zip(x.shape, repeats, strict=True)), x.dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        need_length("repeats", self.repeats, x.rank)
+        if min(self.repeats, default=0) < 0:
+            raise Invalid(f"repeats are {list(self.repeats)}, must not be negative")
+        return Tensor(tuple(d * r for d, r in zip(x.shape, self.repeats, strict=True)), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, repeats: tuple[int, ...]) -> Array:
-        return np.tile(x, repeats)
+    def reference(self, x: Array) -> Array:
+        return np.tile(x, self.repeats)
 
 
 class Trilu(TriOp):
@@ -231,14 +219,14 @@ class Trilu(TriOp):
     upper: bool = True
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, *, k: int, upper: bool) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         if x.rank < 2:
             raise Invalid(f"x has rank {x.rank}, must have at least 2")
         return x
 
-    @staticmethod
-    def reference(x: Array, *, k: int, upper: bool) -> Array:
+    def reference(self, x: Array) -> Array:
         rows, columns = x.shape[-2:]
         distance = span(columns) - span(rows)[:, None]
-        return np.where(distance >= k if upper else distance <= k, x, np.zeros((), x.dtype))
+        return np.where(
+            distance >= self.k if self.upper else distance <= self.k, x, np.zeros((), x.dtype)
+        )

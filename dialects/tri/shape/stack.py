@@ -19,20 +19,18 @@ class Stack(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(xs: Sequence[Tensor], *, axis: int) -> Tensor:
+    def infer(self, xs: Sequence[Tensor]) -> Tensor:
         if not xs:
             raise Invalid("has no operands, must have at least 1")
         first, dtype = xs[0], same_dtype(*xs)
-        axis = normalize_axis(axis, first.rank + 1)
+        axis = normalize_axis(self.axis, first.rank + 1)
         for x in xs:
             if x != first:
                 raise Invalid(f"joins {first} and {x}, must be the same")
         return Tensor((*first.shape[:axis], len(xs), *first.shape[axis:]), dtype)
 
-    @staticmethod
-    def reference(xs: Sequence[Array], *, axis: int) -> Array:
-        return np.stack(xs, axis)
+    def reference(self, xs: Sequence[Array]) -> Array:
+        return np.stack(xs, self.axis)
 
 
 class Unbind(TriOp):
@@ -44,12 +42,10 @@ class Unbind(TriOp):
 
     quantized = "one scale"
 
-    @staticmethod
-    def infer(x: Tensor, *, axis: int) -> tuple[Tensor, ...]:
-        axis = normalize_axis(axis, x.rank)
+    def infer(self, x: Tensor) -> tuple[Tensor, ...]:
+        axis = normalize_axis(self.axis, x.rank)
         part = Tensor((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
         return (part,) * x.shape[axis]
 
-    @staticmethod
-    def reference(x: Array, *, axis: int) -> tuple[Array, ...]:
-        return tuple(np.moveaxis(x, axis, 0))
+    def reference(self, x: Array) -> tuple[Array, ...]:
+        return tuple(np.moveaxis(x, self.axis, 0))

@@ -94,7 +94,7 @@ def copying(scale: Package, port: Port) -> Session:
         steps=(Step("host", op="toy.copy", operands=(0,), results=(1,)),),
         kernels=(),
     )
-    dialects: Any = {"toy": {"toy.copy": SimpleNamespace(reference=lambda x: x)}}
+    dialects: Any = {"toy": {"toy.copy": lambda: SimpleNamespace(reference=lambda x: x)}}
     return Session(replace(scale, manifest=manifest), dialects)
 
 
@@ -116,7 +116,7 @@ def test_an_error_in_a_step_leaves_the_session_free(scale: Package):
 
     step = Step("host", op="toy.fail", operands=(0,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(step,)))
-    session = Session(package, {"toy": {"toy.fail": SimpleNamespace(reference=fail)}})
+    session = Session(package, {"toy": {"toy.fail": lambda: SimpleNamespace(reference=fail)}})
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             session.run({"x": ONES})
@@ -133,5 +133,5 @@ def test_feeds_may_change_during_a_run(scale: Package):
     step = Step("host", op="toy.empty", operands=(1,), results=(1,))
     steps = (step, *scale.manifest.steps)
     package = replace(scale, manifest=replace(scale.manifest, steps=steps))
-    session = Session(package, {"toy": {"toy.empty": SimpleNamespace(reference=empty)}})
+    session = Session(package, {"toy": {"toy.empty": lambda: SimpleNamespace(reference=empty)}})
     np.testing.assert_array_equal(session.run(feeds)["y"], RESULT)

@@ -276,4 +276,4 @@ def test_means_are_divided_exactly() -> None:
 def test_says_what_is_no_type_of_storage() -> None:
     with pytest.raises(Invalid, match="are held in i64, must be i8"):
         QuantizedType.of("i64", [1.0])
-    assert tri.StorageCast.infer(Tensor((2,), "i8"), to="!quant.uniform<i8:f32, 1.0>").shape == (2,)
+    assert tri.StorageCast(to="!quant.uniform<i8:f32, 1.0>").infer(Tensor((2,), "i8")).shape == (2,)

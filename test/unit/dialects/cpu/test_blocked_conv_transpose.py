@@ -34,15 +34,12 @@ def test_phases_make_a_transposed_convolution(
     wanted = peer(*map(torch.from_numpy, (x, w, b)), **options).numpy()
     taps, crop = -(-kernel // stride), pad % stride
     border = (taps - 1 - pad // stride, taps)  # more at the end than is needed
-    image = cpu.Block.reference(np.pad(x, [(0, 0)] * 2 + [border] * rank), lanes=LANES)
-    made = cpu.BlockedConvTranspose.reference(
-        image,
-        cpu.pack_phases(w, (stride,) * rank, (crop,) * rank, 2 * LANES),
-        b,
+    image = cpu.Block(lanes=LANES).reference(np.pad(x, [(0, 0)] * 2 + [border] * rank))
+    made = cpu.BlockedConvTranspose(
         outputs=12,
         kernel=(taps,) * rank,
         strides=(stride,) * rank,
         crops=(crop,) * rank,
         sizes=wanted.shape[2:],
-    )
-    np.testing.assert_allclose(cpu.Unblock.reference(made), wanted, rtol=1e-5, atol=1e-5)
+    ).reference(image, cpu.pack_phases(w, (stride,) * rank, (crop,) * rank, 2 * LANES), b)
+    np.testing.assert_allclose(cpu.Unblock().reference(made), wanted, rtol=1e-5, atol=1e-5)

@@ -22,15 +22,11 @@ def test_winograd_convolves(
     tile: int, error: float, sizes: tuple[int, int], pads: tuple[int, ...]
 ) -> None:
     x, w, b = normal(2, 5, *sizes), normal(7, 5, 3, 3), normal(7)
-    plain = tri.Conv.reference(
-        *(a.astype(np.float64) for a in (x, w, b)),
-        strides=(1, 1),
-        pads=pads,
-        dilations=(1, 1),
-        group=1,
+    plain = tri.Conv(strides=(1, 1), pads=pads, dilations=(1, 1), group=1).reference(
+        *(a.astype(np.float64) for a in (x, w, b))
     )
     u = cpu.transform_kernels(w, tile, 3)
-    y = cpu.WinogradConv.reference(x, u, b, tile=tile, outputs=7, block=3, pads=pads)
+    y = cpu.WinogradConv(tile=tile, outputs=7, block=3, pads=pads).reference(x, u, b)
     assert y.shape == plain.shape
     assert np.abs(y - plain).max() <= error * np.abs(plain).max()
 
@@ -65,9 +61,9 @@ def test_packing_can_be_undone(rows: int, block: int) -> None:
 def test_packed_convolution_is_exact() -> None:
     x, w = normal(1, 4, 6, 6), normal(6, 2, 3, 2)
     window = {"strides": (2, 1), "pads": (1, 0, 0, 1), "dilations": (1, 2)}
-    plain = tri.Conv.reference(x, w, None, group=2, **window)
+    plain = tri.Conv(group=2, **window).reference(x, w, None)
     packed = cpu.pack_kernels(w, 2, 2)
-    y = cpu.PackedConv.reference(x, packed, outputs=6, block=2, kernel=(3, 2), **window)
+    y = cpu.PackedConv(outputs=6, block=2, kernel=(3, 2), **window).reference(x, packed)
     np.testing.assert_array_equal(y, plain)
 
 
@@ -79,11 +75,11 @@ def test_blocked_convolution_is_a_convolution(group: int, block: int) -> None:
     packed = cpu.pack_group_columns(w, group, block)
     unpacked = cpu.unpack_group_columns(packed, len(w), group, (3, 2))
     np.testing.assert_array_equal(unpacked, w)
-    plain = tri.Conv.reference(x, w, None, group=group, pads=(0,) * 4, **window)
-    image = cpu.Block.reference(x, lanes=4)
+    plain = tri.Conv(group=group, pads=(0,) * 4, **window).reference(x, w, None)
+    image = cpu.Block(lanes=4).reference(x)
     more = {"outputs": len(w), "lanes": 8, "group": group, "kernel": (3, 2)}
-    y = cpu.BlockedConv.reference(image, packed, **more, **window)
-    np.testing.assert_array_equal(cpu.Unblock.reference(y), plain)
+    y = cpu.BlockedConv(**more, **window).reference(image, packed)
+    np.testing.assert_array_equal(cpu.Unblock().reference(y), plain)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])
@@ -91,10 +87,10 @@ def test_lanes_see_their_own_group(channels: int) -> None:
     x, w, b = normal(2, 12, 6, 7), normal(12, channels, 3, 2), normal(12)
     window = {"strides": (2, 1), "dilations": (1, 2)}
     group = 12 // channels
-    plain = tri.Conv.reference(x, w, b, group=group, pads=(0,) * 4, **window)
-    image = cpu.Block.reference(x, lanes=4)
-    y = cpu.LaneConv.reference(image, cpu.pack_lanes(w, 4), b, kernel=(3, 2), **window)
-    np.testing.assert_array_equal(cpu.Unblock.reference(y), plain)
+    plain = tri.Conv(group=group, pads=(0,) * 4, **window).reference(x, w, b)
+    image = cpu.Block(lanes=4).reference(x)
+    y = cpu.LaneConv(kernel=(3, 2), **window).reference(image, cpu.pack_lanes(w, 4), b)
+    np.testing.assert_array_equal(cpu.Unblock().reference(y), plain)
 
 
 @pytest.mark.parametrize(("tile", "error"), [(2, 1e-6), (4, 2e-5)])
@@ -104,8 +100,8 @@ def test_blocked_winograd_convolves(tile: int, error: float, sizes: tuple[int, i
     x, w, b = normal(2, 8, *reach), normal(12, 8, 3, 3), normal(12)
     wide = [a.astype(np.float64) for a in (x, w, b)]
     ones = {"strides": (1, 1), "dilations": (1, 1), "pads": (0,) * 4, "group": 1}
-    plain = tri.Conv.reference(*wide, **ones)[:, :, : sizes[0], : sizes[1]]
+    plain = tri.Conv(**ones).reference(*wide)[:, :, : sizes[0], : sizes[1]]
     u = cpu.transform_kernel_columns(w, tile, 8)
-    image = cpu.Block.reference(x, lanes=4)
-    y = cpu.BlockedWinogradConv.reference(image, u, b, tile=tile, outputs=12, sizes=sizes)
-    assert np.abs(cpu.Unblock.reference(y) - plain).max() <= error * np.abs(plain).max()
+    image = cpu.Block(lanes=4).reference(x)
+    y = cpu.BlockedWinogradConv(tile=tile, outputs=12, sizes=sizes).reference(image, u, b)
+    assert np.abs(cpu.Unblock().reference(y) - plain).max() <= error * np.abs(plain).max()

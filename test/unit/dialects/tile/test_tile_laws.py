@@ -41,8 +41,8 @@ def test_infer_returns_the_type_of_the_reference(op: type[Op], data: st.DataObje
     example = data.draw(examples(VALUES[op]))
     before = [x.tobytes() for x in example.operands]
     with np.errstate(all="ignore"):
-        computed = np.asarray(op.reference(*example.operands, **example.attributes))
-    assert op.infer(*map(tile_of, example.operands), **example.attributes) == tile_of(computed)
+        computed = np.asarray(op(**example.attributes).reference(*example.operands))
+    assert op(**example.attributes).infer(*map(tile_of, example.operands)) == tile_of(computed)
     assert [x.tobytes() for x in example.operands] == before
 
 
@@ -66,7 +66,7 @@ def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -
         name: frozen(value) for name, value in attributes.items()
     }
     assert [plain(group) for group in after.operand_groups()] == types
-    inferred = op.infer(*types, **after.attributes)
+    inferred = op(**after.attributes).infer(*types)
     want = inferred if isinstance(inferred, tuple) else (inferred,)
     assert tuple(plain_type(value.type) for value in after.results) == want
 

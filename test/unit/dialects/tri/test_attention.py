@@ -23,7 +23,7 @@ MASKS = {
 def test_attention_is_what_torch_computes(heads, mask):
     q, k, v = normal(2, 4, 5, 8), normal(2, heads, 7, 8, seed=1), normal(2, heads, 7, 3, seed=2)
     masks = [] if MASKS[mask] is None else [MASKS[mask]]
-    got = tri.Attention.reference(q, k, v, masks, scale=0.3)
+    got = tri.Attention(scale=0.3).reference(q, k, v, masks)
     tensors = [torch.tensor(a) for a in (q, k, v)]
     kept = None if MASKS[mask] is None else torch.tensor(MASKS[mask])
     want = torch.nn.functional.scaled_dot_product_attention(
@@ -34,7 +34,7 @@ def test_attention_is_what_torch_computes(heads, mask):
 
 def test_causal_attention_hides_later_keys():
     q, k, v = normal(1, 2, 5, 8), normal(1, 2, 7, 8, seed=1), normal(1, 2, 7, 3, seed=2)
-    got = tri.Attention.reference(q, k, v, scale=0.3, causal=True)
+    got = tri.Attention(scale=0.3, causal=True).reference(q, k, v)
     want = torch.nn.functional.scaled_dot_product_attention(
         *map(torch.tensor, (q, k, v)), is_causal=True, scale=0.3
     )
@@ -45,7 +45,7 @@ def test_causal_attention_hides_later_keys():
 def test_a_query_that_sees_no_key_gives_zeros(mask):
     mask[1] = True if mask.dtype == bool else 0
     q, k, v = normal(1, 2, 4), normal(1, 3, 4), normal(1, 3, 5)
-    y = tri.Attention.reference(q, k, v, [mask], scale=1.0)
+    y = tri.Attention(scale=1.0).reference(q, k, v, [mask])
     assert not y[0, 0].any()
     assert np.isfinite(y).all()
     assert y[0, 1].all()
@@ -53,7 +53,7 @@ def test_a_query_that_sees_no_key_gives_zeros(mask):
 
 def test_half_types_are_computed_in_f32():
     x = np.full((1, 2, 4096), 8, np.float16)
-    y = tri.Attention.reference(x, x, x, scale=1.0)  # scores of 262144
+    y = tri.Attention(scale=1.0).reference(x, x, x)  # scores of 262144
     assert y.dtype == np.float16
     assert (y == 8).all()
 
@@ -83,4 +83,4 @@ Q, K, V = f32(2, 4, 5, 8), f32(2, 2, 7, 8), f32(2, 2, 7, 3)
 )
 def test_attention_refuses_what_does_not_fit(operands, message):
     with pytest.raises(Invalid, match=message):
-        tri.Attention.infer(*operands, scale=1.0)
+        tri.Attention(scale=1.0).infer(*operands)

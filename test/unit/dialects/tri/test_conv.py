@@ -41,22 +41,19 @@ def close(got, want, tolerance=1e-5):
 def test_conv_is_what_torch_computes(rank, kernel, stride, pad, dilation, group):
     x = normal(3, 4, *SIZES[:rank])
     w, b = normal(8, 4 // group, *[kernel] * rank, seed=1), normal(8, seed=2)
-    got = tri.Conv.reference(
-        x,
-        w,
-        b,
+    got = tri.Conv(
         strides=(stride,) * rank,
         pads=(pad,) * (2 * rank),
         dilations=(dilation,) * rank,
         group=group,
-    )
+    ).reference(x, w, b)
     tensors = map(torch.tensor, (x, w, b))
     close(got, CONVS[rank - 1](*tensors, stride, pad, dilation, group))
 
 
 def test_conv_with_different_values_for_each_axis_and_side():
     x, w = normal(2, 3, 9, 8), normal(4, 3, 3, 2, seed=1)
-    got = tri.Conv.reference(x, w, strides=(1, 3), pads=(2, 0, 1, 3), dilations=(2, 1))
+    got = tri.Conv(strides=(1, 3), pads=(2, 0, 1, 3), dilations=(2, 1)).reference(x, w)
     padded = functional.pad(torch.tensor(x), (0, 3, 2, 1))
     close(got, functional.conv2d(padded, torch.tensor(w), None, (1, 3), 0, (2, 1)))
 
@@ -77,30 +74,27 @@ def test_conv_with_different_values_for_each_axis_and_side():
 def test_conv_transpose_is_what_torch_computes(rank, kernel, stride, pad, dilation, group, extra):
     x = normal(3, 4, *(5, 4, 3)[:rank])
     w, b = normal(4, 3, *[kernel] * rank, seed=1), normal(3 * group, seed=2)
-    got = tri.ConvTranspose.reference(
-        x,
-        w,
-        b,
+    got = tri.ConvTranspose(
         strides=(stride,) * rank,
         pads=(pad,) * (2 * rank),
         dilations=(dilation,) * rank,
         group=group,
         output_padding=(extra,) * rank,
-    )
+    ).reference(x, w, b)
     tensors = map(torch.tensor, (x, w, b))
     close(got, TRANSPOSES[rank - 1](*tensors, stride, pad, extra, group, dilation))
 
 
 def test_half_types_are_summed_in_f32():
     x, w = np.full((1, 4096, 1), 1, np.float16), np.full((1, 4096, 1), 1, np.float16)
-    y = tri.Conv.reference(x, w, strides=(1,), pads=(0, 0), dilations=(1,))
+    y = tri.Conv(strides=(1,), pads=(0, 0), dilations=(1,)).reference(x, w)
     assert y.dtype == np.float16
     assert y.item() == 4096  # a sum in f16 stops at 2048
 
 
 def test_integers_stay_integers():
     x, w = np.arange(6, dtype=np.int32).reshape(1, 2, 3), np.full((1, 2, 2), 3, np.int32)
-    y = tri.Conv.reference(x, w, strides=(1,), pads=(0, 0), dilations=(1,))
+    y = tri.Conv(strides=(1,), pads=(0, 0), dilations=(1,)).reference(x, w)
     assert y.dtype == np.int32
     assert y.tolist() == [[[24, 36]]]
 
@@ -125,12 +119,12 @@ GOOD = {"strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1)}
 def test_conv_refuses_operands_that_do_not_fit(x, w, b, group, message):
     bias = None if b is None else Tensor(b, "f32")
     with pytest.raises(Invalid, match=message):
-        tri.Conv.infer(x, Tensor(w, "f32"), bias, group=group, **GOOD)
+        tri.Conv(group=group, **GOOD).infer(x, Tensor(w, "f32"), bias)
 
 
 def test_conv_refuses_operands_of_two_types():
     with pytest.raises(Invalid, match="element types f32, f16, must be the same"):
-        tri.Conv.infer(X, Tensor((4, 6, 3, 3), "f16"), **GOOD)
+        tri.Conv(**GOOD).infer(X, Tensor((4, 6, 3, 3), "f16"))
 
 
 @pytest.mark.parametrize(
@@ -153,4 +147,4 @@ def test_conv_refuses_operands_of_two_types():
 def test_conv_transpose_refuses_what_does_not_fit(w, changed, message):
     attributes = GOOD | {"output_padding": (0, 0)} | changed
     with pytest.raises(Invalid, match=message):
-        tri.ConvTranspose.infer(X, Tensor(w, "f32"), **attributes)
+        tri.ConvTranspose(**attributes).infer(X, Tensor(w, "f32"))

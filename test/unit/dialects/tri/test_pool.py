@@ -38,9 +38,9 @@ def test_max_pool_is_what_torch_computes(rank, kernel, stride, pad, dilation, ce
     want, places = pool(
         torch.tensor(x), kernel, stride, pad, dilation, ceil_mode, return_indices=True
     )
-    y, indices = tri.MaxPoolIndices.reference(x, **given)
+    y, indices = tri.MaxPoolIndices(**given).reference(x)
     planes = np.arange(6).reshape(3, 2, *[1] * rank) * x[0, 0].size
-    np.testing.assert_array_equal(tri.MaxPool.reference(x, **given), want)
+    np.testing.assert_array_equal(tri.MaxPool(**given).reference(x), want)
     np.testing.assert_array_equal(y, want)
     np.testing.assert_array_equal(indices - planes, places)
 
@@ -48,14 +48,14 @@ def test_max_pool_is_what_torch_computes(rank, kernel, stride, pad, dilation, ce
 def test_column_major_indices_count_the_first_spatial_axis_fastest():
     x = np.array([[[[1, 2, 9], [3, 4, 5]]]], np.float32)
     given = attributes(2, 2, 1, 0)
-    assert tri.MaxPoolIndices.reference(x, **given)[1].tolist() == [[[[4, 2]]]]
-    indices = tri.MaxPoolIndices.reference(x, **given, storage_order=1)[1]
+    assert tri.MaxPoolIndices(**given).reference(x)[1].tolist() == [[[[4, 2]]]]
+    indices = tri.MaxPoolIndices(**given, storage_order=1).reference(x)[1]
     assert indices.tolist() == [[[[3, 4]]]]
 
 
 def test_max_pool_of_integers_never_takes_padding():
     x = np.full((1, 1, 2), -128, np.int8)
-    y = tri.MaxPool.reference(x, **attributes(1, 2, 1, 1))
+    y = tri.MaxPool(**attributes(1, 2, 1, 1)).reference(x)
     assert y.dtype == np.int8
     assert y.tolist() == [[[-128, -128, -128]]]
 
@@ -69,7 +69,7 @@ def test_average_pool_is_what_torch_computes(
 ):
     x = normal(3, 2, *(9, 8, 7)[:rank])
     given = attributes(rank, kernel, stride, pad, ceil_mode=ceil_mode)
-    got = tri.AveragePool.reference(x, **given, count_include_pad=count_include_pad)
+    got = tri.AveragePool(**given, count_include_pad=count_include_pad).reference(x)
     pool = AVERAGE_POOLS[rank - 1]
     want = pool(torch.tensor(x), kernel, stride, pad, ceil_mode, count_include_pad)
     np.testing.assert_allclose(got, want, 1e-6, 1e-6)
@@ -79,13 +79,13 @@ def test_average_pool_is_what_torch_computes(
 @pytest.mark.parametrize("rank", [1, 2, 3])
 def test_lp_pool_is_what_torch_computes(rank, p):
     x = np.abs(normal(3, 2, *(9, 8, 7)[:rank]))
-    got = tri.LpPool.reference(x, **attributes(rank, 3, 2, 0), p=p)
+    got = tri.LpPool(**attributes(rank, 3, 2, 0), p=p).reference(x)
     np.testing.assert_allclose(got, LP_POOLS[rank - 1](torch.tensor(x), p, 3, 2), 1e-5)
 
 
 def test_half_types_are_summed_in_f32():
     x = np.ones((1, 1, 4096), np.float16)
-    y = tri.AveragePool.reference(x, **attributes(1, 4096, 1, 0))
+    y = tri.AveragePool(**attributes(1, 4096, 1, 0)).reference(x)
     assert y.dtype == np.float16
     assert y.item() == 1
 
@@ -106,4 +106,4 @@ X = Tensor((1, 2, 4), "f32")
 )
 def test_pooling_refuses_what_does_not_fit(op, x, changed, message):
     with pytest.raises(Invalid, match=message):
-        op.infer(x, **(attributes(1, 2, 1, 0) | changed))
+        op(**attributes(1, 2, 1, 0) | changed).infer(x)

@@ -14,7 +14,7 @@ IMAGE = np.random.default_rng(0).standard_normal((2, 3, 7, 9)).astype(np.float32
 def resized(x, size, **attributes):
     sizes = (*x.shape[:2], *size)
     scales = tuple(new / old for new, old in zip(sizes, x.shape, strict=True))
-    return tri.Resize.reference(x, sizes=sizes, scales=scales, **attributes)
+    return tri.Resize(sizes=sizes, scales=scales, **attributes).reference(x)
 
 
 @pytest.mark.parametrize("size", [(7, 13), (14, 18), (3, 4), (2, 27), (7, 9)])
@@ -59,27 +59,26 @@ def test_nearest_is_what_torch_computes(size, mode, transform, nearest_mode):
 )
 def test_a_tie_goes_where_the_nearest_mode_says(nearest_mode, want):
     x = np.arange(6, dtype=np.float32)  # samples are at 0.5, 2.5 and 4.5
-    got = tri.Resize.reference(x, sizes=(3,), scales=(0.5,), nearest_mode=nearest_mode)
+    got = tri.Resize(sizes=(3,), scales=(0.5,), nearest_mode=nearest_mode).reference(x)
     assert got.tolist() == want
 
 
 def test_cropping_puts_the_extrapolation_value_outside():
     x = np.array([[1, 2, 3, 4]], np.float32)
-    got = tri.Resize.reference(
-        x,
+    got = tri.Resize(
         sizes=(1, 4),
         scales=(1.0, 1.0),
         mode="linear",
         coordinate_transform="tf_crop_and_resize",
         extrapolation_value=9.0,
         roi=(0.0, 0.5, 1.0, 1.5),
-    )
+    ).reference(x)
     assert got.tolist() == [[2.5, 3.5, 9, 9]]
 
 
 def test_integers_are_interpolated_and_cut_off():
     x = np.array([[0, 3]], np.uint8)
-    got = tri.Resize.reference(x, sizes=(1, 4), scales=(1.0, 2.0), mode="linear")
+    got = tri.Resize(sizes=(1, 4), scales=(1.0, 2.0), mode="linear").reference(x)
     assert (got.dtype, got.tolist()) == (np.uint8, [[0, 0, 2, 3]])
 
 
@@ -88,9 +87,9 @@ def test_integers_are_interpolated_and_cut_off():
 @pytest.mark.parametrize("mode", list(MODES))
 def test_grid_sample_is_what_torch_computes(mode, padding_mode, align_corners):
     grid = np.random.default_rng(1).uniform(-2, 2, (2, 4, 5, 2)).astype(np.float32)
-    got = tri.GridSample.reference(
-        IMAGE, grid, mode=mode, padding_mode=padding_mode, align_corners=align_corners
-    )
+    got = tri.GridSample(
+        mode=mode, padding_mode=padding_mode, align_corners=align_corners
+    ).reference(IMAGE, grid)
     want = functional.grid_sample(
         torch.tensor(IMAGE), torch.tensor(grid), MODES[mode], padding_mode, align_corners
     )
@@ -103,7 +102,7 @@ def test_grid_sample_of_volumes_is_what_torch_computes(mode, padding_mode):
     rng = np.random.default_rng(2)
     x = rng.standard_normal((2, 3, 4, 5, 6)).astype(np.float32)
     grid = rng.uniform(-2, 2, (2, 3, 4, 2, 3)).astype(np.float32)
-    got = tri.GridSample.reference(x, grid, mode=mode, padding_mode=padding_mode)
+    got = tri.GridSample(mode=mode, padding_mode=padding_mode).reference(x, grid)
     want = functional.grid_sample(
         torch.tensor(x), torch.tensor(grid), MODES[mode], padding_mode, align_corners=False
     )
@@ -141,7 +140,7 @@ SAME = {"sizes": (1, 2, 4), "scales": (1.0, 1.0, 1.0)}
 )
 def test_resize_refuses_what_does_not_fit(x, changed, message):
     with pytest.raises(Invalid, match=message):
-        tri.Resize.infer(x, **(SAME | changed))
+        tri.Resize(**SAME | changed).infer(x)
 
 
 @pytest.mark.parametrize(
@@ -161,11 +160,11 @@ def test_resize_refuses_what_does_not_fit(x, changed, message):
 )
 def test_grid_sample_refuses_what_does_not_fit(grid, changed, message):
     with pytest.raises(Invalid, match=message):
-        tri.GridSample.infer(X, grid, **changed)
+        tri.GridSample(**changed).infer(X, grid)
 
 
 def size_after(x, sizes, scales, **attributes):
-    return tri.Resize.infer(Tensor(x, "f32"), sizes=sizes, scales=scales, **attributes).shape
+    return tri.Resize(sizes=sizes, scales=scales, **attributes).infer(Tensor(x, "f32")).shape
 
 
 def test_tables_of_an_axis_have_a_bounded_size():

@@ -77,29 +77,29 @@ def test_recurrence_is_what_torch_computes(op, make, order, extra, bidirectional
     tensors = tuple(map(torch.tensor, states))
     want, last = torch_run(module, lens, tensors if count == 2 else tensors[0])
     operands = [X, *weights(module, order, suffixes), lens, *states]
-    y, *lasts = op.reference(*operands, **given)
+    y, *lasts = op(**given).reference(*operands)
     close(joined(y), want)
     for got, expected in zip(lasts, last if count == 2 else [last], strict=True):
         close(got, expected)
     types = [None if a is None else Tensor.of(a) for a in operands]
-    assert op.infer(*types, **given) == tuple(map(Tensor.of, (y, *lasts)))
+    assert op(**given).infer(*types) == tuple(map(Tensor.of, (y, *lasts)))
 
 
 def test_the_other_layout_has_the_batch_first():
     w, r = normal(2, HIDDEN, INPUTS), normal(2, HIDDEN, HIDDEN, seed=1)
     initial = normal(2, BATCH, HIDDEN, seed=2)
     given = {"hidden_size": HIDDEN, "direction": "bidirectional"}
-    y, y_h = tri.Rnn.reference(X, w, r, None, LENS, initial, **given)
+    y, y_h = tri.Rnn(**given).reference(X, w, r, None, LENS, initial)
     batch_first = (X.swapaxes(0, 1), w, r, None, LENS, initial.swapaxes(0, 1))
-    swapped, swapped_h = tri.Rnn.reference(*batch_first, **given, layout=1)
+    swapped, swapped_h = tri.Rnn(**given, layout=1).reference(*batch_first)
     np.testing.assert_array_equal(swapped, y.transpose(2, 0, 1, 3))
     np.testing.assert_array_equal(swapped_h, y_h.swapaxes(0, 1))
 
 
 def test_the_reverse_direction_begins_at_the_last_element():
     w, r = normal(1, HIDDEN, INPUTS), normal(1, HIDDEN, HIDDEN, seed=1)
-    backward, _ = tri.Rnn.reference(X, w, r, hidden_size=HIDDEN, direction="reverse")
-    forward, _ = tri.Rnn.reference(X[::-1], w, r, hidden_size=HIDDEN)
+    backward, _ = tri.Rnn(hidden_size=HIDDEN, direction="reverse").reference(X, w, r)
+    forward, _ = tri.Rnn(hidden_size=HIDDEN).reference(X[::-1], w, r)
     np.testing.assert_array_equal(backward, forward[::-1])
 
 
@@ -110,7 +110,7 @@ def one_step(op, gates, *states, result=-1, **attributes):
     """Run one step of one unit on a 1, with weights for the input and zeros for the state."""
     w = np.array(gates, np.float32).reshape(1, -1, 1)
     operands = [ONE, w, np.zeros_like(w), None, None, *(ONE * state for state in states)]
-    return op.reference(*operands, hidden_size=1, **attributes)[result].item()
+    return op(hidden_size=1, **attributes).reference(*operands)[result].item()
 
 
 def sigmoid(x):
@@ -159,7 +159,7 @@ def test_with_input_forget_the_forget_gate_is_one_minus_the_input_gate():
 
 
 def test_peepholes_let_gates_see_the_memory():
-    y, y_h, y_c = tri.Lstm.reference(
+    y, y_h, y_c = tri.Lstm(hidden_size=1).reference(
         ONE,
         np.array([0.1, 0.2, 0.3, 0.4], np.float32).reshape(1, 4, 1),
         np.zeros((1, 4, 1), np.float32),
@@ -168,7 +168,6 @@ def test_peepholes_let_gates_see_the_memory():
         ONE * 0,
         ONE * 2,
         np.array([[0.5, 0.6, 0.7]], np.float32),
-        hidden_size=1,
     )
     memory = sigmoid(0.3 + 0.7 * 2) * 2 + sigmoid(0.1 + 0.5 * 2) * np.tanh(0.4)
     assert y_c.item() == pytest.approx(memory, rel=1e-5)
@@ -185,7 +184,7 @@ def test_gru_resets_the_state_before_its_product_by_default():
     before = np.tanh(0.25 + reset * 2 * 0.5 + 0.75)
     after = np.tanh(0.25 + reset * (2 * 0.5 + 0.75))
     for linear, new in ((False, before), (True, after)):
-        _, y_h = tri.Gru.reference(ONE, w, r, b, None, h, hidden_size=1, linear_before_reset=linear)
+        _, y_h = tri.Gru(hidden_size=1, linear_before_reset=linear).reference(ONE, w, r, b, None, h)
         assert y_h.item() == pytest.approx(0.5 * new + 0.5 * 2, rel=1e-5)
 
 
@@ -216,13 +215,13 @@ GOOD = [f32(5, 3, 4), f32(1, 6, 4), f32(1, 6, 6), f32(1, 12), Tensor((3,), "i32"
 def test_recurrence_refuses_what_does_not_fit(index, operand, attributes, message):
     operands = [*GOOD[:index], operand, *GOOD[index + 1 :]]
     with pytest.raises(Invalid, match=message):
-        tri.Rnn.infer(*operands, hidden_size=6, **attributes)
+        tri.Rnn(hidden_size=6, **attributes).infer(*operands)
 
 
 def test_peepholes_of_another_shape_are_refused():
     operands = [f32(5, 3, 4), f32(1, 24, 4), f32(1, 24, 6), *[None] * 4, f32(1, 6)]
     with pytest.raises(Invalid, match="p is tensor<1x6xf32>, must have shape 1x18"):
-        tri.Lstm.infer(*operands, hidden_size=6)
+        tri.Lstm(hidden_size=6).infer(*operands)
 
 
 @pytest.mark.parametrize("batch_first", [False, True])
@@ -249,8 +248,8 @@ def test_stack_equals_torch(cell, make, order, options, batch_first):
     states = [torch.randn(3 * (1 + both), BATCH, size) for size in sizes]
     want, last = module(torch.tensor(x), tuple(states) if cell == "lstm" else states[0])
     attributes = {"cell": cell, "hidden_size": HIDDEN, "bidirectional": both}
-    got = tri.RecurrentStack.reference(
-        x, w, r, b, projection, [s.numpy() for s in states], **attributes, batch_first=batch_first
+    got = tri.RecurrentStack(**attributes, batch_first=batch_first).reference(
+        x, w, r, b, projection, [s.numpy() for s in states]
     )
     for y, expected in zip(got, (want, *last) if cell == "lstm" else (want, last), strict=True):
         close(y, expected)

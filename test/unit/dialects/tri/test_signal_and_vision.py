@@ -23,8 +23,8 @@ def close(got, want, tolerance=1e-4):
 def test_dft_is_what_torch_computes(axis, length):
     pairs = normal(2, 7, 5, 2)
     complex_signal = torch.view_as_complex(torch.tensor(pairs))
-    forward = tri.Dft.reference(pairs, axis=axis, length=length)
-    backward = tri.Dft.reference(pairs, axis=axis, length=length, inverse=True)
+    forward = tri.Dft(axis=axis, length=length).reference(pairs)
+    backward = tri.Dft(axis=axis, length=length, inverse=True).reference(pairs)
     along = axis if axis >= 0 else axis + 1  # torch's tensor has no axis of parts
     close(forward, torch.view_as_real(torch.fft.fft(complex_signal, length, along)))
     close(backward, torch.view_as_real(torch.fft.ifft(complex_signal, length, along)))
@@ -32,9 +32,9 @@ def test_dft_is_what_torch_computes(axis, length):
 
 def test_one_sided_dft_is_what_torch_computes():
     signal, spectrum = normal(2, 7, 1), normal(2, 5, 2)
-    half = tri.Dft.reference(signal, axis=1, length=9, onesided=True)
+    half = tri.Dft(axis=1, length=9, onesided=True).reference(signal)
     close(half, torch.view_as_real(torch.fft.rfft(torch.tensor(signal[..., 0]), 9, 1)))
-    real = tri.Dft.reference(spectrum, axis=1, length=9, onesided=True, inverse=True)
+    real = tri.Dft(axis=1, length=9, onesided=True, inverse=True).reference(spectrum)
     close(real[..., 0], torch.fft.irfft(torch.view_as_complex(torch.tensor(spectrum)), 9, 1))
     assert real.shape == (2, 9, 1)
 
@@ -45,25 +45,25 @@ def test_one_sided_dft_is_what_torch_computes():
 @pytest.mark.parametrize("shape", [(3, 3), (2, 4, 4), (0, 2, 2), (1, 1)])
 def test_det_is_what_torch_computes(shape):
     x = normal(*shape)
-    close(tri.Det.reference(x), torch.linalg.det(torch.tensor(x)))
+    close(tri.Det().reference(x), torch.linalg.det(torch.tensor(x)))
 
 
 def test_det_of_what_is_no_square_is_refused():
     with pytest.raises(Invalid, match="input is tensor<2x3xf32>, must have square matrices"):
-        tri.Det.infer(Tensor((2, 3), "f32"))
+        tri.Det().infer(Tensor((2, 3), "f32"))
 
 
 # -- deformable convolution -------------------------------------------------------------------
 
 WINDOW = {"strides": (1, 2), "pads": (1, 0, 2, 1), "dilations": (2, 1)}
 X, W, B = normal(2, 4, 7, 8), normal(6, 2, 3, 2, seed=1), normal(6, seed=2)
-PLAIN = tri.Conv.reference(X, W, B, **WINDOW, group=2)
+PLAIN = tri.Conv(**WINDOW, group=2).reference(X, W, B)
 PIXELS = PLAIN.shape[2:]
 
 
 def test_taps_that_stay_in_place_make_a_convolution():
     still = np.zeros((2, 2 * 6 * 2, *PIXELS), np.float32)
-    got = tri.DeformConv.reference(X, W, still, B, **WINDOW, group=2, offset_group=2)
+    got = tri.DeformConv(**WINDOW, group=2, offset_group=2).reference(X, W, still, B)
     close(got, PLAIN)
 
 
@@ -76,8 +76,8 @@ def test_taps_that_move_together_move_the_image():
     given = {"strides": (1, 1), "pads": (0, 0, 0, 0), "dilations": (1, 1), "group": 2}
     inner = slice(1, -1), slice(2, -2)
     offset = np.broadcast_to(offset[:, :, :1, :1], (2, 12, 5, 7))
-    got = tri.DeformConv.reference(X, W, offset, None, **given)
-    want = tri.Conv.reference(moved, W, **given)
+    got = tri.DeformConv(**given).reference(X, W, offset, None)
+    want = tri.Conv(**given).reference(moved, W)
     close(got[(..., *inner)], want[(..., *inner)])
 
 
@@ -85,14 +85,14 @@ def test_half_a_step_takes_the_mean_of_two_elements():
     x = np.array([[[1, 3, 7]]], np.float32)
     offset = np.full((1, 1, 3), 0.5, np.float32)
     given = {"strides": (1,), "pads": (0, 0), "dilations": (1,)}
-    got = tri.DeformConv.reference(x, np.ones((1, 1, 1), np.float32), offset, **given)
+    got = tri.DeformConv(**given).reference(x, np.ones((1, 1, 1), np.float32), offset)
     assert got.tolist() == [[[2, 5, 3.5]]]
 
 
 def test_a_mask_multiplies_what_each_tap_reads():
     mask = np.abs(normal(2, 6, *PIXELS, seed=3))
     still = np.zeros((2, 12, *PIXELS), np.float32)
-    got = tri.DeformConv.reference(X, W, still, None, mask, **WINDOW, group=2)
+    got = tri.DeformConv(**WINDOW, group=2).reference(X, W, still, None, mask)
     padded = torch.nn.functional.pad(torch.tensor(X), (0, 1, 1, 2))
     taps = [
         padded[:, :, 2 * i :, j:][:, :, : PIXELS[0], : 2 * PIXELS[1] : 2]
@@ -120,7 +120,7 @@ def f32(*shape):
 def test_deformable_convolution_refuses_what_does_not_fit(offset, mask, offset_group, message):
     types = [Tensor.of(X), Tensor.of(W), offset, None, mask]
     with pytest.raises(Invalid, match=message):
-        tri.DeformConv.infer(*types, **WINDOW, group=2, offset_group=offset_group)
+        tri.DeformConv(**WINDOW, group=2, offset_group=offset_group).infer(*types)
 
 
 # -- linear attention -------------------------------------------------------------------------
@@ -129,7 +129,7 @@ Q, K, V = normal(2, 5, 4, 3), normal(2, 5, 2, 3, seed=1), normal(2, 5, 2, 6, see
 
 
 def test_linear_attention_is_causal_attention_without_softmax():
-    y, state = tri.LinearAttention.reference(Q, K, V, scale=0.5)
+    y, state = tri.LinearAttention(scale=0.5).reference(Q, K, V)
     keys, values = np.repeat(K, 2, axis=2), np.repeat(V, 2, axis=2)
     scores = np.einsum("bthk,bshk->bhts", Q, keys) * np.tri(5)
     close(y, 0.5 * np.einsum("bhts,bshv->bthv", scores, values))
@@ -138,7 +138,7 @@ def test_linear_attention_is_causal_attention_without_softmax():
 
 def test_decay_fades_what_was_seen_before():
     decay = np.full((2, 5, 2, 1), np.log(0.5), np.float32)
-    y, _ = tri.LinearAttention.reference(Q, K, V, decay, scale=1.0)
+    y, _ = tri.LinearAttention(scale=1.0).reference(Q, K, V, decay)
     keys, values = np.repeat(K, 2, axis=2), np.repeat(V, 2, axis=2)
     age = np.arange(5)[:, None] - np.arange(5)
     scores = np.einsum("bthk,bshk->bhts", Q, keys) * np.where(age >= 0, 0.5**age, 0)
@@ -150,18 +150,18 @@ def test_the_delta_rule_replaces_the_value_of_a_key():
     key[..., 1] = 1  # the same key twice
     values = np.array([[[[1, 2]], [[5, 7]]]], np.float32)
     rate = np.array([[[[1]], [[0.25]]]], np.float32)
-    y, state = tri.LinearAttention.reference(key, key, values, None, rate, scale=1.0)
+    y, state = tri.LinearAttention(scale=1.0).reference(key, key, values, None, rate)
     assert y[0, :, 0].tolist() == [[1, 2], [2, 3.25]]
     assert state[0, 0].tolist() == [[0, 0], [2, 3.25], [0, 0]]
 
 
 def test_a_sequence_goes_on_from_a_state():
     decay, rate = -np.abs(normal(2, 5, 2, 3, seed=3)), np.abs(normal(2, 5, 1, 1, seed=4))
-    whole, last = tri.LinearAttention.reference(Q, K, V, decay, rate, scale=1.0)
+    whole, last = tri.LinearAttention(scale=1.0).reference(Q, K, V, decay, rate)
     parts, state = [], None
     for part in (slice(0, 2), slice(2, 5)):
         operands = [operand[:, part] for operand in (Q, K, V, decay, rate)]
-        y, state = tri.LinearAttention.reference(*operands, state, scale=1.0)
+        y, state = tri.LinearAttention(scale=1.0).reference(*operands, state)
         parts.append(y)
     close(np.concatenate(parts, 1), whole)
     close(state, last)
@@ -189,4 +189,4 @@ def test_a_sequence_goes_on_from_a_state():
 )
 def test_linear_attention_refuses_what_does_not_fit(operands, message):
     with pytest.raises(Invalid, match=message):
-        tri.LinearAttention.infer(*operands, scale=1.0)
+        tri.LinearAttention(scale=1.0).infer(*operands)
