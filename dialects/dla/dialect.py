@@ -1,7 +1,7 @@
 """The `dla` dialect object, and the base class of its ops on tensors."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, cast
+from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,20 +25,6 @@ class TensorOp(Op, dialect=DLA, abstract=True):
     """
 
     packet: ClassVar[str] = ""
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        # Ops of this dialect still take attributes by name.
-        super().__init_subclass__(**keywords)
-        for name in ("infer", "reference"):
-            if isinstance(function := vars(cls).get(name), staticmethod):
-                setattr(cls, name, _of_attributes(cast("Callable[..., Any]", function.__func__)))
-
-
-def _of_attributes(function: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: Op, *operands: Any) -> Any:
-        return function(*operands, **self.attributes)
-
-    return method
 
 
 def need_image(what: str, x: Tensor) -> Shape:
