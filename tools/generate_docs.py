@@ -16,7 +16,7 @@ from typing import Any
 
 from .. import dialects
 from ..dialects.core.discovery import import_modules
-from ..dialects.core.fields import AttributeField, Group
+from ..dialects.core.fields import AttributeField, FieldSpec
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
@@ -142,7 +142,7 @@ def _describe_pass(cls: type[Pass]) -> str:
     return "\n\n".join([head, "\n".join(options)] if options else [head])
 
 
-def _group(group: Group) -> str:
+def _group(group: FieldSpec) -> str:
     return f"{group.name}{ARITY[group.arity]}"
 
 

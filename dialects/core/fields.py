@@ -36,7 +36,7 @@ _MISSING = object()
 
 
 @dataclass(frozen=True)
-class Group:
+class FieldSpec:
     """Describe one operand or result field: exactly one value, at most one, or any number."""
 
     name: str
@@ -60,8 +60,8 @@ class AttributeField:
 class Fields:
     """Hold all fields of an op class, in the order of their declaration."""
 
-    operands: tuple[Group, ...]
-    results: tuple[Group, ...]
+    operands: tuple[FieldSpec, ...]
+    results: tuple[FieldSpec, ...]
     attributes: tuple[AttributeField, ...]
     regions: tuple[str, ...]
 
@@ -71,17 +71,17 @@ class Fields:
         hints: dict[str, Any] = {}
         for base in reversed(op_class.__mro__):
             hints |= inspect.get_annotations(base)
-        operands: list[Group] = []
-        results: list[Group] = []
+        operands: list[FieldSpec] = []
+        results: list[FieldSpec] = []
         attributes: list[AttributeField] = []
         regions: list[str] = []
         for name, hint in hints.items():
             if typing.ClassVar in (hint, typing.get_origin(hint)) or name.startswith("_"):
                 continue
             if arity := _arity(hint, Operand):
-                operands.append(Group(name, arity))
+                operands.append(FieldSpec(name, arity))
             elif arity := _arity(hint, Result):
-                results.append(Group(name, arity))
+                results.append(FieldSpec(name, arity))
             elif hint is Region:
                 regions.append(name)
             else:

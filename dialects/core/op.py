@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid, Unsupported
-from .fields import Accessor, AttributeField, Fields, Group
+from .fields import Accessor, AttributeField, Fields, FieldSpec
 from .mlir import announce_dialect, ir
 from .quantized import is_quantized, single_scale
 
@@ -314,13 +314,13 @@ def _flat(groups: Sequence[Any]) -> list[Any]:
     return listed
 
 
-def _needs_segments(groups: Sequence[Group]) -> bool:
+def _needs_segments(groups: Sequence[FieldSpec]) -> bool:
     """Say whether operand counts alone cannot tell the fields apart."""
     return sum(group.arity != "one" for group in groups) > 1
 
 
 def _grouped(
-    operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[Group], what: str
+    operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[FieldSpec], what: str
 ) -> list[Any]:
     if len(values) == len(groups) and all(group.arity == "one" for group in groups):
         return list(values)
@@ -335,7 +335,7 @@ def _grouped(
 
 
 def _segment_sizes(
-    operation: ir.Operation, count: int, groups: Sequence[Group], what: str
+    operation: ir.Operation, count: int, groups: Sequence[FieldSpec], what: str
 ) -> list[int]:
     if _needs_segments(groups):
         if SEGMENTS not in operation.attributes:
