@@ -7,7 +7,7 @@ import numpy as np
 from .. import dialects
 from ..dialects import tri
 from ..dialects.core.attributes import from_attribute, order_of
-from ..dialects.core.discovery import import_modules
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.ir.bytecode import read_bytecode
 from ..dialects.core.ir.diagnostics import compile_error
@@ -36,7 +36,7 @@ def packaged_module(package: Package) -> Module:
         )
     if BYTECODE not in package.entries:
         raise CompileError("the package holds no IR to compile again")
-    import_modules(dialects)
+    import_all(dialects.__name__)
     targets = [find_target(name) for name in candidates(package.manifest.target)]
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)
     try:

@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Sequence
 
-from ..dialects.core.discovery import import_modules
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
@@ -38,7 +38,7 @@ class Decompose(Pass):
 
 def decomposition_rules() -> dict[type[Op], Rule]:
     """Return the rules of all modules of `decompositions`, by op class."""
-    import_modules(decompositions)
+    import_all(decompositions.__name__)
     return DECOMPOSITIONS
 
 

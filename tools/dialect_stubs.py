@@ -18,7 +18,7 @@ def dialect_stubs() -> dict[Path, str]:
 def _stub(dialect: ModuleType) -> str:
     defined = {
         name: getattr(value, "__module__", "").removeprefix(dialect.__name__)
-        for name, value in public_names(dialect.__name__, dialect.__path__).items()
+        for name, value in public_names(dialect.__name__).items()
     }
     known = {name for name in vars(dialect) if name.isupper()} - set(defined)
     imports = [f"from {module} import {name} as {name}" for name, module in defined.items()]

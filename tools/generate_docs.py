@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import dialects
-from ..dialects.core.discovery import import_modules
+from ..dialects.core.discovery import import_all
 from ..dialects.core.fields import AttributeField, FieldSpec
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
@@ -66,7 +66,7 @@ def pages() -> dict[str, str]:
 
 def _load() -> None:
     """Import what registers ops and passes, without the targets of other distributions."""
-    import_modules(dialects)
+    import_all(dialects.__name__)
     for source in pass_index().values():
         import_module(source.module)
     for name in installed.names(installed.shipped(installed.targets())):

@@ -13,7 +13,7 @@ from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
 from ..dialects.core.verification import verify
-from ..passes.hooks import Timing
+from ..passes.instrumentation import Timing
 from ..passes.pipeline import Pipeline
 from ..targets.registry import load_dialects
 from . import expectations, opt_pipeline
@@ -87,7 +87,7 @@ def _result(flags: argparse.Namespace, module: Module) -> Result:
         from .opt_listing import listing
 
         return Result(listing(module.operation) + "\n", {})
-    from ..targets.gpu.print_kernel import print_kernels  # targets are slow to import
+    from ..targets.gpu.emit.print_kernel import print_kernels  # targets are slow to import
 
     kernels = print_kernels(module.operation)
     if not kernels:

@@ -7,4 +7,4 @@ from ..core.discovery import public_names
 from ..core.op import OPS as OPS
 from .dialect import CPU as CPU
 
-globals().update(public_names(__name__, __path__))
+globals().update(public_names(__name__))

@@ -26,9 +26,9 @@ from .dialect import CpuOp as CpuOp
 from .dot import DotConv as DotConv
 from .dot import DotMatMul as DotMatMul
 from .dot import DotPanelConv as DotPanelConv
-from .dot import pack_word_columns as pack_word_columns
-from .dot import pack_word_kernel_columns as pack_word_kernel_columns
-from .dot import pack_word_kernels as pack_word_kernels
+from .dot import pack_vnni_columns as pack_vnni_columns
+from .dot import pack_vnni_kernel_columns as pack_vnni_kernel_columns
+from .dot import pack_vnni_kernels as pack_vnni_kernels
 from .matmul import PackedMatMul as PackedMatMul
 from .packing import block_starts as block_starts
 from .packing import even_split as even_split
@@ -47,6 +47,13 @@ from .recurrent import PackedRnn as PackedRnn
 from .recurrent import gru_parts as gru_parts
 from .recurrent import pack_recurrent as pack_recurrent
 from .recurrent import unpack_recurrent as unpack_recurrent
+from .vnni import Products as Products
+from .vnni import check_vnni as check_vnni
+from .vnni import pack_vnni as pack_vnni
+from .vnni import products_of as products_of
+from .vnni import unpack_vnni as unpack_vnni
+from .vnni import vnni_count as vnni_count
+from .vnni import widened as widened
 from .winograd import Transforms as Transforms
 from .winograd import WinogradConv as WinogradConv
 from .winograd import filter_tiles as filter_tiles
@@ -55,10 +62,3 @@ from .winograd import split_taps as split_taps
 from .winograd import tap_columns as tap_columns
 from .winograd import transform_kernel_columns as transform_kernel_columns
 from .winograd import transform_kernels as transform_kernels
-from .words import Products as Products
-from .words import check_words as check_words
-from .words import pack_words as pack_words
-from .words import products_of as products_of
-from .words import unpack_words as unpack_words
-from .words import widened as widened
-from .words import word_count as word_count

@@ -22,7 +22,9 @@ from .kernel import GridAxis as GridAxis
 from .kernel import Kernel as Kernel
 from .kernel import ProgramId as ProgramId
 from .kernel import Return as Return
+from .kernel import body_ops as body_ops
 from .kernel import find_kernel as find_kernel
+from .kernel import kernels_of as kernels_of
 from .kernel import nested as nested
 from .launch import Launch as Launch
 from .launch import laid_out as laid_out

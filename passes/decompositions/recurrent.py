@@ -3,7 +3,7 @@
 from ...dialects import tri
 from ...dialects.core.mlir import ir
 from ..building import reshape, shape_of, transpose
-from ..fold_slices import build_slice
+from ..fold.fold_slices import build_slice
 from .registry import decomposes
 
 

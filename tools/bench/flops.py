@@ -14,8 +14,8 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import OPS, Op
 from ...dialects.core.tensor import Tensor
+from ...dialects.cpu.vnni import PRODUCTS
 from ...dialects.cpu.winograd import TAPS
-from ...dialects.cpu.words import PRODUCTS
 from ...dialects.tri.linear_algebra.equation import Equation
 
 Count = Callable[[Any], int]
