@@ -1,6 +1,6 @@
-"""What an op is made of, read from the annotations of its class.
+"""The fields of an op, read from the annotations of its class.
 
-An annotation says what a field is:
+An annotation is the kind of a field:
 
     x: Operand                 b: Operand | None = None       xs: Sequence[Operand]
     y: Result                  ys: Sequence[Result]           body: Region
@@ -58,7 +58,7 @@ class AttributeField:
 
 @dataclass(frozen=True)
 class Fields:
-    """Hold all fields of an op class, in the order of their declaration."""
+    """List all fields of an op class, in the order of their declaration."""
 
     operands: tuple[FieldSpec, ...]
     results: tuple[FieldSpec, ...]
@@ -91,7 +91,7 @@ class Fields:
 
 
 def _default(cls: type, name: str) -> Any:
-    """Find a field's default; accessors that a base class already put in its place know theirs."""
+    """Find a field's default; an accessor that a base class installed keeps the default."""
     value = getattr(cls, name, _MISSING)
     return value.default if isinstance(value, Accessor) else value
 

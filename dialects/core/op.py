@@ -1,8 +1,7 @@
 """`Op`, the base of every op of every dialect: an op is fields + `infer` + `reference`.
 
-From these three come the verifier, the builder, the folder, the interpreter and the property
-tests. Op classes are plain Python and need no MLIR context to infer or to compute; `registration`
-tells MLIR about them.
+The verifier, the builder, constant folding, the interpreter and the property tests are derived
+from these three. Op classes are plain Python: they infer and compute without an MLIR context.
 """
 
 import difflib
@@ -23,10 +22,10 @@ SEGMENTS = "operandSegmentSizes"
 
 
 class Dialect:
-    """Name a family of ops; every `Op` subclass that says `dialect=` registers here.
+    """Name a family of ops; every `Op` subclass with `dialect=` registers here.
 
-    `target` is the only target that has these ops, where they are not for all: nothing that runs
-    elsewhere may hold them.
+    `target` is the only target that has these ops; empty for ops of all targets. IR for another
+    target must not contain them.
     """
 
     def __init__(self, name: str, target: str = "") -> None:
@@ -56,14 +55,14 @@ class Op:
 
     The class name gives the op's name: `LayerNorm` of dialect `tri` is `tri.layer_norm`.
 
-    Three properties tell fusion what an op is. `elementwise`: each element of the result depends
+    Three properties are for fusion. `elementwise`: each element of the result depends
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
     a kernel by itself, and elementwise ops that follow may join it. `allows_pad_epilogue`: the last
     op of the kernel may be a `tri.pad` that puts a border of zeros around the result.
 
-    `quantized` says which quantised numbers an op takes: "none", since it computes with numbers;
-    "one scale", since it moves elements to places where another scale may hold; or "any", since it
-    has `infer` tell what becomes of the axis of scales.
+    `quantized` is the kind of quantised operands that an op accepts: "none", since it computes with
+    numbers; "one scale", since it moves elements across the axis of scales; or "any", since its
+    `infer` returns the scales of the result.
     """
 
     dialect: ClassVar[Dialect]
@@ -109,12 +108,12 @@ class Op:
 
     @staticmethod
     def plain_type(type_: ir.Type) -> Any:
-        """Return what `infer` gets for a value of an MLIR type: in most dialects a `Tensor`."""
+        """Return the argument of `infer` for an MLIR type: in most dialects a `Tensor`."""
         return tensor_of(type_)
 
     @staticmethod
     def mlir_type(plain: Any) -> ir.Type:
-        """Return the MLIR type of what `infer` returns, in the current context."""
+        """Return the MLIR type of a result of `infer`, in the current context."""
         return type_of(plain)
 
     def reference(self, *operands: Any, **named: Any) -> Any:
@@ -123,7 +122,7 @@ class Op:
     def evaluate(self, groups: Sequence[Any]) -> Any:
         """Compute the results from the arrays of each operand field: for most ops, `reference`.
 
-        Ops that mean what other IR says, which they name, find it here.
+        Ops whose meaning is other IR, such as a kernel that they name, run that IR here.
         """
         return self.without_operation().reference(*groups)
 
@@ -235,7 +234,7 @@ class Op:
         return cls(operation)
 
     def verify_regions(self) -> None:
-        """Raise Invalid for what is wrong with ops inside together; each of them is well formed."""
+        """Raise Invalid unless the nested ops, each of them valid, are valid together."""
 
     def verify(self) -> None:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
@@ -315,7 +314,7 @@ def _flat(groups: Sequence[Any]) -> list[Any]:
 
 
 def _needs_segments(groups: Sequence[FieldSpec]) -> bool:
-    """Say whether operand counts alone cannot tell the fields apart."""
+    """Report whether the number of operands alone does not tell the operands of each field."""
     return sum(group.arity != "one" for group in groups) > 1
 
 

@@ -1,6 +1,6 @@
 """Elementwise ops of tiles: constants, functions of one and two numbers, choice, casts.
 
-Each function has a name, and is what numpy computes, in the type of its operands. Integers wrap
+Each function has a name and numpy's semantics, in the type of its operands. Integers wrap
 around.
 """
 
@@ -135,7 +135,7 @@ class Binary(TileOp):
 
 
 class Where(TileOp):
-    """Choose each element from `a` where `condition` holds, else from `b`."""
+    """Select each element from `a` where `condition` is true, else from `b`."""
 
     condition: Operand
     a: Operand
@@ -155,8 +155,8 @@ class Where(TileOp):
 class Cast(TileOp):
     """Convert elements to another type: floats to integers toward zero, to floats to the nearest.
 
-    Floats that an integer type cannot hold give any number; integers keep their low bits. To i1, it
-    says whether a number is not 0.
+    Floats that an integer type cannot represent give any number; integers keep their low bits. To
+    i1, the result is whether a number is not 0.
     """
 
     x: Operand

@@ -45,8 +45,8 @@ class Store(MemoryOp):
     """Store a tile at some indices, as `load` has them; elements out of bounds are left out.
 
     The value broadcasts to the indices. Where two elements go to one place, either stays. With
-    `accumulate` each is added to what is there; programs may do so at the same time, and the order
-    of the additions is open.
+    `accumulate` each is added to the element in memory; programs may do so at the same time,
+    and the order of the additions is open.
     """
 
     value: Operand
@@ -137,7 +137,7 @@ class View(MemoryOp):
 def _index_shape(
     memory: Memory, indices: Sequence[Memory | Tile], checked: tuple[int, ...]
 ) -> tuple[int | str, ...]:
-    """Return the shape of what indices select."""
+    """Return the shape of the elements that indices select."""
     if len(indices) != len(memory.shape):
         raise Invalid(f"has {len(indices)} indices for {len(memory.shape)} dimensions")
     for dim in checked:
@@ -160,7 +160,7 @@ def _check_block(memory: Memory, offsets: Sequence[Memory | Tile], sizes: int) -
 
 
 def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Memory]:
-    """Return what is stored and where to; raise Invalid when it cannot be stored there."""
+    """Return the stored tile and its memory; raise Invalid where they do not fit."""
     tile, target = need_tile("operand 0", value), need_memory("operand 1", memory)
     if tile.dtype != target.dtype:
         raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
@@ -170,7 +170,7 @@ def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Mem
 
 
 def _holds(dtype: str, number: float) -> bool:
-    """Say whether an element type has a number, or one near it."""
+    """Report whether an element type can represent a number, or one near it."""
     if is_float(dtype):
         return True
     if dtype == "i1":

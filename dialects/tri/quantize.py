@@ -1,4 +1,4 @@
-"""Quantised numbers: from floats and back, as the integers that hold them, and to other scales."""
+"""Conversions of quantised numbers: from and to floats, storage integers, and other scales."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .numeric import need_one_of
 class Quantize(TriOp):
     """Round `x / scale` to the nearest integer, halves to even; add the zero point, and saturate.
 
-    `to` is a quantised type; `x` has the type that it stands for. All is computed in f32, of f64 in
+    `to` is a quantised type; `x` has its expressed type. All is computed in f32, of f64 in
     f64. Source: ONNX `QuantizeLinear`.
     """
 
@@ -44,10 +44,10 @@ class Quantize(TriOp):
 
 
 class Dequantize(TriOp):
-    """Return the numbers that integers stand for: `(x - zero point) * scale`.
+    """Return the numbers that integers represent: `(x - zero point) * scale`.
 
     `of` is the type of `x`. The difference is exact, the product is rounded once to the type that
-    the numbers stand for. Source: ONNX `DequantizeLinear`.
+    the numbers represent. Source: ONNX `DequantizeLinear`.
     """
 
     x: Operand
@@ -72,7 +72,7 @@ class Dequantize(TriOp):
 
 
 class StorageCast(TriOp):
-    """Read integers as the quantised numbers that they hold, or the other way round.
+    """Read storage integers as quantised numbers, or quantised numbers as storage integers.
 
     One of the types is quantised, the other is the type of its storage. Source: MLIR `quant.scast`.
     """
@@ -104,10 +104,11 @@ class Requantize(TriOp):
 
     y = clamp(round(x * multiplier / 2^shift) + zero_point, low, high)
 
-    `x` is i32, `to` an integer type that holds low and high. There is one multiplier and one shift,
-    or one of each for each index of `axis`. Multipliers have up to 31 bits, shifts are 0 to 62; the
-    product has 64 bits. `rounding` says where halves go: "half_away" from zero, "half_even" to the
-    even neighbour, "half_up" to the greater. Source: gemmlowp; Jacob et al., 2018.
+    `x` is i32, `to` an integer type with `low` and `high` in its range. There is one multiplier and
+    one shift, or one of each for each index of `axis`. Multipliers have up to 31 bits, shifts are 0
+    to 62; the product has 64 bits. `rounding` is the direction of halves: "half_away" from zero,
+    "half_even" to the even neighbour, "half_up" to the greater.
+    Source: gemmlowp; Jacob et al., 2018.
     """
 
     x: Operand

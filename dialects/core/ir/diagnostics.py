@@ -11,7 +11,7 @@ def severity(each: ir.DiagnosticInfo) -> str:
 
 
 def compile_error(error: ir.MLIRError) -> CompileError:
-    """Turn what the bindings raise into a CompileError with the same places and words.
+    """Convert an error of the bindings to a CompileError with the same locations and messages.
 
     A note keeps its own place at its beginning: `model.mlir:3:8: prior use here`.
     """

@@ -1,4 +1,4 @@
-"""Files of IR, which anyone may have written: text, or bytecode of MLIR."""
+"""Files of IR from untrusted sources: text, or bytecode of MLIR."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ def text_of_ir(data: bytes, file: str, models: Sequence[str] = ()) -> str:
     """Return the IR in a file as text that MLIR's parser can be given.
 
     `models` are the suffixes of files that the caller reads as models, for the error.
-    Raises CompileError for what is neither text nor bytecode, and for what MLIR would crash on.
+    Raises CompileError for a file that is neither text nor bytecode, or that would crash MLIR.
     """
     if data.startswith(MAGIC):
         return read_bytecode(data, file)

@@ -9,7 +9,7 @@ from ..errors import Unsupported
 from ..tensor import Array
 
 ROUNDINGS = ("half_away", "half_even", "half_up")
-"""Where a number in the middle of two integers goes: from zero, to the even one, or up."""
+"""The direction of a number halfway between two integers: from zero, to the even one, or up."""
 
 MOST_BITS = 31
 MOST_SHIFT = 62

@@ -1,7 +1,7 @@
 """The integer arithmetic of accelerators: windows of images, sums of products, requantisation.
 
-Images are [rows, columns, channels]. What ops of the dialect `dla` mean and what packets compute is
-said here, once. No MLIR.
+Images are [rows, columns, channels]. Ops of the dialect `dla` and packets of accelerators
+compute with these functions. No MLIR.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class Factor:
 
 
 class WindowFields(Protocol):
-    """Have the fields that say how a kernel moves."""
+    """The fields that describe how a kernel moves."""
 
     @property
     def out_rows(self) -> int: ...
@@ -68,7 +68,7 @@ class WindowFields(Protocol):
 
 @dataclass(frozen=True)
 class Window:
-    """Say how a kernel moves over rows and columns; each pair is of rows and of columns."""
+    """Describe how a kernel moves over rows and columns; each pair is of rows and of columns."""
 
     out: tuple[int, int]
     kernel: tuple[int, int]
@@ -89,11 +89,11 @@ class Window:
 
     @property
     def taps(self) -> int:
-        """Return how many positions the kernel has."""
+        """Count the positions of the kernel."""
         return self.kernel[0] * self.kernel[1]
 
     def misses(self, sizes: Sequence[int]) -> bool:
-        """Say whether any position of the kernel has nothing of an image of rows and columns."""
+        """Report whether any position of the kernel has no element of an image of these sizes."""
         return any(self._misses(axis, sizes[axis]) for axis in (0, 1))
 
     def _misses(self, axis: int, size: int) -> bool:
@@ -109,7 +109,7 @@ class Window:
         return False
 
     def values(self, x: Values, outside: int) -> Iterator[tuple[Values, npt.NDArray[np.bool_]]]:
-        """Yield for each tap the values that it meets, and which of them are in the image."""
+        """Yield for each tap the values that it reads, and which of them are in the image."""
         for row in range(self.kernel[0]):
             rows, in_rows = self._positions(0, row, x.shape[0])
             for column in range(self.kernel[1]):
@@ -146,13 +146,13 @@ def depthwise_sums(x: Values, weights: Values, window: Window, outside: int) -> 
 
 
 def require_i32(sums: Integers) -> None:
-    """Refuse sums that wrap around an accumulator of 32 bits."""
+    """Raise Invalid for sums that overflow an accumulator of 32 bits."""
     if sums.size and (sums.min() < _I32.min or sums.max() > _I32.max):
         raise Invalid(f"sums reach {sums.min()} to {sums.max()}, beyond 32 bits")
 
 
 def require_scale(multiplier: Integers, shift: Integers, bits: int) -> None:
-    """Refuse multipliers and shifts that hardware does not have."""
+    """Raise Invalid for multipliers and shifts that hardware does not have."""
     if multiplier.min() < 0 or multiplier.max() >= 1 << bits:
         raise Invalid(f"multiplier of more than {bits} bits")
     if shift.min() < 0 or shift.max() > MOST_SHIFT:
@@ -174,7 +174,7 @@ def finish(x: Integers, zero: int, low: int, high: int) -> Values:
 def pooled(
     x: Values, window: Window, mode: str, divisor: str, zero: int, factor: Factor
 ) -> Integers:
-    """Take the greatest value or the average of each window, of what is in the image.
+    """Take the maximum or the average of each window, over its elements in the image.
 
     The greatest value is multiplied and shifted without its zero point, and so is the sum where
     `divisor` is "none"; where it is "inside", the sum is divided, exactly and once, by the number

@@ -13,7 +13,7 @@ from ..numeric import need_float, softmax_rows
 
 
 class MultiheadAttention(TriOp):
-    """Project queries, keys and values, attend with each head, and project what they make.
+    """Project queries, keys and values, attend with each head, and project the joined heads.
 
     `q` is [batch, L, E], `k` is [batch, S, …], `v` is [batch, S, …], or with the first two axes
     exchanged unless `batch_first`; `w` is one matrix of 3 * E rows, for queries, keys and values,

@@ -1,4 +1,4 @@
-"""Bases of the ops that compute each element from the elements at the same place; Where and casts.
+"""Bases of elementwise ops; selection and casts.
 
 The other ops are in `unary`, `activation`, `binary` and `compare`, by theme.
 """
@@ -59,7 +59,7 @@ class BoolBinary(Binary, abstract=True):
 
 
 class Where(TriOp):
-    """Take `a` where the condition holds and `b` elsewhere; all three broadcast."""
+    """Select `a` where the condition is true and `b` elsewhere; all three broadcast."""
 
     condition: Operand
     a: Operand

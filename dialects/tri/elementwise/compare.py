@@ -16,7 +16,7 @@ class Comparison(Binary, abstract=True):
 
 
 class Equal(Binary):
-    """Say whether a == b; of numbers or of bools."""
+    """Report whether a == b; of numbers or of bools."""
 
     def infer(self, a: Tensor, b: Tensor) -> Tensor:
         same_dtype(a, b)
@@ -27,49 +27,49 @@ class Equal(Binary):
 
 
 class Less(Comparison):
-    """Say whether a < b."""
+    """Report whether a < b."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.less(a, b)
 
 
 class Greater(Comparison):
-    """Say whether a > b."""
+    """Report whether a > b."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.greater(a, b)
 
 
 class LessEqual(Comparison):
-    """Say whether a <= b."""
+    """Report whether a <= b."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.less_equal(a, b)
 
 
 class GreaterEqual(Comparison):
-    """Say whether a >= b."""
+    """Report whether a >= b."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.greater_equal(a, b)
 
 
 class And(BoolBinary):
-    """Say whether both hold."""
+    """Compute the logical and."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.logical_and(a, b)
 
 
 class Or(BoolBinary):
-    """Say whether either holds."""
+    """Compute the logical or."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.logical_or(a, b)
 
 
 class Xor(BoolBinary):
-    """Say whether exactly one holds."""
+    """Compute the exclusive or."""
 
     def reference(self, a: Array, b: Array) -> Array:
         return np.logical_xor(a, b)

@@ -12,7 +12,7 @@ class Expression(TriOp):
     """Compute an expression of the operands, such as `add(mul(@0,2),@1)`: `@1` is the second.
 
     Element types and shapes follow torch: operands broadcast, and have the type that they are
-    promoted to; what is computed of numbers alone makes a tensor of no axes, a list one of one
+    promoted to; a result of numbers alone is a tensor of no axes, a list is one of one
     axis. `dialects/expression/functions.py` has the functions. Complex numbers are refused.
     """
 

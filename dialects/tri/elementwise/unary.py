@@ -221,7 +221,7 @@ class BitwiseNot(Unary):
 
 
 class IsNan(Unary):
-    """Say of each float whether it is NaN."""
+    """Report whether each float is NaN."""
 
     def infer(self, x: Tensor) -> Tensor:
         return Tensor(need_float(x).shape, "i1")
@@ -231,7 +231,7 @@ class IsNan(Unary):
 
 
 class IsInf(Unary):
-    """Say of each float whether it is an infinity of a sign that is asked for."""
+    """Report whether each float is an infinity of a selected sign."""
 
     detect_negative: bool = True
     detect_positive: bool = True

@@ -34,7 +34,7 @@ class Conv(TriOp):
 
     @property
     def is_depthwise(self) -> bool:
-        """Say whether each channel has one kernel of its own: no output sums over channels."""
+        """Report whether each channel has its own kernel, so that no output sums over channels."""
         outputs, channels, *_ = tensor_of(self.w.type).shape
         return channels == 1 and outputs == self.group
 

@@ -1,4 +1,4 @@
-"""Where samples of a resized axis lie and how much each element counts: plain arithmetic.
+"""Sample positions on a resized axis, and interpolation weights: plain arithmetic.
 
 Source: ONNX `Resize` since 10, which joins the conventions of PyTorch, TensorFlow and others.
 """
@@ -57,7 +57,7 @@ class Axis:
         return min(self.scale, 1.0) if kernel.antialias else 1.0
 
     def coordinates(self, transform: str) -> Array:
-        """Return where each new element lies between the old ones."""
+        """Return the position of each new element between the old ones."""
         at = np.arange(self.new_size, dtype=np.float64)
         last = self.size - 1
         match transform:

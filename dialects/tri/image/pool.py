@@ -94,7 +94,7 @@ class MaxPoolIndices(Pool):
 class AveragePool(Pool):
     """Take the mean of each window, over the elements of `x` in it or over all of them.
 
-    With `count_include_pad`, padding counts as zeros; what hangs over the end of the padding in
+    With `count_include_pad`, padding counts as zeros; the part of a window beyond the padding in
     `ceil_mode` never counts. Half types are summed in f32. Source: ONNX `AveragePool`.
     """
 
@@ -125,12 +125,12 @@ class LpPool(Pool):
 
 
 def _total(taps: Iterable[Array]) -> Array:
-    """Sum what each window sees, tap by tap."""
+    """Sum the elements of each window, tap by tap."""
     return functools.reduce(np.add, taps)
 
 
 def _lowest(x: Array) -> float:
-    """Return the value that no element of `x` is below: what padding holds for a maximum."""
+    """Return the least value of the element type of `x`, with which a maximum is padded."""
     if is_float(dtype_of(x.dtype)):
         return -np.inf
     return 0 if x.dtype == np.bool_ else int(np.iinfo(x.dtype).min)

@@ -88,7 +88,7 @@ class GridSample(TriOp):
     `x` is [N, C, spatial…], `grid` is [N, points…, axes], `y` is [N, C, points…]. A point has one
     coordinate for each spatial axis, the last axis first; -1 and 1 are the ends of the axis: the
     centres of its first and last elements with `align_corners`, their outer edges otherwise.
-    `padding_mode` says what is beyond the ends: zeros, the border, or a reflection.
+    `padding_mode` defines the elements beyond the ends: zeros, the border, or a reflection.
     Source: ONNX `GridSample`; Jaderberg et al., "Spatial Transformer Networks", 2015.
     """
 
@@ -152,7 +152,7 @@ def _taps(point: Array, size: int, mode: str, padding_mode: str, align_corners: 
 
 
 def _inside(at: Array, low: float, high: float, size: int, padding_mode: str) -> Array:
-    """Bring coordinates into the axis as the padding mode says."""
+    """Move coordinates into the axis by the padding mode."""
     if padding_mode == "zeros":
         return at
     if padding_mode == "reflection":

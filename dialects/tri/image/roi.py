@@ -18,7 +18,7 @@ class RoiAlign(TriOp):
 
     `x` is [N, C, H, W], `rois` is [R, 4] with x1, y1, x2, y2 in units of 1 / `spatial_scale`,
     `batch_indices` is [R], `y` is [R, C, height, width]. A cell has `sampling_ratio` samples along
-    each axis, or as many as it has elements when that is 0; `half_pixel` says that element i
+    each axis, or as many as it has elements when that is 0; with `half_pixel`, element i
     covers [i, i + 1]. Mode `max` takes the greatest of all weighted neighbours of all samples, as
     ONNX does. Source: ONNX `RoiAlign`; He et al., "Mask R-CNN", 2017.
     """

@@ -23,7 +23,7 @@ def _inside(index: Array, weight: Array, size: int) -> Tap:
 
 
 def sample(image: Array, taps: Sequence[Sequence[Tap]]) -> Array:
-    """Sum up what points see of an image [C, spatial…]: the taps of each axis, multiplied."""
+    """Interpolate an image [C, spatial…] at points: sum the products of the taps of each axis."""
     y = np.zeros((image.shape[0], *taps[0][0][0].shape), image.dtype)
     for corner in product(*taps):
         places = tuple(index for index, _ in corner)

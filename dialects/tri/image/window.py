@@ -43,7 +43,7 @@ class Window:
         return tuple((taps - 1) * dilation + 1 for taps, dilation in pairs)
 
     def check(self) -> None:
-        """Raise Invalid unless all tuples fit the rank and hold sizes that make sense."""
+        """Raise Invalid unless all tuples fit the rank and their sizes are in range."""
         counts = {"strides": self.rank, "dilations": self.rank, "pads": 2 * self.rank}
         for name, count in counts.items():
             if len(getattr(self, name)) != count:
@@ -72,7 +72,7 @@ class Window:
         return steps + 1 + hangs_over
 
     def reaching(self, sizes: Shape) -> Shape:
-        """Return pads that also cover what hangs over the end of an input."""
+        """Return pads that also cover the last windows of `ceil_mode`, beyond the input."""
         ends = [
             max(end, (windows - 1) * stride + extent - begin - size)
             for size, windows, stride, extent, begin, end in zip(
@@ -123,7 +123,7 @@ class Window:
         return np.pad(padded, missing, constant_values=overhang)
 
     def slide(self, x: Array, value: float, overhang: float | None = None) -> Iterator[Array]:
-        """Yield, for each tap of the kernel in order, what all windows of `x` see by it.
+        """Yield, for each tap of the kernel in order, the element of `x` that each window reads.
 
         They see `value` in padding, and `overhang` beyond it: `value` too when that is None.
         """

@@ -1,4 +1,4 @@
-"""Index equations such as `bij,bjk->bik`: what `tri.einsum` and its lowerings read."""
+"""Index equations such as `bij,bjk->bik`, for `tri.einsum` and its lowerings."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ class Equation:
     def parse(text: str) -> "Equation":
         """Read an equation; without an arrow, the output has the letters that occur once, sorted.
 
-        Raises Invalid for what is no equation, and for an output letter that no input has.
+        Raises Invalid for a text that is no equation, and for an output letter that no input has.
         """
         left, arrow, output = text.replace(" ", "").partition("->")
         inputs = tuple(left.split(","))

@@ -14,8 +14,8 @@ class Dft(TriOp):
     """Transform a signal along `axis`; the last axis has the real and the imaginary part.
 
     The signal is cut or filled with zeros to `length`; a last axis of 1 means real. `onesided`
-    leaves out what follows by symmetry: forward, the second half of the spectrum of a real signal;
-    inverse, where `x` is such a half, the imaginary part. Source: ONNX `DFT`.
+    leaves out the elements that follow by symmetry: forward, the second half of the spectrum of a
+    real signal; inverse, where `x` is such a half, the imaginary part. Source: ONNX `DFT`.
     """
 
     x: Operand

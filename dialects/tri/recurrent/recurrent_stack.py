@@ -1,4 +1,4 @@
-"""Recurrent layers one upon the other: each walks the sequence that the one below has made."""
+"""Stacks of recurrent layers: each layer reads the output sequence of the layer below."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,7 @@ class RecurrentStack(TriOp):
     (a GRU scales the product of its state: `linear_before_reset`); biases and projections may be
     absent. `states` are the first states, [layers * directions, batch, size], or none: one, two of
     an LSTM. `cell` is "lstm", "gru", or the activation of a plain layer, "tanh" or "relu".
-    `ys` are what the last layer makes, with its directions side by side, and all last states.
+    `ys` are the output of the last layer, with its directions concatenated, and all last states.
     Half types are computed in f32. Source: torch `nn.LSTM`, `nn.GRU`, `nn.RNN`.
     """
 

@@ -85,7 +85,7 @@ class ReduceMean(Reduction):
 
 
 class ReduceMax(Reduction):
-    """Compute the greatest element, NaN if any is NaN; of bools, whether any holds.
+    """Compute the greatest element, NaN if any is NaN; of bools, whether any is true.
 
     Of nothing: -inf, the least integer, or false.
     """
@@ -99,7 +99,7 @@ class ReduceMax(Reduction):
 
 
 class ReduceMin(Reduction):
-    """Compute the least element, NaN if any is NaN; of bools, whether all hold.
+    """Compute the least element, NaN if any is NaN; of bools, whether all are true.
 
     Of nothing: inf, the greatest integer, or true.
     """

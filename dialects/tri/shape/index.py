@@ -100,8 +100,8 @@ class GatherNd(TriOp):
 class ScatterElements(TriOp):
     """Copy `x` and write each update at its own place, but with the index along the axis.
 
-    Where several updates meet, `reduction` combines them with what is there; with "none" the last
-    one in row-major order wins.
+    Where several updates meet, `reduction` combines them with the element of `x`; with "none" the
+    last one in row-major order wins.
     """
 
     x: Operand
@@ -123,8 +123,8 @@ class ScatterElements(TriOp):
 class ScatterNd(TriOp):
     """Copy `x` and write slices at the index tuples in the last axis of `indices`.
 
-    Where several updates meet, `reduction` combines them with what is there; with "none" the last
-    one in row-major order wins.
+    Where several updates meet, `reduction` combines them with the element of `x`; with "none" the
+    last one in row-major order wins.
     """
 
     x: Operand

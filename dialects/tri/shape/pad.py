@@ -20,7 +20,7 @@ class Pad(TriOp):
 
     What is added: `value`; or the elements mirrored at the border ("reflect"), the border itself
     ("edge"), or the other side ("wrap"), of what the cuts leave over. Of quantised numbers,
-    `value` is the integer that stands for zero.
+    `value` is the integer that represents zero.
     """
 
     x: Operand
@@ -31,7 +31,7 @@ class Pad(TriOp):
 
     @property
     def is_border(self) -> bool:
-        """Say whether zeros are put around `x`, and nothing else is done."""
+        """Report whether the op only adds zeros around `x`."""
         return self.mode == "constant" and self.value == 0 and min(self.pads, default=0) >= 0
 
     quantized = "one scale"

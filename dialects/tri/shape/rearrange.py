@@ -99,7 +99,7 @@ class SpaceToDepth(TriOp):
 
 
 class ChannelShuffle(TriOp):
-    """Deal channels, which stand in `groups`, out in turn: one of each group, then the next.
+    """Interleave the channels of `groups`: the first channel of each group, then the second ones.
 
     `x` is [N, C, …]. Source: torch `nn.ChannelShuffle`; Zhang et al., "ShuffleNet", 2018.
     """
