@@ -16,7 +16,7 @@ from numpy.lib import format as npy
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.files import replaced_file, write_file
-from ..dialects.core.ir_parser import parse_ir
+from ..dialects.core.ir.parser import parse_ir
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module, functions, operations, ops
 from ..dialects.core.op import view

@@ -7,14 +7,14 @@ import numpy as np
 from .. import dialects
 from ..dialects import tri
 from ..dialects.core.attributes import from_attribute, order_of
-from ..dialects.core.bytecode import read_bytecode
-from ..dialects.core.diagnostics import compile_error
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.ir.bytecode import read_bytecode
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
-from ..passes.pipeline import import_all
 from ..passes.rewriting import uses
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
 from ..runtime.dla.part import DlaPart
@@ -47,7 +47,7 @@ def packaged_module(package: Package) -> Module:
         )
     if BYTECODE not in package.entries:
         raise CompileError("the package holds no IR to compile again")
-    import_all(dialects)
+    import_all(dialects.__name__)
     targets = choose_targets(targets_of(package.manifest))
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)
     try:

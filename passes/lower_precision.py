@@ -152,7 +152,7 @@ class _Lowering:
         """Say why an op does not work on half precision, or None when all its results do."""
         groups = [self._types(group, unconverted) for group in op.operand_groups()]
         try:
-            inferred = op.infer(*groups, **op.attributes)
+            inferred = op.without_operation().infer(*groups)
         except Invalid as error:
             return str(error)
         types = cast("tuple[Tensor, ...]", inferred if isinstance(inferred, tuple) else (inferred,))

@@ -13,12 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import groupby
-from pkgutil import iter_modules
-from types import ModuleType
 
 from ..dialects.core.attributes import types_read_once
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.verification import verify
@@ -164,12 +162,6 @@ class Pipeline:
                         _observed(batch, scope, hooks, verify_each)
                         if verify_each:
                             _verify(batch, scope, hooks, allow_unregistered)
-
-
-def import_all(package: ModuleType) -> None:
-    """Import every module of a package, for what they register."""
-    for found in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{found.name}")
 
 
 # -- text -----------------------------------------------------------------------------------------

@@ -15,7 +15,8 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Tensor
 from ..dialects.cpu.vnni import PRODUCTS
-from ..dialects.tri.equation import Equation
+from ..dialects.cpu.winograd import TAPS
+from ..dialects.tri.linear_algebra.equation import Equation
 
 Count = Callable[[Any], int]
 
@@ -80,12 +81,12 @@ def _lane_conv(op: cpu.LaneConv) -> int:
 
 def _blocked_winograd_conv(op: cpu.BlockedWinogradConv) -> int:
     u, y = _tensors((op.u, op.y))
-    return 2 * y.size * u.shape[2] * cpu.TAPS**2
+    return 2 * y.size * u.shape[2] * TAPS**2
 
 
 def _winograd_conv(op: cpu.WinogradConv) -> int:
     x, y = _tensors((op.x, op.y))
-    return 2 * y.size * x.shape[1] * cpu.TAPS**2
+    return 2 * y.size * x.shape[1] * TAPS**2
 
 
 def _mat_mul(op: Any) -> int:

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from ..dialects.core.diagnostics import severity
 from ..dialects.core.errors import CompileError
+from ..dialects.core.ir.diagnostics import severity
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from .source import Source

@@ -1,4 +1,4 @@
-"""Check and convert the arguments of public functions: what a value is, what it must be.
+"""Check and convert the arguments of public functions.
 
 A check takes a value and returns it converted, or raises Invalid with what it must be. `checked`
 adds the name of the argument and the value.

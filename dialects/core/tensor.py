@@ -17,7 +17,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class DType:
-    """Describe an element type: its MLIR spelling, its numpy name, and what it can hold."""
+    """Describe an element type: its MLIR spelling, its numpy name, its kind and width."""
 
     name: str
     numpy: str
@@ -26,7 +26,7 @@ class DType:
 
 
 class _Table(dict[str, DType]):
-    """Answer for quantised types, too, which are too many to be listed: by their storage."""
+    """Also look up quantised types, which are too many to be listed, by their storage."""
 
     def __missing__(self, name: str) -> DType:
         if not is_quantized(name):
@@ -58,7 +58,7 @@ _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 @dataclass(frozen=True)
 class Tensor:
-    """Hold the type of a tensor value: a static shape and the MLIR spelling of its element type."""
+    """The type of a tensor value: a static shape and the MLIR spelling of its element type."""
 
     shape: Shape
     dtype: str

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS
+from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS
 from ..core.op import Dialect, Op
 from ..core.tensor import Array, Shape, Tensor
 

@@ -134,8 +134,7 @@ class End(Op, dialect=DLA):
 
     terminator = True
 
-    @staticmethod
-    def infer() -> tuple[()]:
+    def infer(self) -> tuple[()]:
         return ()
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.integers import (
+from ..core.numerics.integers import (
     Factor,
     combined,
     finish,

@@ -7,8 +7,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.fixed_point import MOST_BITS, multiply_shift
-from ..core.integers import (
+from ..core.numerics.fixed_point import MOST_BITS, multiply_shift
+from ..core.numerics.integers import (
     Factor,
     Window,
     dense_sums,

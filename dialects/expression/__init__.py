@@ -1,6 +1,6 @@
 """The elementwise expressions of PNNX, `add(mul(@0,2),@1)`: text, tree, types and values; no MLIR.
 
-`tokens` and `tree` read and print them, `promotion` and `inference` say what types they have, by
+`tokens` and `tree` read and print them, `promotion` and `inference` infer their types, by
 the rules of torch, `arithmetic` and `evaluation` compute them.
 """
 

@@ -69,6 +69,5 @@ class Yield(TriOp):
     terminator = True
     quantized = "any"
 
-    @staticmethod
-    def infer(outputs: Sequence[object]) -> tuple[()]:
+    def infer(self, outputs: Sequence[object]) -> tuple[()]:
         return ()

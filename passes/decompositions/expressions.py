@@ -9,7 +9,7 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.precision import accumulator
+from ...dialects.core.numerics.precision import accumulator
 from ...dialects.core.tensor import Tensor, is_float, numpy_dtype
 from ...dialects.expression import (
     SIZE,

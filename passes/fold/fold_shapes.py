@@ -213,7 +213,7 @@ def _accepts(op: Op, index: int, value: ir.Value) -> bool:
     given = [tensor_of(operand.type) for operand in op.operation.operands]
     given[index] = tensor_of(value.type)
     try:
-        inferred = op.infer(*_regrouped(op, given), **op.attributes)
+        inferred = op.infer(*_regrouped(op, given))
     except Invalid:
         return False
     return inferred == tensor_of(op.results[0].type)

@@ -55,7 +55,7 @@ class _GatherInOrder(Pattern):
         if x.size != y.size or x.size > MOST_PLACES:
             raise NoMatch(f"takes {y.size} of {x.size} elements")
         places = np.arange(x.size).reshape(x.shape)
-        taken = op.reference(places, rewriter.constant(op.indices), **op.attributes)
+        taken = op.reference(places, rewriter.constant(op.indices))
         if not np.array_equal(np.ravel(taken), places.ravel()):
             raise NoMatch("takes elements in another order, or some of them twice")
         with rewriter.before(op):

@@ -13,7 +13,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array, Shape
-from ...dialects.tri.window import Window
+from ...dialects.tri.image.window import Window
 from ..building import add, mul, transpose
 from ..constants import hint
 from ..core import Pass

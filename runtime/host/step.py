@@ -26,28 +26,34 @@ Reference = Callable[..., Any]
 
 
 class HostOp(Protocol):
-    """Compute an op in numpy: operands by position, attributes by name."""
+    """Compute an op in numpy."""
 
     @property
     def reference(self) -> Reference:
-        """Return the function that computes the op."""
+        """Return the function that computes the results from the operands."""
         ...
 
 
-# The ops of a dialect by full name, `tri.topk`.
-Ops = Mapping[str, HostOp]
+# The ops of a dialect by full name, `tri.topk`: each is called with the attributes by name.
+Ops = Mapping[str, Callable[..., HostOp]]
 
 
-def find_reference(op: str, nodes: tuple[str, ...], dialects: Mapping[str, Ops]) -> Reference:
-    """Return the kernel of `op`, from `dialects` or else from the installed dialect."""
-    dialect = op.partition(".")[0]
+def find_reference(step: "HostStep", dialects: Mapping[str, Ops]) -> Reference:
+    """Return the kernel of a step's op, from `dialects` or else from the installed dialect.
+
+    Raises RunError where the dialect, the op, or one of its attributes is missing.
+    """
+    dialect = step.op.partition(".")[0]
     try:
         ops = dialects[dialect] if dialect in dialects else _installed(dialect)
     except ModuleNotFoundError as error:
-        raise _missing(op, nodes, f"module '{error.name}' is not installed") from None
-    if op not in ops:
-        raise _missing(op, nodes, f"dialect '{dialect}' has no such op")
-    return ops[op].reference
+        raise _missing(step, f"module '{error.name}' is not installed") from None
+    if step.op not in ops:
+        raise _missing(step, f"dialect '{dialect}' has no such op")
+    try:
+        return ops[step.op](**step.attributes).reference
+    except TypeError as error:
+        raise _missing(step, str(error)) from None
 
 
 def _installed(dialect: str) -> Ops:
@@ -55,9 +61,9 @@ def _installed(dialect: str) -> Ops:
     return cast("Ops", getattr(module, "OPS", {}))
 
 
-def _missing(op: str, nodes: tuple[str, ...], reason: str) -> RunError:
+def _missing(step: "HostStep", reason: str) -> RunError:
     return RunError(
-        f"nodes {', '.join(nodes) or '(none)'} need '{op}' on the host, but {reason}: "
+        f"nodes {', '.join(step.nodes) or '(none)'} need '{step.op}' on the host, but {reason}: "
         "install what compiled the package"
     )
 
@@ -89,7 +95,7 @@ class HostStep(Step):
         super().check(contents, where)
 
     def load(self, loader: Loader) -> Bind:
-        reference = find_reference(self.op, self.nodes, loader.options.get("dialects", {}))
+        reference = find_reference(self, loader.options.get("dialects", {}))
         return lambda state: partial(_run, self, reference, state.bases)
 
     def operation(self, contents: Contents) -> str:
@@ -106,7 +112,7 @@ def _run(step: "HostStep", reference: Reference, bases: Bases) -> None:
         if operand is not None:
             operand.flags.writeable = False
     try:
-        values = reference(*_grouped(operands, step.groups), **step.attributes)
+        values = reference(*_grouped(operands, step.groups))
     except Exception as error:
         error.add_note(f"in host step '{step.op}' of {', '.join(step.nodes)}")
         raise

@@ -8,8 +8,8 @@ with the next parameters.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from ...dialects.core.diagnostics import compile_error
 from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.ir.diagnostics import compile_error
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...passes.core import Pass

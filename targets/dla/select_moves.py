@@ -7,7 +7,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import Array, Shape, normalize_axis
 from ...dialects.dla.vector import RESIZE_BITS
-from ...dialects.tri.interpolation import Axis
+from ...dialects.tri.image.interpolation import Axis
 from ...passes.building import reshape
 from ...passes.rewriting import NoMatch
 from .images import elements_from, image_of, is_made_here, rows_shape, tensor_from

@@ -8,7 +8,7 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import numpy_dtype
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 from ..core.values import constant, tensor
 from .movement import Ints, reshape
 from .promotion import as_type

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ....dialects.core.errors import CompileError, Diagnostic
-from ....dialects.core.fixed_point import MOST_BITS, ROUNDINGS
+from ....dialects.core.numerics.fixed_point import MOST_BITS, ROUNDINGS
 from .description import ENGINE_KINDS, HEADER, RESERVED, Description, Engine, Memory
 from .toml_packets import Known, PacketReader
 from .toml_tables import Table, Tables

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....dialects.core.errors import Invalid
-from ....dialects.core.fixed_point import multiply_shift
-from ....dialects.core.integers import (
+from ....dialects.core.numerics.fixed_point import multiply_shift
+from ....dialects.core.numerics.integers import (
     Integers,
     Values,
     dense_sums,

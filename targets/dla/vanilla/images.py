@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.core.integers import Values, Window
+from ....dialects.core.numerics.integers import Values, Window
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.machine import Machine

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
+from ....dialects.core.numerics.integers import Factor, combined, finish, looked_up, pooled, resized
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.machine import Machine

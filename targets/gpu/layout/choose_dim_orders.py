@@ -8,7 +8,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, functions, ops
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Tensor
-from ....dialects.tri.pool import Pool
+from ....dialects.tri.image.pool import Pool
 from ....passes.core import Pass
 from ....runtime.gpu.array import SPACE
 from ...memories import VIEWS, memory_of, viewed_order

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.tensor import Array, numpy_dtype
-from ....dialects.tri.interpolation import Axis, Kernel
+from ....dialects.tri.image.interpolation import Axis, Kernel
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert

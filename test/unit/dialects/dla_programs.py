@@ -8,7 +8,7 @@ import numpy as np
 from trivium.dialects import dla
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
-from trivium.dialects.core.tensor import Array
+from trivium.dialects.core.tensor import Array, Tensor
 from trivium.dialects.dla.types import TOKEN, Buffer, buffer_type
 
 ENGINES = {dla.Load: "load", dla.LoadWeights: "load", dla.Store: "store", dla.ConvTile: "mac"}
@@ -114,7 +114,7 @@ def outputs(module: Module, inputs: Sequence[Array], seed: int | None = None) ->
     """Run the program on whole buffers, and return all of its outputs, padding included."""
     program = program_of(module)
     results = [
-        dla.Tensor(buffer.shape, "i8")
+        Tensor(buffer.shape, "i8")
         for _, buffer in program.arguments
         if buffer.space == "dram.outputs"
     ]

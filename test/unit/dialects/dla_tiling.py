@@ -9,7 +9,7 @@ import dla_numbers
 import numpy as np
 from dla_programs import Plan
 from trivium.dialects import dla
-from trivium.dialects.core.fixed_point import ROUNDINGS
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.dla.types import Buffer
 

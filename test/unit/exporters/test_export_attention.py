@@ -39,11 +39,8 @@ def test_what_is_written_computes_the_same(case: str, suffix: str, tmp_path: Pat
     kept[1] = False  # this query sees no key
     added = random.normal(size=6).astype(np.float32)
     given = {"%kept": kept, "%added": added}
-    want = tri.Attention.reference(
-        *drawn,
-        [given[name] for name in masks.split(", ")],
-        scale=0.5,
-        fills=(-1e9,) if fills else (),
+    want = tri.Attention(scale=0.5, fills=(-1e9,) if fills else ()).reference(
+        *drawn, [given[name] for name in masks.split(", ")]
     )
     session = trivium.compile(written)
     inputs = [*drawn, kept, added]

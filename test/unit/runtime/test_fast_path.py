@@ -95,7 +95,7 @@ def copying(scale: Package, port: Port) -> Session:
         steps=(HostStep(op="toy.copy", operands=(0,), results=(1,)),),
         parts=(),
     )
-    dialects: Any = {"toy": {"toy.copy": SimpleNamespace(reference=lambda x: x)}}
+    dialects: Any = {"toy": {"toy.copy": lambda: SimpleNamespace(reference=lambda x: x)}}
     return Session(replace(scale, manifest=manifest), dialects)
 
 
@@ -117,7 +117,7 @@ def test_an_error_in_a_step_leaves_the_session_free(scale: Package):
 
     step = HostStep(op="toy.fail", operands=(0,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(step,)))
-    session = Session(package, {"toy": {"toy.fail": SimpleNamespace(reference=fail)}})
+    session = Session(package, {"toy": {"toy.fail": lambda: SimpleNamespace(reference=fail)}})
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             session.run({"x": ONES})
@@ -134,5 +134,5 @@ def test_feeds_may_change_during_a_run(scale: Package):
     step = HostStep(op="toy.empty", operands=(1,), results=(1,))
     steps = (step, *scale.manifest.steps)
     package = replace(scale, manifest=replace(scale.manifest, steps=steps))
-    session = Session(package, {"toy": {"toy.empty": SimpleNamespace(reference=empty)}})
+    session = Session(package, {"toy": {"toy.empty": lambda: SimpleNamespace(reference=empty)}})
     np.testing.assert_array_equal(session.run(feeds)["y"], RESULT)

@@ -1,6 +1,7 @@
 """Steps that run once, when a package is loaded, and compute constants from the weights."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -71,7 +72,9 @@ class Counted:
 
 def dialects(counted: Counted) -> dict[str, Ops]:
     references = {"widen": counted.widen, "copy": np.copy, "add": np.add}
-    return {"toy": {f"toy.{n}": SimpleNamespace(reference=f) for n, f in references.items()}}
+    return {
+        "toy": {f"toy.{n}": partial(SimpleNamespace, reference=f) for n, f in references.items()}
+    }
 
 
 def test_they_run_once_for_all_runs_and_clones():

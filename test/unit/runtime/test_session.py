@@ -53,7 +53,7 @@ def test_arrays_go_in_and_out_without_a_copy(scale: Package):
 
     step = HostStep(op="toy.look", operands=(0, 1), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(*scale.manifest.steps, step)))
-    session = Session(package, {"toy": {"toy.look": SimpleNamespace(reference=look)}})
+    session = Session(package, {"toy": {"toy.look": lambda: SimpleNamespace(reference=look)}})
     x, y = ONES.copy(), np.zeros(16, np.float32)
     results = session.run({"x": x}, {"y": y})
     assert results["y"] is y
@@ -247,7 +247,7 @@ def slow(scale: Package) -> tuple[Session, threading.Event, threading.Event]:
 
     step = HostStep(op="toy.wait", operands=(1,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(*scale.manifest.steps, step)))
-    session = Session(package, {"toy": {"toy.wait": SimpleNamespace(reference=wait)}})
+    session = Session(package, {"toy": {"toy.wait": lambda: SimpleNamespace(reference=wait)}})
     return session, began, go
 
 

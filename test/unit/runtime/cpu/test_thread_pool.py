@@ -214,7 +214,7 @@ def test_a_forked_process_runs_a_session_that_another_thread_runs(counting: Pack
     step = HostStep(op="toy.wait", operands=(1,), results=(1,))
     steps = (*counting.manifest.steps, step)
     package = replace(counting, manifest=replace(counting.manifest, steps=steps))
-    dialects: Any = {"toy": {"toy.wait": SimpleNamespace(reference=wait)}}
+    dialects: Any = {"toy": {"toy.wait": lambda: SimpleNamespace(reference=wait)}}
     session = Session(package, dialects, threads=2)
     thread = threading.Thread(target=count, args=(session,))
     thread.start()
@@ -249,7 +249,7 @@ def test_a_step_may_fork(counting: Package):
     step = HostStep(op="toy.fork", operands=(1,), results=(1,))
     steps = (step, *counting.manifest.steps)
     package = replace(counting, manifest=replace(counting.manifest, steps=steps))
-    dialects: Any = {"toy": {"toy.fork": SimpleNamespace(reference=fork)}}
+    dialects: Any = {"toy": {"toy.fork": lambda: SimpleNamespace(reference=fork)}}
     session, parent = Session(package, dialects, threads=2), os.getpid()
     try:
         right = (count(session) == PHASES).all()

@@ -192,7 +192,7 @@ def test_a_host_step_waits_for_the_gpu(stand_in: StandIn):
         calls.append(len(stand_in.records()))
         return 2 * t
 
-    dialects = {"toy": {"toy.double": SimpleNamespace(reference=double)}}
+    dialects = {"toy": {"toy.double": lambda: SimpleNamespace(reference=double)}}
     with Session(made, dialects, device=stand_in.device()) as session:
         for k in (1, 2):
             result = expected(2 * expected(k * x))
@@ -214,7 +214,7 @@ def test_an_error_on_the_host_leaves_nothing_under_way(stand_in: StandIn):
     def fail(_: np.ndarray) -> np.ndarray:
         raise KeyError("x")
 
-    dialects = {"toy": {"toy.fail": SimpleNamespace(reference=fail)}}
+    dialects = {"toy": {"toy.fail": lambda: SimpleNamespace(reference=fail)}}
     with Session(made, dialects, device=stand_in.device()) as session:
         with pytest.raises(KeyError):
             session(x)

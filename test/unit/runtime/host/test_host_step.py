@@ -1,6 +1,7 @@
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -18,8 +19,12 @@ from trivium.runtime.session import Session
 from trivium.runtime.step import Step
 
 
-def ops(**references: Callable[..., Any]) -> dict[str, dict[str, SimpleNamespace]]:
-    return {"toy": {f"toy.{n}": SimpleNamespace(reference=f) for n, f in references.items()}}
+def ops(**references: Callable[..., Any]) -> dict[str, dict[str, Callable[..., Any]]]:
+    return {"toy": {f"toy.{name}": _op(function) for name, function in references.items()}}
+
+
+def _op(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **attributes: SimpleNamespace(reference=partial(function, **attributes))
 
 
 def package(*steps: Step, dtype: str = "float32") -> Package:

@@ -30,13 +30,11 @@ class Absolute(TensorOp, dialect=NPU):
 
     packet = "absolute"
 
-    @staticmethod
-    def infer(x: Tensor) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_image("x", x)
         return x
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return np.abs(x)
 
 
