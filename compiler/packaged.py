@@ -9,12 +9,12 @@ from ..dialects import tri
 from ..dialects.core.attributes import from_attribute, order_of
 from ..dialects.core.bytecode import read_bytecode
 from ..dialects.core.diagnostics import compile_error
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
-from ..passes.pipeline import import_all
 from ..passes.rewriting import uses
 from ..runtime.package import Package
 from ..targets.registry import find_target
@@ -36,7 +36,7 @@ def packaged_module(package: Package) -> Module:
         )
     if BYTECODE not in package.entries:
         raise CompileError("the package holds no IR to compile again")
-    import_all(dialects)
+    import_all(dialects.__name__)
     targets = [find_target(name) for name in candidates(package.manifest.target)]
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)
     try:

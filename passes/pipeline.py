@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.diagnostics import compile_error
@@ -154,12 +152,6 @@ class Pipeline:
                 _observed(batch, module, hooks, verify_each)
                 if verify_each:
                     _verify(batch, module, hooks, allow_unregistered)
-
-
-def import_all(package: ModuleType) -> None:
-    """Import every module of a package, for what they register."""
-    for found in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{found.name}")
 
 
 # -- text -----------------------------------------------------------------------------------------

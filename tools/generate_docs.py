@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from .. import dialects
+from ..dialects.core.discovery import import_all
 from ..dialects.core.fields import AttributeField, Group
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
-from ..passes.pipeline import import_all
 from ..targets import installed
 from ..targets.dla.registry import find_instructions
 from ..targets.pass_index import pass_index
@@ -62,7 +62,7 @@ def pages() -> dict[str, str]:
 
 def _load() -> None:
     """Import what registers ops and passes, without the targets of other distributions."""
-    import_all(dialects)
+    import_all(dialects.__name__)
     for source in pass_index().values():
         import_module(source.module)
     for name in installed.names(installed.shipped(installed.targets())):

@@ -68,7 +68,7 @@ def _limits(target: Target) -> Iterator[str]:
 
 
 def _onnx_rows() -> Iterator[tuple[str, str]]:
-    from ..compiler.frontends.onnx.rules import RULES
+    from ..compiler.frontends.onnx.registry import RULES
 
     for (domain, op_type), rules in sorted(RULES.items()):
         name = f"{domain}::{op_type}" if domain else op_type

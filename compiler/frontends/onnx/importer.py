@@ -23,7 +23,7 @@ from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
 from .model import UNNAMED, Source, attribute_value, read_model, tensor_value
 from .outputs import check_outputs
-from .rules import Node, Rule, UseFunctionBody, find_rule
+from .registry import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
 

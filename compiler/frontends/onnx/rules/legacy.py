@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import normalize_axis
-from ..core.values import tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import normalize_axis
+from ...core.values import tensor
+from ..registry import Value, onnx_op
 
 BINARY: tuple[tuple[str, int, type[Op]], ...] = (
     ("Add", 6, tri.Add),

@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.quantized import QuantizedType
-from ....dialects.core.tensor import normalize_axis
-from ..core.values import cast, tensor
-from .element_types import element_type
-from .ops_conv import kernel_of
-from .quantization import (
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.quantized import QuantizedType
+from .....dialects.core.tensor import normalize_axis
+from ...core.values import cast, tensor
+from ..element_types import element_type
+from ..quantization import (
     WIDE,
     centered,
     columns,
@@ -21,8 +20,9 @@ from .quantization import (
     rows,
     spread,
 )
-from .rules import Node, Value, onnx_op
-from .windows import Ints, window
+from ..registry import Node, Value, onnx_op
+from ..windows import Ints, window
+from .conv import kernel_of
 
 
 @onnx_op("QuantizeLinear", since=10)

@@ -1,10 +1,10 @@
 """ONNX rules for convolution."""
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ..core.values import tensor
-from .rules import Value, onnx_op
-from .windows import Ints, transposed_window, window
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from ...core.values import tensor
+from ..registry import Value, onnx_op
+from ..windows import Ints, transposed_window, window
 
 
 @onnx_op("Conv", since=1)

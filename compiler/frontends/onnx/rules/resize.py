@@ -3,11 +3,11 @@
 import math
 from typing import TypeVar
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.tensor import Array, Shape, normalize_axis
-from ..core.values import ints, tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.tensor import Array, Shape, normalize_axis
+from ...core.values import ints, tensor
+from ..registry import Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]

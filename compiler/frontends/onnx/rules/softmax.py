@@ -6,10 +6,10 @@ Before opset 13 they saw a matrix: all axes before `axis` as its rows, the other
 import math
 from collections.abc import Callable
 
-from ....dialects import tri
-from ....dialects.core.tensor import normalize_axis
-from ..core.values import tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.tensor import normalize_axis
+from ...core.values import tensor
+from ..registry import Value, onnx_op
 
 OPS: tuple[tuple[str, type[tri.Distribution]], ...] = (
     ("Softmax", tri.Softmax),

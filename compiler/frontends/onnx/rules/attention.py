@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ..core.values import constant, tensor
-from .rules import Node, UseFunctionBody, Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from ...core.values import constant, tensor
+from ..registry import Node, UseFunctionBody, Value, onnx_op
 
 
 @onnx_op("Attention", since=23)

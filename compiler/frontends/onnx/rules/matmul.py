@@ -1,9 +1,9 @@
 """ONNX rules for matrix products."""
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ..core.values import tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from ...core.values import tensor
+from ..registry import Value, onnx_op
 
 
 @onnx_op("MatMul", since=1)

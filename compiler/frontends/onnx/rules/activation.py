@@ -1,7 +1,7 @@
 """ONNX rules for activation functions."""
 
-from ....dialects import tri
-from .rules import Value, onnx_op
+from .....dialects import tri
+from ..registry import Value, onnx_op
 
 
 @onnx_op("Relu", since=6)

@@ -1,9 +1,9 @@
 """ONNX rules for pooling, windowed and global."""
 
-from ....dialects import tri
-from ..core.values import tensor
-from .rules import Node, Value, onnx_op
-from .windows import Ints, window
+from .....dialects import tri
+from ...core.values import tensor
+from ..registry import Node, Value, onnx_op
+from ..windows import Ints, window
 
 
 @onnx_op("MaxPool", since=1)

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import Array, normalize_axis, numpy_dtype
-from ..core.values import constant, single, tensor
-from .element_types import element_type
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from ...core.values import constant, single, tensor
+from ..element_types import element_type
+from ..registry import Value, onnx_op
 
 
 @onnx_op("DFT", since=17)

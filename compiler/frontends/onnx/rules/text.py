@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.values import constant, tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.tensor import Array, numpy_dtype
+from ...core.values import constant, tensor
+from ..registry import Value, onnx_op
 
 Ints = tuple[int, ...]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.tensor import numpy_dtype
-from ..core.values import cast, constant, tensor
-from .rules import Node, Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.tensor import numpy_dtype
+from ...core.values import cast, constant, tensor
+from ..registry import Node, Value, onnx_op
 
 Results = tuple[Value, ...]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import normalize_axis
-from ..core.values import constant, tensor
-from .rules import Node, UseFunctionBody, Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import normalize_axis
+from ...core.values import constant, tensor
+from ..registry import Node, UseFunctionBody, Value, onnx_op
 
 FLOAT = 1
 """ONNX's code of f32: the precision that normalisation asks for by default."""

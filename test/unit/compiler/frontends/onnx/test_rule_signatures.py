@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from onnx import defs
 from trivium.compiler.frontends.onnx.functions import has_function
-from trivium.compiler.frontends.onnx.rules import RULES, Rule, find_rule
+from trivium.compiler.frontends.onnx.registry import RULES, Rule, find_rule
 
 OPSETS = range(7, defs.onnx_opset_version() + 1)
 

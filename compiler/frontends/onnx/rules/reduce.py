@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.tensor import Array, normalize_axes, normalize_axis
-from ..core.values import ints, single, tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
+from ...core.values import ints, single, tensor
+from ..registry import Value, onnx_op
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),

@@ -12,7 +12,7 @@ from onnx import AttributeProto, helper
 from onnx.backend.test.loader import load_model_tests
 from onnx.backend.test.runner import _normalize_tensor
 from trivium.compiler.frontends.onnx import import_onnx
-from trivium.compiler.frontends.onnx.rules import RULES
+from trivium.compiler.frontends.onnx.registry import RULES
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.mlir import new_context

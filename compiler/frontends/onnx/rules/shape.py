@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import (
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import (
     Array,
     Shape,
     Tensor,
@@ -13,8 +13,8 @@ from ....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
-from ..core.values import ints, tensor
-from .rules import Node, Value, onnx_op
+from ...core.values import ints, tensor
+from ..registry import Node, Value, onnx_op
 
 
 @onnx_op("Reshape", since=5)

@@ -1,8 +1,8 @@
 """ONNX rules for recurrent layers."""
 
-from ....dialects import tri
-from ..core.values import tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from ...core.values import tensor
+from ..registry import Value, onnx_op
 
 
 @onnx_op("RNN", since=7)

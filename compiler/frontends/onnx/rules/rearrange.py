@@ -1,10 +1,10 @@
 """ONNX rules for operators that rearrange elements in blocks, triangles or steps of time."""
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import Array
-from ..core.values import ints, single, tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import Array
+from ...core.values import ints, single, tensor
+from ..registry import Value, onnx_op
 
 
 @onnx_op("DepthToSpace", since=1)

@@ -7,14 +7,14 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, normalize_axis, numpy_dtype
-from ..core.values import constant as constant_value
-from ..core.values import constant_of, filled, ints, single, tensor
-from .element_types import element_type
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from ...core.values import constant as constant_value
+from ...core.values import constant_of, filled, ints, single, tensor
+from ..element_types import element_type
+from ..registry import Value, onnx_op
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""

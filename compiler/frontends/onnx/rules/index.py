@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
-from ..core.values import constant, single, tensor
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
+from ...core.values import constant, single, tensor
+from ..registry import Value, onnx_op
 
 
 @onnx_op("Gather", since=1)

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import defs, helper, numpy_helper
 from trivium.compiler.frontends.onnx import import_onnx
-from trivium.compiler.frontends.onnx.rules import RULES
+from trivium.compiler.frontends.onnx.registry import RULES
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 

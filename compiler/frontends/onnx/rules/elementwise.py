@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Invalid
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import greatest_finite, is_float, numpy_dtype
-from ..core.values import constant, constant_of, single, tensor
-from .element_types import element_type
-from .rules import Value, onnx_op
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import greatest_finite, is_float, numpy_dtype
+from ...core.values import constant, constant_of, single, tensor
+from ..element_types import element_type
+from ..registry import Value, onnx_op
 
 SAME: tuple[tuple[str, int, type[Op]], ...] = (
     ("Abs", 6, tri.Abs),
