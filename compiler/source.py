@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..runtime.package import Package
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
-    from .frontends.pnnx.converter import TorchModule
+    from .frontends.pnnx.run_pnnx import TorchModule
 
     Source = OnnxSource | Graph | TorchModule
 else:
@@ -68,8 +68,8 @@ def import_model(
 
 def _converted(module: "TorchModule", example_inputs: Any) -> "Graph":
     """Convert a torch module; what a rule is registered for stays whole."""
-    from .frontends.pnnx.converter import convert_module
     from .frontends.pnnx.importer import RULES
+    from .frontends.pnnx.run_pnnx import convert_module
 
     if example_inputs is None:
         name = type(module).__name__
@@ -85,9 +85,9 @@ def is_torch_module(source: "Source | Package") -> "TypeGuard[TorchModule]":
     """Report whether a model is a torch module; a file is none, and needs no import to tell."""
     if isinstance(source, (str, bytes, os.PathLike)):
         return False
-    from .frontends.pnnx import converter
+    from .frontends.pnnx import run_pnnx
 
-    return converter.is_torch_module(source)
+    return run_pnnx.is_torch_module(source)
 
 
 def is_ir(source: Source) -> TypeGuard[str | os.PathLike[str]]:

@@ -76,14 +76,14 @@ def _onnx_rows() -> Iterator[tuple[str, str]]:
 
 
 def _pnnx_types() -> list[str]:
-    from ..compiler.frontends.pnnx import all_rules as all_rules
-    from ..compiler.frontends.pnnx.rules import ATTRIBUTE, INPUT, OUTPUT, RULES
+    from ..compiler.frontends.pnnx import rules as rules
+    from ..compiler.frontends.pnnx.registry import ATTRIBUTE, INPUT, OUTPUT, RULES
 
     return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
 
 
 def _pnnx_refusals() -> Iterator[str]:
-    from ..compiler.frontends.pnnx.rules import REFUSED
+    from ..compiler.frontends.pnnx.registry import REFUSED
 
     for type_, reason in sorted(REFUSED.items()):
         yield f"`{type_}` {reason}"

@@ -18,13 +18,14 @@ from ..core.bindings import Bindings, input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
-from . import all_rules as all_rules
+from . import rules as rules
 from .bind import bind
 from .element_types import COMPLEX, element_type, word_of
-from .graph import Graph, Operand, Operator
-from .known import Converter, parts_of
-from .param_file import read_pnnx
-from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
+from .format.graph import Graph
+from .format.operator import Operand, Operator
+from .format.param_file import read_pnnx
+from .operands import Converter, parts_of
+from .registry import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
 
 
 def import_pnnx(
