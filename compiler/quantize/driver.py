@@ -20,7 +20,7 @@ from ..build import Progress
 from ..frontends.core.bindings import Bindings
 from ..source import Source, import_model
 from .data import Data, batches, read_data
-from .judge import Subject
+from .evaluator import QuantizationCase
 from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
@@ -94,8 +94,8 @@ def quantize(
             scales = calibrate(module, feeds, form, progress)
             if cosine is not None or report is not None:
                 some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
-                subject = Subject(module, scales, some, per_tensor, progress)
-                scales, found = examine(subject, cosine)
+                case = QuantizationCase(module, scales, some, per_tensor, progress)
+                scales, found = examine(case, cosine)
                 if report is not None:
                     report(found)
         quantize_by(module, scales, per_tensor)

@@ -2,9 +2,9 @@
 
 import pytest
 from trivium.dialects.core.errors import CompileError
-from trivium.tools.diagnostics import Message
-from trivium.tools.expectations import check, expectations
-from trivium.tools.source import Source
+from trivium.tools.opt.diagnostics import Message
+from trivium.tools.opt.expectations import check, expectations
+from trivium.tools.opt.source import Source
 
 
 def source(text: str, first_line: int = 1) -> Source:

@@ -5,15 +5,15 @@ import difflib
 import re
 from collections.abc import Callable, Sequence
 
-from ..dialects.core.errors import CompileError
-from ..dialects.core.mlir import ir
-from ..passes.core import PASSES
-from ..passes.hooks import EVERY, Explain, PrintIr, Timing
-from ..passes.pipeline import Hook, Pipeline
-from ..targets.installed import foreign_targets
-from ..targets.pass_index import pass_index
-from ..targets.registry import find_target, load_passes
-from .opt_flags import known_flags
+from ...dialects.core.errors import CompileError
+from ...dialects.core.mlir import ir
+from ...passes.core import PASSES
+from ...passes.hooks import EVERY, Explain, PrintIr, Timing
+from ...passes.pipeline import Hook, Pipeline
+from ...targets.installed import foreign_targets
+from ...targets.pass_index import pass_index
+from ...targets.registry import find_target, load_passes
+from .flags import known_flags
 
 OPT_LEVEL = 2
 """The level of optimisation of `--target`: the one that the compiler takes when not told."""
@@ -64,7 +64,7 @@ def _parse(text: str) -> Pipeline:
 
 
 def _target_pipeline(name: str) -> Pipeline:
-    from ..compiler.stages import pipeline_for  # the compiler is slow to import
+    from ...compiler.stages import pipeline_for  # the compiler is slow to import
 
     return pipeline_for(name, OPT_LEVEL)
 

@@ -7,11 +7,11 @@ Deep Learning Accelerators", 2019): `%y<f32>[1, 8] = Op<attribute: 1>(%x<f32>[1,
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from ..dialects import tri
-from ..dialects.core.location import value_names
-from ..dialects.core.mlir import ir
-from ..dialects.core.op import view
-from ..dialects.core.tensor import Tensor
+from ...dialects import tri
+from ...dialects.core.location import value_names
+from ...dialects.core.mlir import ir
+from ...dialects.core.op import view
+from ...dialects.core.tensor import Tensor
 
 _INDENT = "  "
 

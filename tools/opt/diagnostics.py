@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass
 
-from ..dialects.core.diagnostics import severity
-from ..dialects.core.errors import CompileError
-from ..dialects.core.location import describe
-from ..dialects.core.mlir import ir
+from ...dialects.core.diagnostics import severity
+from ...dialects.core.errors import CompileError
+from ...dialects.core.location import describe
+from ...dialects.core.mlir import ir
 from .source import Source
 
 OPERATION_NOTE = "see current operation"

@@ -11,14 +11,13 @@ import onnx.parser
 import onnxruntime
 import pytest
 import trivium
-from digits import digits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize import Closeness, Report
 from trivium.compiler.quantize.closeness import closeness
+from trivium.compiler.quantize.fake_quant_toggles import add_toggles
 from trivium.compiler.quantize.search import fewest, fewest_checked
-from trivium.compiler.quantize.switches import switched
 from trivium.compiler.quantize.variants import copied
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
@@ -28,6 +27,7 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.quantizable import deciding, names_of
 from trivium.passes.quantize import quantize_by
 from trivium.passes.scale_table import Scale, ScaleTable
+from trivium.test.unit.compiler.digits import digits
 
 # -- how close numbers are --------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ def test_a_guess_saves_questions_and_is_not_believed(most: int, data: Any) -> No
     assert asked in ([], [guess]) if guess >= least else all(c >= guess for c in asked)
 
 
-# -- switches ---------------------------------------------------------------------------------
+# -- toggles ---------------------------------------------------------------------------------
 
 MANY = """
     <ir_version: 10, opset_import: ["" : 21]>
@@ -144,23 +144,24 @@ def table_of(values: Iterable[str]) -> ScaleTable:
 
 @settings(max_examples=25, deadline=None)
 @given(st.sets(st.sampled_from(VALUES)), st.booleans())
-def test_switches_round_just_what_they_are_for(on: set[str], per_tensor: bool) -> None:
+def test_toggles_round_just_what_they_are_for(on: set[str], per_tensor: bool) -> None:
     random = np.random.default_rng(5)
     feeds = [random.normal(size=s).astype(np.float32) for s in ((1, 4, 6, 6), (1, 4, 3, 3))]
     with new_context():
         module = import_onnx(many())
-        made, names = switched(module, table_of(VALUES), per_tensor)
+        toggled = add_toggles(module, table_of(VALUES), per_tensor)
+        made, names = toggled.module, toggled.inputs
         made.verify()
         assert tuple(names) == VALUES
-        switches = [np.array(name in on) for name in names]
-        got = run(made, [*feeds, *switches])
+        toggles = [np.array(name in on) for name in names]
+        got = run(made, [*feeds, *toggles])
         quantize_by(module, table_of(name for name in VALUES if name in on), per_tensor)
         want = run(module, feeds)
     for a, b in zip(got, want, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-def test_switches_are_not_called_as_inputs_are() -> None:
+def test_toggles_are_not_called_as_inputs_are() -> None:
     model = onnx.parser.parse_model("""
         <ir_version: 10, opset_import: ["" : 21]>
         net (float[2] x, float[2] other) => (float[2] y) { y = Add (x, other) }
@@ -168,7 +169,8 @@ def test_switches_are_not_called_as_inputs_are() -> None:
     model.graph.input[1].name = model.graph.node[0].input[1] = "round x"
     with new_context():
         scale = Scale(QuantizedType.of("i8", [0.5]))
-        _, names = switched(import_onnx(model), ScaleTable({"x": scale, "y": scale}), False)
+        table = ScaleTable({"x": scale, "y": scale})
+        names = add_toggles(import_onnx(model), table, False).inputs
     assert len({"x", "y", "round x", *names.values()}) == 5
 
 
@@ -282,8 +284,8 @@ def test_says_what_each_op_loses_by_itself() -> None:
         "y": (y, fake(fake(r) @ fake_weights(W3.astype(np.float64)), y)),
     }
     for each in report.values:
-        assert_close(each.local, *want[each.value])
-    worst = min(report.values, key=lambda each: each.local.sqnr)
+        assert_close(each.per_layer_error, *want[each.value])
+    worst = min(report.values, key=lambda each: each.per_layer_error.sqnr)
     assert worst.value == "r"  # of which the cause is h, as its large channel hides its own noise
     assert report.values[0].value == "h"
 
@@ -300,7 +302,7 @@ def test_what_only_moves_numbers_is_a_part_of_what_reads_them() -> None:
     session = onnxruntime.InferenceSession(model.SerializeToString())
     relu, pool, total = [a.astype(np.float64) for a in session.run(inner, {"x": x, "z": z})]
     got = fake(fake(pool, relu) + fake(z.astype(np.float64)), total)
-    (found,) = [each.local for each in report.values if each.value == "sum"]
+    (found,) = [each.per_layer_error for each in report.values if each.value == "sum"]
     assert found.sqnr == pytest.approx(decibels(total, got), abs=0.05)
 
 

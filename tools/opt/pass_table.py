@@ -3,8 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
-from ..targets.installed import foreign_targets
-from ..targets.pass_index import pass_index
+from ...targets.installed import foreign_targets
+from ...targets.pass_index import pass_index
 
 
 def pass_table() -> str:
@@ -19,8 +19,8 @@ def pass_table() -> str:
 
 def _foreign_rows() -> dict[str, str]:
     """Return the rows of passes that targets of other distributions have, which are imported."""
-    from ..passes.core import PASSES
-    from ..targets.registry import load_passes
+    from ...passes.core import PASSES
+    from ...targets.registry import load_passes
 
     load_passes()
     rows: dict[str, str] = {}

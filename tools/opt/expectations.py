@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.errors import CompileError, Diagnostic
 from .diagnostics import OPERATION_NOTE, Message
 from .source import Source
 

@@ -5,19 +5,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..compiler.ir_files import save_weights
-from ..dialects import tri as tri  # whose ops a misspelt one is compared with
-from ..dialects.core.errors import CompileError
-from ..dialects.core.files import write_file
-from ..dialects.core.mlir import ir, new_context
-from ..dialects.core.module import Module
-from ..dialects.core.tensor import Array
-from ..dialects.core.verification import verify
-from ..passes.hooks import Timing
-from ..passes.pipeline import Pipeline
-from ..targets.registry import load_dialects
-from . import expectations, opt_pipeline
+from ...compiler.ir_files import save_weights
+from ...dialects import tri as tri  # whose ops a misspelt one is compared with
+from ...dialects.core.errors import CompileError
+from ...dialects.core.files import write_file
+from ...dialects.core.mlir import ir, new_context
+from ...dialects.core.module import Module
+from ...dialects.core.tensor import Array
+from ...dialects.core.verification import verify
+from ...passes.hooks import Timing
+from ...passes.pipeline import Pipeline
+from ...targets.registry import load_dialects
+from . import expectations
 from .diagnostics import Listener, Message, messages
+from .pipeline import hooks as pass_hooks
 from .source import Source
 
 NO_KERNELS = (
@@ -61,7 +62,7 @@ def _run(
     """Return what the pipeline makes of a source, None after an error, and all messages."""
     with new_context() as context:
         listener = Listener(context)
-        hooks = opt_pipeline.hooks(flags, lambda operation: _show(flags, operation))
+        hooks = pass_hooks(flags, lambda operation: _show(flags, operation))
         try:
             module = source.parse()
             load_dialects(module.operation)
@@ -84,10 +85,10 @@ def _result(flags: argparse.Namespace, module: Module) -> Result:
     if not flags.emit:
         return Result(_show(flags, module.operation), module.weights)
     if flags.emit == "listing":
-        from .opt_listing import listing
+        from .listing import listing
 
         return Result(listing(module.operation) + "\n", {})
-    from ..targets.gpu.print_kernel import print_kernels  # targets are slow to import
+    from ...targets.gpu.print_kernel import print_kernels  # targets are slow to import
 
     kernels = print_kernels(module.operation)
     if not kernels:

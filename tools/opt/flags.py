@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .arguments import shape_argument
+from ..arguments import shape_argument
+from ..terminal import Parser
 from .pass_table import pass_table
-from .terminal import Parser
 
 VALUE_FLAGS = {
     "--target=NAME": "run the default pipeline of a target",

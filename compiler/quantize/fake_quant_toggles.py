@@ -1,13 +1,16 @@
-"""A model whose inputs say of each value whether it is rounded: compiled once, it runs any choice.
+"""Fake-quantisation toggles: one boolean input for each value selects whether it is rounded.
 
-    %q = tri.dequantize (tri.quantize %x to …)   =>   %r = tri.where %switch, %q, %x
-    tri.conv %q, %rounded                             tri.conv %r, (tri.where %switch, %rounded, %w)
+The model is compiled once and evaluates any subset of rounded values.
 
-Weights are rounded where the op reads a value that is, as `quantize` does it.
+    %q = tri.dequantize (tri.quantize %x to …)   =>   %r = tri.where %toggle, %q, %x
+    tri.conv %q, %rounded                             tri.conv %r, (tri.where %toggle, %rounded, %w)
+
+Weights are rounded where the op reads a rounded value, as in `quantize`.
 """
 
 import functools
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from ...dialects import tri
 from ...dialects.core.attributes import type_of
@@ -21,64 +24,70 @@ from ...passes.scale_table import ScaleTable
 from .variants import add_inputs, copied, input_names
 
 
-def switched(module: Module, table: ScaleTable, per_tensor: bool) -> tuple[Module, dict[str, str]]:
-    """Return a copy of a module with a switch for each value of a table, and the switches' names.
+@dataclass(frozen=True)
+class FakeQuantToggles:
+    """A module with a toggle for each value of a table; `inputs` names its input by the value."""
 
-    With all switches on it is what `quantize_by` makes of the module, with all off what it was.
+    module: Module
+    inputs: Mapping[str, str]
+
+
+def add_toggles(module: Module, table: ScaleTable, per_tensor: bool) -> FakeQuantToggles:
+    """Return a copy of a module with a toggle for each value of a table.
+
+    With all toggles on, it computes the result of `quantize_by`; with all off, the original model.
     """
     made = copied(module)
     before = [(op, list(op.operation.operands)) for op in ops(made.operation) if is_supported(op)]
     names = names_of(made)
     rounded = quantize_by(made, table, per_tensor)
     with module.operation.context, ir.Location.unknown():
-        inputs = _switch_names(made, table)
+        inputs = _toggle_names(made, table)
         kind = type_of(Tensor((), "i1"))
         arguments = add_inputs(made, dict.fromkeys(inputs.values(), kind))
         by_value = {name: arguments[inputs[name]] for name in inputs}
-        switches = _switch_values(rounded, names, by_value)
+        toggles = _toggle_values(rounded, names, by_value)
         for op, operands in before:
-            _switch_constants(op, operands, switches)
-    return made, inputs
+            _toggle_constants(op, operands, toggles)
+    return FakeQuantToggles(made, inputs)
 
 
-def _switch_names(module: Module, table: ScaleTable) -> dict[str, str]:
-    """Name an input for each value of the table, as no other input is called."""
+def _toggle_names(module: Module, table: ScaleTable) -> dict[str, str]:
+    """Return an unused input name for each value of the table."""
     prefix = "round "
     while any(name.startswith(prefix) for name in input_names(module)):
         prefix += " "
     return {name: prefix + name for name in table.values}
 
 
-def _switch_values(
+def _toggle_values(
     rounded: Mapping[ir.Value, ir.Value],
     names: Mapping[ir.Value, str],
     by_value: Mapping[str, ir.Value],
 ) -> dict[ir.Value, ir.Value]:
-    """Choose between each value and what it is rounded to; return the switches of the choices.
+    """Select between each value and its rounded form; return the toggle of each result.
 
-    What is moved has the switch of what it is moved from, as it has its scale.
+    A moved value shares the toggle of its source, as it shares its scale.
     """
-    switches: dict[ir.Value, ir.Value] = {}
+    toggles: dict[ir.Value, ir.Value] = {}
     for value, new in rounded.items():
         source = value.owner.operation.operands[0] if is_moved(value) else None
-        switch = switches[source] if source in switches else by_value[names[value]]
+        toggle = toggles[source] if source in toggles else by_value[names[value]]
         uses = [(use.owner.operation, use.operand_number) for use in new.uses]
         with ir.InsertionPoint.after(new.owner.operation):
-            chosen = tri.Where.build(switch, new, value).y
+            chosen = tri.Where.build(toggle, new, value).y
         for owner, index in uses:
             owner.operands[index] = chosen
-        switches[chosen] = switch
-    return switches
+        toggles[chosen] = toggle
+    return toggles
 
 
-def _switch_constants(
-    op: Op, before: list[ir.Value], switches: Mapping[ir.Value, ir.Value]
-) -> None:
-    """Choose between constants of an op as they were, and rounded where one of its data is."""
-    on = [switches[value] for value in data_operands(op) if value in switches]
+def _toggle_constants(op: Op, before: list[ir.Value], toggles: Mapping[ir.Value, ir.Value]) -> None:
+    """Select the rounded constants of an op where one of its data operands is rounded."""
+    on = [toggles[value] for value in data_operands(op) if value in toggles]
     for index, old in enumerate(before):
         new = op.operation.operands[index]
-        if new == old or new in switches:
+        if new == old or new in toggles:
             continue
         with ir.InsertionPoint(op.operation):
             any_on = functools.reduce(_either, on)

@@ -10,7 +10,6 @@ import onnx
 import onnxruntime
 import pytest
 import trivium
-from digits import Digits, digits
 from onnx import parser
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize.ranges import BINS, METHODS, Form, Seen
@@ -21,6 +20,7 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.lower_quantized import LowerQuantized
 from trivium.passes.scale_table import ScaleTable
+from trivium.test.unit.compiler.digits import Digits, digits
 
 RANDOM = np.random.default_rng(8)
 

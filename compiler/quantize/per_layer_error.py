@@ -1,10 +1,10 @@
-"""What each op loses by itself: all that it reads is exact, then rounded, and so is its result.
+"""The quantisation error of each op alone: its operands are exact, then rounded, like its result.
 
     %q = tri.dequantize (tri.quantize %x to …)   =>   %q = … of %given_x
     %y = tri.conv %q, %weights                        %y = tri.conv %q, %weights
     %r = tri.dequantize (tri.quantize %y to …)        %r = …, which is returned
 
-Whoever reads %r is given %y in floats as well, so no op reads what another has lost.
+The consumers of %r read the exact %y, so errors do not accumulate.
 """
 
 from ...dialects import tri
@@ -14,17 +14,17 @@ from ...dialects.core.op import view
 from ...passes.quantizable import is_moved, names_of
 from ...passes.quantize import quantize_by
 from .closeness import Closeness, Sums
-from .judge import Subject
+from .evaluator import QuantizationCase
 from .observe import watched
 from .variants import add_inputs, block_of, compiled, copied, input_names, set_results
 
 
-def local_closeness(subject: Subject) -> dict[str, Closeness]:
-    """Say how close each value of the table is when all that its op reads was exact before."""
-    sums = {name: Sums() for name in subject.table.values}
-    exact = watched(subject.module, sums, subject.progress)
-    rounded = compiled(_apart(subject), subject.progress)
-    for feed in subject.feeds:
+def per_layer_error(case: QuantizationCase) -> dict[str, Closeness]:
+    """Return the closeness of each value of the table when the operands of its op were exact."""
+    sums = {name: Sums() for name in case.table.values}
+    exact = watched(case.module, sums, case.progress)
+    rounded = compiled(_isolated(case), case.progress)
+    for feed in case.feeds:
         known = exact(feed)
         found = rounded.run({port.name: known[port.name] for port in rounded.inputs})
         for name, array in found.items():
@@ -32,11 +32,11 @@ def local_closeness(subject: Subject) -> dict[str, Closeness]:
     return {name: each.closeness for name, each in sums.items()}
 
 
-def _apart(subject: Subject) -> Module:
-    """Return a model that takes all values of the table as floats, and returns all rounded."""
-    made = copied(subject.module)
+def _isolated(case: QuantizationCase) -> Module:
+    """Return a model that takes all values of the table as floats and returns them rounded."""
+    made = copied(case.module)
     names, inputs = names_of(made), input_names(made)
-    rounded = quantize_by(made, subject.table, subject.per_tensor)
+    rounded = quantize_by(made, case.table, case.per_tensor)
     results = {names[value]: new for value, new in rounded.items() if not is_moved(value)}
     inner = {name: new for name, new in results.items() if name not in inputs}
     with made.operation.context, ir.Location.unknown():
@@ -48,7 +48,7 @@ def _apart(subject: Subject) -> Module:
 
 
 def _read_instead(rounded: ir.Value, given: ir.Value, block: ir.Block) -> None:
-    """Let all that reads a rounded value read another one, rounded likewise."""
+    """Replace the uses of a rounded value by another value, rounded in the same way."""
     uses = [(use.owner.operation, use.operand_number) for use in rounded.uses]
     made_by = view(rounded.owner)
     assert isinstance(made_by, tri.Dequantize)
