@@ -20,7 +20,7 @@ from ..runtime.memory import allocate
 from ..runtime.package import Package
 from ..targets.code import Code, NumberedCall
 from ..targets.core import DEVICE_MEMORY, HOST_MEMORY, Target
-from ..targets.options import Options
+from ..targets.options import CompileOptions
 from ..targets.program import Program, Storage
 
 BYTECODE = "module.mlirbc"
@@ -41,7 +41,7 @@ def assemble(
     placed: ir.Operation,
     target: Target,
     source: str,
-    options: Options,
+    options: CompileOptions,
     entries: Mapping[str, bytes],
 ) -> Package:
     """Make the package of a laid-out program.
@@ -70,7 +70,7 @@ class _Assembly:
         owners: Mapping[Op, Code],
         placed: ir.Operation,
         source: str,
-        options: Options,
+        options: CompileOptions,
         others: Mapping[str, bytes],
     ) -> Package:
         inputs = self._ports("inputs", self.program.inputs)

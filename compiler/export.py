@@ -10,6 +10,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import new_context
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
+from ..dialects.core.tensor import Bindings
 from ..passes.decompose import Decompose, Decomposition, decomposition_rules
 from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
 from ..passes.pipeline import Pipeline
@@ -17,7 +18,6 @@ from ..passes.rewriting import NoMatch, Rewriter, rewrite
 from ..runtime import SUFFIX
 from ..runtime.package import Package
 from .arguments import checked_arguments
-from .frontends.core.bindings import Bindings
 from .ir_files import save_ir
 from .source import IR_SUFFIXES, PNNX_SUFFIX, is_ir, read_model
 

@@ -1,15 +1,14 @@
 """What a model may be, and which frontend reads it."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, cast
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
-from ..dialects.core.tensor import Array
+from ..dialects.core.tensor import Bindings
 from ..runtime import SUFFIX
-from .frontends.core.bindings import Bindings
+from ..targets.options import DEFAULT, CompileOptions
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -26,20 +25,16 @@ IR_SUFFIXES = {"text": ".mlir", "bytecode": ".mlirbc"}
 """How the names of files end that are not ONNX, packages apart."""
 
 
-def import_model(
-    source: Source,
-    *,
-    shapes: Bindings | None = None,
-    constants: Mapping[str, Array] | None = None,
-    example_inputs: Any = None,
-) -> Module:
+def import_model(source: Source, options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
     A path that ends in `.param`, and a PNNX graph, are PNNX; a torch module is converted to it, and
     takes `example_inputs`; a path that ends in `.mlir` or `.mlirbc` is IR, whose shapes are static;
-    everything else is ONNX. The other arguments are those of `import_onnx`
-    and `import_pnnx`, and so are the errors.
+    everything else is ONNX. `options` bind sizes and values; errors are those of `import_onnx` and
+    `import_pnnx`.
     """
+    shapes, constants = options.shapes, options.constants
+    example_inputs = options.example_inputs
     if is_torch_module(source):
         source = _converted(source, example_inputs)
     elif example_inputs is not None:
@@ -105,7 +100,7 @@ def read_model(
     """
     is_path = isinstance(source, (str, os.PathLike))
     if is_path and Path(source).suffix != SUFFIX:
-        return import_model(source, shapes=shapes)
+        return import_model(source, CompileOptions(shapes=shapes))
     from ..runtime.package import Package
     from .packaged import packaged_module
 

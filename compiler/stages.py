@@ -9,15 +9,15 @@ from ..passes.fold.fold_casts import FoldCasts
 from ..passes.lower_precision import LowerPrecision
 from ..passes.pipeline import Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
-from ..targets.options import DEFAULT, F32, INTEGERS, Options
+from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions, split_target
 from ..targets.place import Place
-from ..targets.registry import find_target, split_target
+from ..targets.registry import find_target
 
 
 def pipeline_for(
     target: str,
     opt_level: int,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
 ) -> Pipeline:
     """Return the pipeline from an imported model to what a target compiles: a placed one.
 
@@ -25,12 +25,12 @@ def pipeline_for(
     Raises CompileError for a target that there is not, and for options that it does not have.
     """
     chosen, *others = map(find_target, candidates(target))
-    options = options_for(target, options)
+    options = replace(options, target=target)
     chosen.check(options)
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
         *chosen.early_passes(options),
-        *default_pipeline(opt_level, options.strict, chosen.quantized, chosen.prepares),
+        *default_pipeline(opt_level, options.strict_math, chosen.quantized, chosen.prepares),
         *_precision_passes(options),
         *chosen.passes(opt_level, options),
         *(each for other in others for each in other.passes(0, options)),
@@ -41,23 +41,18 @@ def pipeline_for(
     return Pipeline(passes)
 
 
-def options_for(target: str, options: Options) -> Options:
-    """Return options with the architectures that a target such as `gpu:sm_80,sm_90` names."""
-    return replace(options, architectures=split_target(target)[1])
-
-
 def candidates(target: str) -> tuple[str, ...]:
     """List the targets that are asked in order to take an op: the one named, its fallbacks."""
     name = split_target(target)[0]
     return tuple(dict.fromkeys((name, *find_target(name).fallbacks)))
 
 
-def _integer_passes(options: Options) -> tuple[Pass, ...]:
+def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
     """Return what makes quantised ops integer ones, before anything else looks at them."""
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
-def _precision_passes(options: Options) -> tuple[Pass, ...]:
+def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:
     if options.element_type == F32:
         return ()
     return (LowerPrecision(options.element_type), FoldCasts(), Eliminate())

@@ -8,7 +8,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
-from .options import DEFAULT, TF32, Options
+from .options import DEFAULT, TF32, CompileOptions
 
 if TYPE_CHECKING:
     from .code import Code
@@ -117,15 +117,15 @@ class Target:
 
         return register
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on what was imported, before anything is simplified."""
         return ()
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes that make target-free IR fit for placement here."""
         return ()
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes that make code of what was placed here, as far as that is IR."""
         return ()
 
@@ -133,7 +133,7 @@ class Target:
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
         if options.architectures:
             raise CompileError(
@@ -155,11 +155,11 @@ class Target:
         """Return the target as it is for what a user names behind the colon."""
         return self
 
-    def choice(self, options: Options) -> str:
+    def choice(self, options: CompileOptions) -> str:
         """Return by what name passes choose the target for these options."""
         return self.name
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         """Return what watches the passes, if anything does."""
         return None
 
@@ -167,7 +167,7 @@ class Target:
         """Say whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> "Code":
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> "Code":
         """Generate code for the ops that run here; `progress` hears of each new kernel.
 
         Raises CompileError.

@@ -10,6 +10,7 @@ from ..dialects.core.module import operations
 from ..dialects.core.op import OPS
 from .core import Target
 from .installed import names, pick, targets
+from .options import split_target
 from .pass_index import pass_index
 
 OWN_DIALECTS = {found.name for found in iter_modules(dialects.__path__)}
@@ -19,12 +20,6 @@ OWN_DIALECTS = {found.name for found in iter_modules(dialects.__path__)}
 def target_names() -> list[str]:
     """List the names of all targets that are installed."""
     return names(targets())
-
-
-def split_target(choice: str) -> tuple[str, tuple[str, ...]]:
-    """Split `gpu:sm_80,sm_90` into the name of a target and the architectures that code is for."""
-    name, colon, listed = choice.partition(":")
-    return name, tuple(part.strip() for part in listed.split(",")) if colon else ()
 
 
 def find_target(name: str) -> Target:

@@ -9,7 +9,7 @@ from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...passes.quantize.quantize import quantize_by
 from ...passes.quantize.scale_table import ScaleTable
-from ..build import Progress
+from ...targets.core import Progress
 from .closeness import Closeness, closeness
 from .fake_quant_toggles import add_toggles
 from .observe import Feed, Run

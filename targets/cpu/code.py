@@ -13,7 +13,7 @@ from ...runtime import manifest as m
 from ...runtime.team import CODE as THREADS
 from ..code import Buffers, Code, NumberedCall
 from ..core import Progress
-from ..options import Options
+from ..options import CompileOptions
 from ..program import Call, Program
 from .compile import (
     CpuCode,
@@ -27,7 +27,7 @@ from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
-def compile_native(module: Module, options: Options, progress: Progress) -> "NativeCode":
+def compile_native(module: Module, options: CompileOptions, progress: Progress) -> "NativeCode":
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]

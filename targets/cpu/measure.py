@@ -16,7 +16,7 @@ from ...dialects.core.tensor import Array, Tensor, numpy_dtype
 from ...passes.default import grouping_pipeline
 from ...passes.pipeline import Pipeline
 from ...runtime.elf import load_objects
-from ..options import Options
+from ..options import CompileOptions
 from ..place import Place
 from .alone import bind, lay_out
 from .candidates import ERRORS
@@ -36,7 +36,7 @@ def measure(
     op: Op,
     schedules: Sequence[Schedule],
     machine: Machine,
-    options: Options,
+    options: CompileOptions,
     clock: Callable[[], int] = time.process_time_ns,
 ) -> list[float]:
     """Return the least microseconds of processor time that an op takes with each schedule.
@@ -60,7 +60,7 @@ Action = Callable[[], object]
 
 
 def _prepare(
-    op: Op, schedule: Schedule, machine: Machine, options: Options
+    op: Op, schedule: Schedule, machine: Machine, options: CompileOptions
 ) -> tuple[Action, Action]:
     """Return what runs a kernel, and what brings its input into the caches."""
     module = _alone(op)

@@ -14,7 +14,7 @@ from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ..code import Code
 from ..core import Progress, Target, Watch
-from ..options import DEFAULT, Options
+from ..options import DEFAULT, CompileOptions
 from ..tuning_file import PACKAGED
 from .apply_tuning import ApplyTuning
 from .choose_dot_products import ChooseDotProducts
@@ -31,7 +31,7 @@ class CpuTarget(Target):
     prepares = True
     kept_entries = (PACKAGED,)
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
@@ -44,23 +44,23 @@ class CpuTarget(Target):
         return (
             *decompose,
             SplitConvTranspose(machine),
-            ChooseDotProducts(not options.strict, machine),
+            ChooseDotProducts(not options.strict_math, machine),
             ChooseLayouts(error, machine),
             PackRecurrent(machine),
             *tuned,
             ChooseWinograd(error, machine),
-            PackWeights(machine, not options.strict),
+            PackWeights(machine, not options.strict_math),
             Eliminate(),
         )
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         if not options.tuning_file:
             return None
         from .tune import Tuner  # it measures kernels, whose lowerings register with this target
 
         return Tuner(options, options.machines[0], progress)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> Code:
         from .code import compile_native  # lowerings register with this target
 
         return compile_native(module, options, progress)

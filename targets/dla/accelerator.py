@@ -16,7 +16,7 @@ from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
 from ..code import Code
 from ..core import Progress, Target
-from ..options import DEFAULT, F32, FLOATS, Options
+from ..options import DEFAULT, F32, FLOATS, CompileOptions
 from .attempts import ATTEMPTS
 from .core.description import Description
 from .core.packet import InstructionSet
@@ -77,11 +77,11 @@ class Accelerator(Target):
         found.file = file
         return found
 
-    def choice(self, options: Options) -> str:
+    def choice(self, options: CompileOptions) -> str:
         file = self.file or ",".join(options.architectures)
         return f"{self.name}:{file}" if file else self.name
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         wrong = [
             ("tune", options.tune or options.tuning, "has no schedules that are measured"),
             ("precision", options.precision != F32, "computes on integers of 8 bits"),
@@ -96,12 +96,12 @@ class Accelerator(Target):
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         return self.road().names()
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         # Simplification folds factors into constants and weights, which then are no bytes.
         road = self.chosen(options.architectures).road()
         return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         road = self.chosen(options.architectures).road()
         chosen = (TENSOR_SEL, IR_OPTIMIZATION)
         return tuple(
@@ -130,7 +130,7 @@ class Accelerator(Target):
         first = ": quantise the model first" if is_unquantized(op) else ""
         return f"{self.name} computes on integers, not on {floats[0]}{first}"
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> Code:
         from .code import ProgramCode
 
         bound = self.chosen(options.architectures)

@@ -14,7 +14,7 @@ from ...passes.pipeline import Pipeline
 from ...runtime import manifest as m
 from ..code import Buffers, Code, NumberedCall
 from ..core import DEVICE_MEMORY, Progress
-from ..options import TF32, Options
+from ..options import TF32, CompileOptions
 from ..orders import channels_last, row_major
 from ..program import Program
 from ..tuning_file import PACKAGED
@@ -30,7 +30,10 @@ REGISTER_BYTES = 4
 
 
 def compile_for_gpu(
-    module: Module, architectures: Sequence[Architecture], options: Options, progress: Progress
+    module: Module,
+    architectures: Sequence[Architecture],
+    options: CompileOptions,
+    progress: Progress,
 ) -> "LaunchCode":
     """Put launches in the place of groups, and compile their kernels for each architecture.
 

@@ -10,7 +10,7 @@ from ...dialects.core.module import Module, ops
 from ...dialects.tile.setting import Setting
 from ...passes.pipeline import Pipeline
 from ..core import Progress
-from ..options import Options
+from ..options import CompileOptions
 from ..tuning_file import Entry
 from .architecture import Architecture
 from .choose_blocks import choose_setting, next_setting, settings_of
@@ -55,7 +55,7 @@ class Settled:
 def settle(
     kernels: Sequence[tile.Kernel],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, Settled]:
     """Choose settings of kernels and compile them; a setting that does not fit makes way.
@@ -78,7 +78,7 @@ def _choose(
     kernels: Mapping[str, tile.Kernel],
     tuned: Mapping[str, Entry[Setting]],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, KernelCode]:
     """Compile kernels with one setting after another, until each fits.
@@ -127,7 +127,7 @@ def _others(
     kernels: Mapping[str, tile.Kernel],
     settled: Mapping[str, KernelCode],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, list[KernelCode]]:
     """Compile kernels with the settings that they might have had instead."""
@@ -150,15 +150,16 @@ def _others(
 def _compile(
     pairs: Sequence[tuple[tile.Kernel, Setting]],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> list[KernelCode | Misfit]:
     """Compile kernels with settings; what fails or does not fit is a misfit."""
     sources = [
-        fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
+        fitted_source(kernel, setting, architecture, options.strict_math)
+        for kernel, setting in pairs
     ]
     jobs = [
-        Job(source, setting.warps, setting.stages, options.strict)
+        Job(source, setting.warps, setting.stages, options.strict_math)
         for (_, setting), source in zip(pairs, sources, strict=True)
     ]
     results = compile_sources(jobs, architecture, progress)

@@ -16,7 +16,7 @@ from ...runtime.gpu.device import Device
 from ..code import Code
 from ..core import DEVICE_MEMORY, Progress, Target, Watch
 from ..insert_copies import InsertCopies
-from ..options import DEFAULT, Options
+from ..options import DEFAULT, CompileOptions
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
 from .multiply_bytes import MultiplyBytes
@@ -28,7 +28,7 @@ class GpuTarget(Target):
 
     replaces_groups = True
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         from .decompose_refused import DecomposeRefused  # it asks this target what it takes
@@ -36,7 +36,7 @@ class GpuTarget(Target):
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         if options.tune:
             raise CompileError(
                 "tune measures schedules for this CPU: measure kernels for a GPU by the command "
@@ -46,18 +46,18 @@ class GpuTarget(Target):
             _architectures(options)
             check_file(options.tuning, options.architectures)
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         return TuningWatch(options) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> Code:
         from .code import compile_for_gpu  # lowerings register with this target
 
         return compile_for_gpu(module, _architectures(options), options, progress)
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         from .fuse_prologues import FusePrologues  # it asks this target how ops are lowered
 
         return (InsertCopies(), *([FusePrologues(), ChooseOrders()] if opt_level else []))
@@ -82,7 +82,7 @@ class GpuTarget(Target):
         return None
 
 
-def _architectures(options: Options) -> tuple[Architecture, ...]:
+def _architectures(options: CompileOptions) -> tuple[Architecture, ...]:
     """Return the architectures that code is made for; CompileError for those there is none for."""
     names = options.architectures or (_architecture_here(),)
     found = find_architectures(f"{TARGET}:{','.join(names)}")
@@ -112,7 +112,7 @@ class TuningWatch(Watch):
 
     ran = True
 
-    def __init__(self, options: Options) -> None:
+    def __init__(self, options: CompileOptions) -> None:
         from .tuning_file import check_file
 
         check_file(options.tuning, [each.name for each in _architectures(options)])

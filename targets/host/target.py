@@ -6,7 +6,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ..code import Code
 from ..core import Progress, Target
-from ..options import Options
+from ..options import CompileOptions
 from .code import HostCode
 
 
@@ -23,7 +23,7 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> Code:
         return HostCode()
 
 

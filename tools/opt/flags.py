@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ..arguments import shape_argument
+from ..arguments import add_option
 from ..terminal import Parser
 from .pass_table import pass_table
 
@@ -64,7 +64,7 @@ def parser(version: str) -> Parser:
         metavar="TEXT",
         help="passes as `builtin.module(a,b{c=1})` or `a,b`",
     )
-    made.add_argument("--shape", **shape_argument())
+    add_option(made, "shapes")
     for spelling, text in (VALUE_FLAGS | LISTED).items():
         flag, _, metavar = spelling.partition("=")
         kind: Any = int if metavar == "N" else _names if spelling in LISTED else str

@@ -5,7 +5,6 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.ir_files import load_weights
 from ...compiler.source import PNNX_SUFFIX, read_model
 from ...dialects.core.bytecode import MAGIC
@@ -14,6 +13,7 @@ from ...dialects.core.errors import CompileError
 from ...dialects.core.ir_parser import text_of_ir
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
+from ...dialects.core.tensor import Bindings
 from ...runtime import SUFFIX
 
 STDIN = "-"

@@ -13,8 +13,8 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsuppor
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.tensor import Array
-from ..core.bindings import Bindings, input_types
+from ....dialects.core.tensor import Array, Bindings
+from ..core.bindings import input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results

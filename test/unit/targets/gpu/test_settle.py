@@ -16,7 +16,7 @@ from trivium.targets.gpu.compile import Compiled
 from trivium.targets.gpu.resources import Resources
 from trivium.targets.gpu.settle import Settled, fitted_source, settle
 from trivium.targets.gpu.tuning_file import tuning_format
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 from trivium.targets.tuning_file import Entry
 
 HOPPER = find_architecture("sm_90")
@@ -25,7 +25,7 @@ pytestmark = needs_triton
 
 
 def settled(kernel: tile.Kernel, **options: object) -> Settled:
-    (found,) = settle([kernel], HOPPER, Options(**options), lambda name: None).values()  # type: ignore[arg-type]
+    (found,) = settle([kernel], HOPPER, CompileOptions(**options), lambda name: None).values()  # type: ignore[arg-type]
     return found
 
 
@@ -99,7 +99,7 @@ def test_tuned_settings_are_compiled(tmp_path: Path) -> None:
         assert found.chosen.setting == FLAT
         assert found.entry == entry
         (other,) = settle(
-            [kernel], find_architecture("sm_80"), Options(tuning=str(file)), print
+            [kernel], find_architecture("sm_80"), CompileOptions(tuning=str(file)), print
         ).values()
         assert other.chosen.setting == kernel.setting
         assert other.entry is None

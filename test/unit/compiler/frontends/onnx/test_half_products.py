@@ -15,7 +15,7 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
 from trivium.targets.cpu.dot import find_instruction
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 
 RANDOM = np.random.default_rng(29)
 BF16 = ml_dtypes.bfloat16
@@ -35,7 +35,7 @@ def inputs(name: str, *shape: int) -> dict[str, Any]:
 def names(graph: onnx.ModelProto, machine: str = NATIVE) -> list[str]:
     with new_context():
         module = import_onnx(graph)
-        pipeline_for("cpu", 2, Options(machine=machine)).run(module)
+        pipeline_for("cpu", 2, CompileOptions(machine=machine)).run(module)
         found = [op.op_name for op in ops(module.operation)]
     return [name for name in found if name.startswith("cpu.")]
 
