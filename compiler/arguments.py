@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ..dialects.core.arguments import Check, checked
+from ..dialects.core.discovery import load_plugins
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..targets.option import options_of
 from ..targets.options import CompileOptions
@@ -33,7 +34,9 @@ def takes_options(
     def decorate(function: Callable[[M, CompileOptions], R]) -> Callable[Concatenate[M, P], R]:
         @wraps(function)
         def call(model: M, *args: P.args, **kwargs: P.kwargs) -> R:
-            return function(model, make(*args, **kwargs))
+            options = make(*args, **kwargs)
+            load_plugins(options.plugin_names)
+            return function(model, options)
 
         signature = inspect.signature(function)
         model = signature.parameters["model"]

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
@@ -22,6 +21,7 @@ from ..targets.code import Code, NumberedCall
 from ..targets.core import DEVICE_MEMORY, HOST_MEMORY, Target
 from ..targets.options import CompileOptions
 from ..targets.program import Program, Storage
+from ..version import __version__
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""

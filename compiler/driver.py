@@ -1,18 +1,16 @@
 """From a model to a session: frontend, passes, placement, code, package."""
 
-import os
-from pathlib import Path
+from typing import Any
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
-from ..runtime.package import SUFFIX, Package
+from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.options import CompileOptions
 from .arguments import takes_options
 from .build import build_module
-from .compare import compare
 from .rebuild import rebuild
-from .source import Source, import_model, is_torch_module, name_of
+from .source import Source, find_format, import_model
 from .stages import pipeline_for
 from .verdicts import strict_hooks
 
@@ -32,8 +30,7 @@ def compile(model: Source | Package, options: CompileOptions) -> Session:
     effect. Raises CompileError that lists all faults.
     """
     session = Session(_build(model, options), threads=options.threads)
-    if is_torch_module(model):
-        compare(session, model, options.example_inputs)
+    find_format(model).check_session(session, model, options)
     return session
 
 
@@ -47,13 +44,13 @@ def build(model: Source | Package, options: CompileOptions) -> Package:
 
 
 def _build(model: Source | Package, options: CompileOptions) -> Package:
-    if isinstance(model, (str, os.PathLike)) and Path(model).suffix == SUFFIX:
-        model = Package.open(model)
-    if isinstance(model, Package):
-        return rebuild(model, options)
+    form = find_format(model)
+    if form.is_compiled:
+        package: Any = model
+        return rebuild(package if isinstance(package, Package) else Package.open(package), options)
     pipeline = pipeline_for(options.target, options.opt_level, options)
     with new_context(), types_read_once():
         options.report("import")
         module = import_model(model, options)
         hooks = (*strict_hooks(options.strict, module, options.target), *options.hooks)
-        return build_module(module, pipeline, options, name_of(model), hooks=hooks)
+        return build_module(module, pipeline, options, form.name_of(model), hooks=hooks)

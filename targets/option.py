@@ -15,9 +15,9 @@ class Option:
     """How an option is checked, described and written on the command line.
 
     `check` converts a value or raises Invalid; `parse` converts the text of a flag to a value, and
-    raises ValueError or Invalid. `flag` is None for an option of Python alone, and the
-    name of the field unless it is given. A `repeated` flag
-    collects pairs in a dictionary. A `rebuilds` option also applies where a package is compiled
+    raises ValueError or Invalid. `flag` is None for an option of Python alone, and the name of the
+    field unless it is given. A flag that `collects` may be repeated: "pairs" in a dictionary, or
+    values to "append" to a list. A `rebuilds` option also applies where a package is compiled
     again; a `package_only` option is a flag of `trivium compile` alone.
     """
 
@@ -27,7 +27,7 @@ class Option:
     metavar: str | None = None
     choices: Sequence[Any] | None = None
     parse: Callable[[str], Any] = str
-    repeated: bool = False
+    collects: str = ""
     rebuilds: bool = False
     package_only: bool = False
     name: str = ""
@@ -43,7 +43,7 @@ class Option:
             value = self.parse(text)
         except ValueError:
             value = text
-        return value if self.repeated else self.check(value)
+        return value if self.collects else self.check(value)
 
 
 def option(default: Any, help: str, check: Check | None = None, **declared: Any) -> Any:

@@ -95,7 +95,7 @@ class CompileOptions:
         flag="--shape",
         metavar="NAME=SIZE",
         parse=size_pair,
-        repeated=True,
+        collects="pairs",
     )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
@@ -153,6 +153,16 @@ class CompileOptions:
         flag,
         package_only=True,
     )
+    plugins: str | Sequence[str] = option(
+        (),
+        "a plugin to import first, a module or a file.py: it registers ops, passes, frontend rules "
+        "and formats",
+        names,
+        flag="--plugin",
+        metavar="MODULE",
+        collects="append",
+        rebuilds=True,
+    )
     progress: Callable[[str], None] | None = option(
         None, "called with a line of text as work goes on", optional(function), flag=None
     )
@@ -185,6 +195,10 @@ class CompileOptions:
     def machines(self) -> tuple[Machine, ...]:
         """Return the machines that code is made for, the most capable one first."""
         return find_machines(self.machine)
+
+    @property
+    def plugin_names(self) -> tuple[str, ...]:
+        return (self.plugins,) if isinstance(self.plugins, str) else tuple(self.plugins)
 
     @property
     def architectures(self) -> tuple[str, ...]:

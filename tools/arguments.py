@@ -20,7 +20,7 @@ class Table(argparse.Action):
     """Gather the NAME=VALUE pairs of a repeated flag in a dict."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, default={}, **kwargs)
+        super().__init__(*args, **{**kwargs, "default": {}})
 
     def __call__(
         self,
@@ -53,9 +53,8 @@ def _add(parser: Any, option: Option, changed: Mapping[str, Any]) -> None:
         given |= {"choices": option.choices, "type": option.parse}
     else:
         given |= {"metavar": option.metavar, "type": _reader(option)}
-    if option.repeated:
-        given["action"] = Table
-        del given["default"]
+    if option.collects:
+        given["action"] = {"pairs": Table, "append": "append"}[option.collects]
     parser.add_argument(option.flag, **{**given, **changed})
 
 

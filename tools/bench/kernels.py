@@ -16,7 +16,7 @@ from ...targets.cpu.alone import bind, lay_out
 from ...targets.cpu.compile import CpuCode, compile_kernels
 from ...targets.cpu.tune import Tuner
 from ...targets.load_calls import load_groups
-from ...targets.options import CompileOptions
+from ...targets.options import DEFAULT, CompileOptions
 from .flops import flops, multiplies
 from .stopwatch import least_time
 
@@ -45,7 +45,7 @@ class KernelTime:
         return self.seconds * self.calls
 
 
-def time_kernels(path: str, options: CompileOptions) -> tuple[list[KernelTime], int]:
+def time_kernels(path: str, options: CompileOptions = DEFAULT) -> tuple[list[KernelTime], int]:
     """Compile a model and time the native kernels of a run; return how many groups are not native.
 
     CompileOptions and errors are those of `compile`.

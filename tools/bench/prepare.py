@@ -15,7 +15,7 @@ from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...runtime.package import Package
-from ...targets.options import CompileOptions
+from ...targets.options import DEFAULT, CompileOptions
 from .. import feeds
 from ..feeds import Arrays
 
@@ -39,7 +39,7 @@ class Prepared:
         return feeds.complete(indices, ports, seed)
 
 
-def prepare(path: str, options: CompileOptions) -> Prepared:
+def prepare(path: str, options: CompileOptions = DEFAULT) -> Prepared:
     """Compile the model at `path`; options and errors are those of `compile`."""
     pipeline = pipeline_for(options.target, options.opt_level, options)
     with new_context():

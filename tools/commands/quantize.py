@@ -56,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="leave the worst values floats, until outputs are as close, for example 0.99",
     )
+    arguments.add_option(parser, "plugins")
     arguments.add_option(parser, "shapes")
 
 

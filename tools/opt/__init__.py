@@ -7,8 +7,9 @@ Only the command line imports it. `flags.py` declares the flags, `pipeline.py` m
 import sys
 from collections.abc import Sequence
 
-from ... import __version__
+from ...dialects.core.discovery import load_plugins
 from ...targets.installed import names, targets
+from ...version import __version__
 from ..terminal import OK as OK
 from ..terminal import REPORTED as REPORTED
 from ..terminal import USAGE as USAGE
@@ -27,6 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(arguments: Sequence[str]) -> int:
     parser = flag_parser(__version__)
     flags, leftover = parser.parse_known_args(arguments)
+    load_plugins(flags.plugins or ())
+    if flags.list_formats:
+        from ..format_table import format_table
+
+        print(format_table())
+        return OK
     if flags.list_passes or flags.list_targets:
         print(pass_table() if flags.list_passes else "\n".join(names(targets())))
         return OK

@@ -27,6 +27,7 @@ SWITCHES = {
     "--mlir-timing": "print the time that each pass took",
     "--list-passes": "list Trivium's passes",
     "--list-targets": "list the targets",
+    "--list-formats": "list the formats of models",
 }
 LISTED = {
     "--debug=PASSES": "say why patterns of these passes left ops alone",
@@ -64,6 +65,7 @@ def parser(version: str) -> Parser:
         metavar="TEXT",
         help="passes as `builtin.module(a,b{c=1})` or `a,b`",
     )
+    add_option(made, "plugins")
     add_option(made, "shapes")
     for spelling, text in (VALUE_FLAGS | LISTED).items():
         flag, _, metavar = spelling.partition("=")
@@ -96,4 +98,4 @@ def double_dashes(arguments: Sequence[str]) -> list[str]:
 def known_flags() -> list[str]:
     """List the long flags that a misspelt one is compared with."""
     valued = [flag.partition("=")[0] for flag in VALUE_FLAGS | LISTED]
-    return [*SWITCHES, *valued, "--shape", "--verify-each", "--emit"]
+    return [*SWITCHES, *valued, "--shape", "--plugin", "--verify-each", "--emit"]

@@ -3,6 +3,7 @@
 import dataclasses
 from collections.abc import Sequence
 
+from ...dialects.core.discovery import load_plugins
 from ...targets.installed import foreign_targets
 from ...targets.pass_index import pass_index
 
@@ -11,7 +12,7 @@ def pass_table() -> str:
     """List the passes with their options and the first lines of their docstrings."""
     own = pass_index().items()
     rows = {_usage(name, source.options): source.summary for name, source in own}
-    if foreign_targets():
+    if foreign_targets() or load_plugins():
         rows |= _foreign_rows()
     width = max(map(len, rows))
     return "\n".join(f"  {usage:{width}}  {rows[usage]}" for usage in sorted(rows))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...compiler.ir_files import load_weights
-from ...compiler.source import PNNX_SUFFIX, read_model
+from ...compiler.source import formats, read_model
 from ...dialects.core.bytecode import MAGIC
 from ...dialects.core.diagnostics import compile_error
 from ...dialects.core.errors import CompileError
@@ -14,11 +14,13 @@ from ...dialects.core.ir_parser import text_of_ir
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Bindings
-from ...runtime import SUFFIX
+from ...targets.options import CompileOptions
 
 STDIN = "-"
+IR = "mlir"
+"""The format that is parsed here, piece by piece."""
+
 SEPARATOR = "// -----"
-MODEL_SUFFIXES = (".onnx", PNNX_SUFFIX, SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,13 @@ class ModelSource(Source):
 
     def parse(self) -> Module:
         """Import the model in the current context; raises CompileError and PackageError."""
-        return read_model(self.name, self.shapes)
+        return read_model(self.name, CompileOptions(shapes=self.shapes))
 
 
 def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
     """Read a file, or standard input for `-`; raises CompileError when there is none."""
-    if Path(name).suffix in MODEL_SUFFIXES:
+    models = _model_suffixes()
+    if Path(name).suffix in models:
         return [ModelSource(name, "", shapes=shapes)]
     if shapes:
         raise CompileError(f"'{name}' is IR: its shapes are static, leave --shape away")
@@ -84,7 +87,7 @@ def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
         data = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
     except OSError as error:
         raise CompileError(f"cannot open '{name}': {error.strerror}") from None
-    text = text_of_ir(data, name, MODEL_SUFFIXES)
+    text = text_of_ir(data, name, models)
     if data.startswith(MAGIC):
         return [Source(name, "", data=text, is_file=name != STDIN)]
     if split:
@@ -92,6 +95,12 @@ def read(name: str, *, split: bool, shapes: Bindings) -> list[Source]:
     if name == STDIN:
         return [Source(name, text, data=text)]
     return [Source(name, text, is_file=True)]
+
+
+def _model_suffixes() -> tuple[str, ...]:
+    """List the suffixes of files that are not IR."""
+    models = [each for name, each in formats().items() if name != IR]
+    return tuple(sorted(end for each in models for end in each.suffixes))
 
 
 def _split(name: str, text: str) -> list[Source]:
