@@ -8,14 +8,14 @@ everything is imported on first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import __version__ as __version__
+
 if TYPE_CHECKING:
     from .compiler.check import can_run, check
     from .compiler.driver import build, compile
     from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
-
-__version__ = "0.1.0"
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",

@@ -6,7 +6,6 @@ from itertools import groupby
 
 import numpy as np
 
-from .. import __version__
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
@@ -21,8 +20,9 @@ from ..runtime.step import Step
 from ..targets.calls import NumberedCall
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
-from ..targets.options import Options
+from ..targets.options import CompileOptions
 from ..targets.program import Program, Storage
+from ..version import __version__
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""
@@ -42,7 +42,7 @@ def assemble(
     placed: ir.Operation,
     targets: Sequence[Target],
     source: str,
-    options: Options,
+    options: CompileOptions,
     entries: Mapping[str, bytes],
 ) -> Package:
     """Make the package of a laid-out program.
@@ -75,7 +75,7 @@ class _Assembly:
         owners: Mapping[Op, CompiledPart],
         placed: ir.Operation,
         source: str,
-        options: Options,
+        options: CompileOptions,
         others: Mapping[str, bytes],
     ) -> Package:
         inputs = self._ports("inputs", self.program.inputs)

@@ -10,9 +10,9 @@ from ..dialects.core.op import Op, view
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
 from ..targets.compiled import CompiledPart
-from ..targets.core import Progress, Target
+from ..targets.core import Target
 from ..targets.memories import NO_CODE_OPS
-from ..targets.options import DEFAULT, Options
+from ..targets.options import DEFAULT, CompileOptions
 from ..targets.place import placed_groups
 from ..targets.program import plan_memory
 from ..targets.registry import choose_targets
@@ -23,26 +23,25 @@ from .copies import Copies
 def build_module(
     module: Module,
     pipeline: Pipeline,
-    target: str,
-    progress: Progress,
-    source: str,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
+    source: str = "",
     kept: Mapping[str, bytes] | None = None,
     hooks: Sequence[Instrumentation] = (),
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
-    The code is for each of the machines of `options`. `kept` are entries that the
-    package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
+    The code is for each of the machines of `options`. `source` is the name of the
+    model. `kept` are entries of the package unless the pipeline makes entries of the same names.
+    `hooks` see the pipeline's passes.
     """
-    progress("optimise")
-    targets = choose_targets(target)
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
+    options.report("optimise")
+    targets = choose_targets(options.target)
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, hooks)}
     used = {group.target for group in placed_groups(module)}
     compiling = [each for each in targets if each.name in used]
     replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, progress)) for each in compiling]
+    codes = [(each, each.compile(module, options, options.report)) for each in compiling]
     steps = [(_owner(op, codes), op) for op in _running(module)]
     program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
@@ -62,21 +61,20 @@ def _optimise(
     module: Module,
     pipeline: Pipeline,
     targets: Sequence[Target],
-    options: Options,
-    progress: Progress,
+    options: CompileOptions,
     hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
-    """Run the pipeline under the eyes of the targets; return what they want in the package."""
-    watch = targets[0].watch(options, progress)
+    """Run the pipeline with the instrumentation of the targets; return its package entries."""
+    watch = targets[0].watch(options, options.report)
     watches = [] if watch is None else [watch]
     pipeline.run(module, *watches, *hooks)
     if options.tuning_file and not any(watch.ran for watch in watches):
-        progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
+        options.report(f"note: {options.tuning_file} is not used: nothing here has schedules")
     return {name: data for watch in watches for name, data in watch.entries().items()}
 
 
 def _running(module: Module) -> list[Op]:
-    """List the ops of the model's function that do something when it runs."""
+    """List the ops of the model's function that become steps."""
     found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
     return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
 

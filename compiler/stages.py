@@ -14,13 +14,13 @@ from ..passes.quantize.lower_quantized import LowerQuantized
 from ..runtime.contents import PROCESS
 from ..targets.core import Target
 from ..targets.insert_copies import InsertCopies
-from ..targets.options import DEFAULT, F32, INTEGERS, Options
+from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions
 from ..targets.place import Place
 from ..targets.placement.partition import Partition
 from ..targets.registry import choose_targets
 
 
-def pipeline_for(target: str, opt_level: int, options: Options = DEFAULT) -> Pipeline:
+def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT) -> Pipeline:
     """Return the pipeline from an imported model to a placed one, which targets compile.
 
     `target` lists targets in the order of preference. The model is simplified, then divided into
@@ -34,7 +34,7 @@ def pipeline_for(target: str, opt_level: int, options: Options = DEFAULT) -> Pip
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
         *first.early_passes(options),
-        *default_pipeline(opt_level, options.strict, first.quantized, prepares),
+        *default_pipeline(opt_level, options.strict_math, first.quantized, prepares),
         *_precision_passes(options),
         *first.selection_passes(opt_level, options),
         Partition(tuple(each.choice for each in targets), options.placement),
@@ -46,7 +46,7 @@ def pipeline_for(target: str, opt_level: int, options: Options = DEFAULT) -> Pip
     return Pipeline(passes)
 
 
-def _part(targets: Sequence[Target], opt_level: int, options: Options) -> Nest:
+def _part(targets: Sequence[Target], opt_level: int, options: CompileOptions) -> Nest:
     """Return the passes on the parts of the first target; the others take what it refuses then."""
     steps = (
         *targets[0].passes(opt_level, options),
@@ -56,17 +56,17 @@ def _part(targets: Sequence[Target], opt_level: int, options: Options) -> Nest:
     return Nest(f"{ANCHOR}{targets[0].name}", steps)
 
 
-def _options_of(number: int, options: Options) -> Options:
+def _options_of(number: int, options: CompileOptions) -> CompileOptions:
     """Return the options of a target by its number; a tuning file is for the first one."""
     return options if number == 0 else replace(options, tuning="", tune="")
 
 
-def _integer_passes(options: Options) -> tuple[Pass, ...]:
+def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
     """Return the passes that lower quantised ops to integer ops, before all others."""
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
-def _precision_passes(options: Options) -> tuple[Pass, ...]:
+def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:
     if options.element_type == F32:
         return ()
     return (LowerPrecision(options.element_type), FoldCasts(), Eliminate())

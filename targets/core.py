@@ -11,7 +11,7 @@ from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
 from .lowering_table import LoweringTable
 from .memory_space import PROCESS_MEMORY, MemorySpace
-from .options import DEFAULT, TF32, Options
+from .options import DEFAULT, TF32, CompileOptions
 from .roofline import Roofline
 
 Progress = Callable[[str], None]
@@ -101,22 +101,24 @@ class Target(LoweringTable):
         if table is not None:
             self.lowerings, self.limits = table.lowerings, table.limits
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on the imported model, before it is simplified."""
         return ()
 
-    def selection_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def selection_passes(
+        self, opt_level: int, options: CompileOptions = DEFAULT
+    ) -> tuple[Step, ...]:
         """Return the passes on the whole model that select ops for this target, before placement.
 
         Only those of the first target run.
         """
         return ()
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on the parts of a model that are for this target."""
         return ()
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on a placed model, with copies between memory spaces."""
         return ()
 
@@ -124,7 +126,7 @@ class Target(LoweringTable):
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
         if options.candidates:
             raise CompileError(
@@ -155,7 +157,7 @@ class Target(LoweringTable):
         """Estimate how long an op takes as a kernel of its own, for cost-based placement."""
         return self.roofline.seconds(op)
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         """Return what watches the passes, if anything does."""
         return None
 
@@ -163,7 +165,7 @@ class Target(LoweringTable):
         """Say whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
         """Generate code for the ops that run here; `progress` hears of each new kernel.
 
         Raises CompileError.

@@ -70,7 +70,7 @@ def _limits(target: Target) -> Iterator[str]:
 
 
 def _onnx_rows() -> Iterator[tuple[str, str]]:
-    from ..compiler.frontends.onnx.rules import RULES
+    from ..compiler.frontends.onnx.registry import RULES
 
     for (domain, op_type), rules in sorted(RULES.items()):
         name = f"{domain}::{op_type}" if domain else op_type
@@ -78,14 +78,14 @@ def _onnx_rows() -> Iterator[tuple[str, str]]:
 
 
 def _pnnx_types() -> list[str]:
-    from ..compiler.frontends.pnnx import all_rules as all_rules
-    from ..compiler.frontends.pnnx.rules import ATTRIBUTE, INPUT, OUTPUT, RULES
+    from ..compiler.frontends.pnnx import rules as rules
+    from ..compiler.frontends.pnnx.registry import ATTRIBUTE, INPUT, OUTPUT, RULES
 
     return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
 
 
 def _pnnx_refusals() -> Iterator[str]:
-    from ..compiler.frontends.pnnx.rules import REFUSED
+    from ..compiler.frontends.pnnx.registry import REFUSED
 
     for type_, reason in sorted(REFUSED.items()):
         yield f"`{type_}` {reason}"

@@ -1,7 +1,7 @@
 """Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,12 @@ from .quantized import QuantizedType, is_quantized
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
+
+Bindings = Mapping[str, int | Sequence[int | None] | None]
+"""Sizes by the name of a dimension, by an axis (`x.0`), or, whole shapes, by the input's name.
+
+None leaves a size as the model declares it.
+"""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Step
 from ..compiled import CompiledPart
 from ..core import Progress, Target
-from ..options import DEFAULT, F32, FLOATS, Options
+from ..options import DEFAULT, F32, FLOATS, CompileOptions
 from ..roofline import Roofline
 from .attempts import ATTEMPTS
 from .core.description import Description
@@ -84,7 +84,7 @@ class Accelerator(Target):
     def choice(self) -> str:
         return f"{self.name}:{self.file}" if self.file else self.name
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         wrong = [
             ("tune", options.tune or options.tuning, "has no schedules that are measured"),
             ("precision", options.precision != F32, "computes on integers of 8 bits"),
@@ -99,12 +99,14 @@ class Accelerator(Target):
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         return self.road().names()
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         # Simplification folds factors into constants and weights, which then are no bytes.
         road = self.road()
         return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
 
-    def selection_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def selection_passes(
+        self, opt_level: int, options: CompileOptions = DEFAULT
+    ) -> tuple[Step, ...]:
         road = self.road()
         chosen = (TENSOR_SEL, IR_OPTIMIZATION)
         return tuple(
@@ -133,7 +135,7 @@ class Accelerator(Target):
         first = ": quantise the model first" if is_unquantized(op) else ""
         return f"{self.name} computes on integers, not on {floats[0]}{first}"
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
         from .code import ProgramCode
 
         description = self.description

@@ -16,7 +16,7 @@ from ...runtime.gpu.device import Device
 from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
 from ..memory_space import CopyCost, MemorySpace
-from ..options import DEFAULT, Options
+from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
 from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
@@ -52,13 +52,13 @@ class GpuTarget(Target):
         listed = "+".join(self.architectures)
         return f"{self.name}:{listed}" if listed else self.name
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         if options.tune:
             raise CompileError(
                 "tune measures schedules for this CPU: measure kernels for a GPU by the command "
@@ -68,16 +68,16 @@ class GpuTarget(Target):
             _architectures(self.architectures)
             check_file(options.tuning, self.architectures)
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         return TuningWatch(options, self.architectures) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
         return compile_for_gpu(module, _architectures(self.architectures), options, progress)
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         return (FusePrologues(), ChooseDimOrders()) if opt_level else ()
 
     def seconds(self, op: Op) -> float:
@@ -136,7 +136,7 @@ class TuningWatch(Watch):
 
     ran = True
 
-    def __init__(self, options: Options, architectures: tuple[str, ...]) -> None:
+    def __init__(self, options: CompileOptions, architectures: tuple[str, ...]) -> None:
         check_file(options.tuning, [each.name for each in _architectures(architectures)])
 
 

@@ -6,7 +6,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ..compiled import CompiledPart
 from ..core import Progress, Target
-from ..options import Options
+from ..options import CompileOptions
 from ..roofline import Roofline
 from .code import HostCode
 
@@ -27,7 +27,7 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
         return HostCode()
 
 

@@ -11,7 +11,7 @@ from ...dialects.core.op import Op, view
 from ...passes.pipeline import Pipeline
 from ..core import Target
 from ..memories import NO_CODE_OPS
-from ..options import Options
+from ..options import CompileOptions
 from ..place import placement_refusals
 
 
@@ -31,7 +31,7 @@ class Claim:
         return not self.reasons
 
 
-def claim(op: Op, target: Target, module: Module, options: Options) -> Claim:
+def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Claim:
     """Return whether a target runs an op of a module.
 
     An op that the target refuses is taken apart by the target's passes in a module of its own.

@@ -12,7 +12,7 @@ from .. import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
     arguments.add_json_argument(parser)
-    arguments.add_compile_arguments(parser, fallback=False)
+    arguments.add_compile_arguments(parser, without=["strict"])
 
 
 def run(flags: argparse.Namespace) -> int:

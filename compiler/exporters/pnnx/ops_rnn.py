@@ -11,7 +11,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array
 from ...frontends.pnnx import Operand
-from ...frontends.pnnx.parameters import Value
+from ...frontends.pnnx.format.parameters import Value
 from .graph import PnnxGraph, exports
 
 MODULES: dict[type[Op], tuple[str, tuple[int, ...]]] = {

@@ -13,8 +13,8 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
-from ....dialects.core.tensor import Array, numpy_dtype
-from ..core.bindings import Bindings, input_types
+from ....dialects.core.tensor import Array, Bindings, numpy_dtype
+from ..core.bindings import input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from .check import check_nodes, operator_sets
@@ -23,7 +23,7 @@ from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
 from .model import UNNAMED, Source, attribute_value, read_model, tensor_value
 from .outputs import check_outputs
-from .rules import Node, Rule, UseFunctionBody, find_rule
+from .registry import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
 
 

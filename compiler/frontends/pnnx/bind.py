@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
-from .graph import Operand, Operator
-from .known import Converter
-from .rules import ATTRIBUTE, IGNORED, Rule, Slot
+from .format.operator import Operand, Operator
+from .operands import Converter
+from .registry import ATTRIBUTE, IGNORED, Rule, Slot
 
 
 @dataclass

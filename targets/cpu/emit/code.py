@@ -14,7 +14,7 @@ from ....runtime.cpu.thread_pool import CODE as THREADS
 from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
-from ...options import Options
+from ...options import CompileOptions
 from ...program import Program
 from ..layout.describe import describe_layouts
 from .compile import (
@@ -28,7 +28,7 @@ from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
-def compile_native(module: Module, options: Options, progress: Progress) -> "NativeCode":
+def compile_native(module: Module, options: CompileOptions, progress: Progress) -> "NativeCode":
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]

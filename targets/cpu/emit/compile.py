@@ -9,7 +9,7 @@ from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
 from ...cache import cached
 from ...core import Progress, kernel_progress
-from ...options import DEFAULT, Options
+from ...options import DEFAULT, CompileOptions
 from ..kernels.builder import Kernel
 from ..lower.group import lower_group, structure
 from .segment import KernelCall, Segment, segment
@@ -22,7 +22,7 @@ class CpuCode:
     """Hold the kernels of a model by group, and all object code by symbol; equal kernels once."""
 
     machine: Machine
-    options: Options = DEFAULT
+    options: CompileOptions = DEFAULT
     kernels: dict[tri.Group, Kernel] = field(default_factory=dict["tri.Group", Kernel])
     objects: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
@@ -31,7 +31,7 @@ def compile_kernels(
     groups: Sequence[tri.Group],
     machine: Machine,
     progress: Progress,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
 ) -> CpuCode:
     """Generate and compile the kernel of every group; report each distinct one to `progress`."""
     code = CpuCode(machine, options)
@@ -67,7 +67,7 @@ def compile_threads() -> bytes:
 
 
 def _compile(text: str, code: CpuCode, externals: Sequence[str] = ()) -> bytes:
-    machine, strict = code.machine, code.options.strict
+    machine, strict = code.machine, code.options.strict_math
     source = "\n".join([recipe(machine, strict), text])
     return cached(source, lambda: to_object(ir.Module.parse(text), machine, strict, externals))
 

@@ -9,7 +9,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
 from ....dialects.core.op import Op
-from ...options import DEFAULT, Options
+from ...options import DEFAULT, CompileOptions
 from ..kernels.buffer import Buffer
 from ..kernels.builder import Kernel, KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -21,11 +21,11 @@ from .pad import fill_border
 def lower_group(
     group: tri.Group,
     machine: Machine,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
 ) -> Kernel:
     """Generate the kernel of a group, in the current code context."""
     terminator = group.block.operations[len(group.block.operations) - 1].operation
-    with ir.Location.unknown(), strict_numbers(options.strict):
+    with ir.Location.unknown(), strict_numbers(options.strict_math):
         kernel = KernelBuilder(machine)
         inputs: dict[ir.Value, Buffer] = {
             v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments

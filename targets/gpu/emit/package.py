@@ -17,7 +17,7 @@ from ....runtime.gpu.step import GpuStep
 from ...calls import NumberedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
-from ...options import TF32, Options
+from ...options import TF32, CompileOptions
 from ...orders import channels_last, row_major
 from ...program import Program
 from ...tuning_file import PACKAGED
@@ -33,7 +33,10 @@ REGISTER_BYTES = 4
 
 
 def compile_for_gpu(
-    module: Module, architectures: Sequence[Architecture], options: Options, progress: Progress
+    module: Module,
+    architectures: Sequence[Architecture],
+    options: CompileOptions,
+    progress: Progress,
 ) -> "LaunchCode":
     """Put launches in the place of groups, and compile their kernels for each architecture.
 

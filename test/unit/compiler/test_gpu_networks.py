@@ -106,7 +106,7 @@ def wanted(name: str) -> tuple[np.ndarray, ...]:
 def package(name: str, precision: str) -> Package:
     inputs = tuple(map(torch.as_tensor, NETWORKS[name][1]))
     target = f"gpu:{','.join(ARCHITECTURES)}"
-    return build(network(name), target, precision=precision, example_inputs=inputs)
+    return build(network(name), target=target, precision=precision, example_inputs=inputs)
 
 
 def launches(manifest: Manifest) -> int:

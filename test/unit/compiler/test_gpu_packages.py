@@ -37,7 +37,7 @@ def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def package(model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90") -> Package:
-    return build(model, target)
+    return build(model, target=target)
 
 
 def test_an_elementwise_network_with_an_op_on_the_host(stand_in: StandIn) -> None:
@@ -156,7 +156,7 @@ def test_transpositions_and_reshapes_between_kernels_are_views(stand_in: StandIn
 
 @pytest.mark.parametrize(("precision", "epsilon"), [("fp16", 2.0**-11), ("bf16", 2.0**-8)])
 def test_half_precision(precision: str, epsilon: float, stand_in: StandIn) -> None:
-    made = build(MODEL, "gpu:sm_90", precision=precision)
+    made = build(MODEL, target="gpu:sm_90", precision=precision)
     assert made.manifest.spaces[0].weight_bytes == 128  # 40 halves
     got = opened(made, stand_in).run({"x": X})
     y, _, _ = expected(X)

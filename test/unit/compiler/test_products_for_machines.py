@@ -17,7 +17,7 @@ from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.targets.cpu.kernels.dot import find_instruction
 from trivium.targets.cpu.schedule.tiles import block_tile, fit_tile, fits_registers
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 
 RUNNABLE = [m for m in LEVELS if choose_code.cpu_features().issuperset(m.features)]
 TYPES = onnx.TensorProto
@@ -128,10 +128,10 @@ def test_tuning_measures_for_this_cpu_alone(tmp_path) -> None:
     file = str(tmp_path / "tuning.json")
     message = "tune measures on this CPU, but machine is 'x86-64-v3': leave out one of the two"
     with pytest.raises(trivium.CompileError, match=message):
-        Options(tune=file, machine="x86-64-v3")
+        CompileOptions(tune=file, machine="x86-64-v3")
     with pytest.raises(trivium.CompileError, match="tune measures on this CPU"):
         build(matrices(3)[0], tune=file, machine=(NATIVE, "x86-64"))
-    assert Options(tune=file, machine=[NATIVE]).machines == (host_machine(),)
+    assert CompileOptions(tune=file, machine=[NATIVE]).machines == (host_machine(),)
     assert not (tmp_path / "tuning.json").exists()
 
 

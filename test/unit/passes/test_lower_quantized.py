@@ -193,7 +193,7 @@ def integers_of(kind: str, rule: Callable[[Graph], str], **options: Any) -> tupl
         assert not any("xf32" in text for text in types)
         (integers,) = run(module, feeds)
         pipeline = pipeline_for("cpu", 2)
-        session = Session(build_module(module, pipeline, "cpu", lambda _: None, ""))
+        session = Session(build_module(module, pipeline))
     names = [port.name for port in session.inputs]
     (computed,) = session.run(dict(zip(names, feeds, strict=True))).values()
     assert computed.dtype == integers.dtype

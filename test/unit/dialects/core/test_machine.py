@@ -7,7 +7,7 @@ import pytest
 from trivium.dialects.core import machine
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.machine import LEVELS, find_machine, host_machine, machine_names
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 
 
 def test_each_level_has_what_those_before_have_and_more() -> None:
@@ -35,7 +35,7 @@ def test_names_are_checked_where_no_cpu_is_described(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(machine, "host_machine", None)
     assert machine.checked_names("native") == ("native",)
     assert machine.checked_names(["x86-64", "native"]) == ("x86-64", "native")
-    assert Options().machine == "native"
+    assert CompileOptions().machine == "native"
 
 
 def test_a_name_that_is_none_is_refused_with_those_that_are() -> None:

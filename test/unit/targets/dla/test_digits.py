@@ -40,13 +40,13 @@ def scores(session: Session, data: Digits) -> Array:
 
 def test_accuracy_is_within_one_percent_of_floats(quantized: Path) -> None:
     data = digits()
-    floats = scores(Session(build(data.model, "cpu")), data)
-    package = build(str(quantized), "vanilla")
+    floats = scores(Session(build(data.model, target="cpu")), data)
+    package = build(str(quantized), target="vanilla")
     found = scores(Session(package), data)
     assert data.accuracy(floats) > 0.9
     assert data.accuracy(found) >= data.accuracy(floats) - 0.01
     assert len(package.manifest.part(DlaPart).programs) == 1
-    integers = scores(Session(build(str(quantized), "cpu", quantized=INTEGERS)), data)
+    integers = scores(Session(build(str(quantized), target="cpu", quantized=INTEGERS)), data)
     np.testing.assert_array_equal(found, integers)
 
 
@@ -63,7 +63,7 @@ class Interpreted(Instrumentation):
 
 def test_each_form_gives_the_same_bits(quantized: Path) -> None:
     x = digits().images[:BATCH]
-    expected = Session(build(str(quantized), "vanilla")).run({"x": x})["y"]
+    expected = Session(build(str(quantized), target="vanilla")).run({"x": x})["y"]
     with new_context():
         module = import_onnx(onnx.load(quantized))
         pipeline_for("vanilla", 2).run(module)

@@ -55,13 +55,13 @@ def expected(name: str) -> tuple[Array, Array]:
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     (floats,) = session.run(None, {"x": image()})
-    return np.asarray(floats), scores(build(integers, "cpu", quantized=INTEGERS))
+    return np.asarray(floats), scores(build(integers, target="cpu", quantized=INTEGERS))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_gives_the_bits_of_integers_close_to_the_floats(name: str) -> None:
     floats, integers = expected(name)
-    package = build(quantized(name)[1], "vanilla", strict=False)
+    package = build(quantized(name)[1], target="vanilla", strict=False)
     found = scores(package)
     np.testing.assert_array_equal(found, integers)
     assert cosine(found, floats) > 0.98
@@ -78,7 +78,7 @@ def test_another_description_takes_no_line_of_code(name: str, tmp_path: Path) ->
         text = text.replace(old, new)
     half = tmp_path / "half.toml"
     half.write_text(text)
-    package = build(quantized(name)[1], f"vanilla:{half}")
+    package = build(quantized(name)[1], target=f"vanilla:{half}")
     np.testing.assert_array_equal(scores(package), expected(name)[1])
     assert package.manifest.part(DlaPart).programs[0].sram_bytes <= 128 * 1024
 

@@ -43,7 +43,7 @@ def check_bits(name: str, table: dict[str, Any], tmp_path: Path) -> None:
     model, image = network(name)
     file, text = tmp_path / "other.toml", text_of(table)
     file.write_text(text)
-    package = build(model, f"vanilla:{file}")
+    package = build(model, target=f"vanilla:{file}")
     assert package.manifest.part(DlaPart).programs
     (wanted,) = expected(model, [image], parse_description(text))
     (found,) = computed(package, [image])
@@ -118,7 +118,7 @@ def test_what_makes_tiles_that_packets_cannot_say_runs_elsewhere(
     why = f"vanilla has no tile that its packets can say: field '{field}' is"
     assert any(why in each for each in said)
     (wanted,) = expected(model, [image], parse_description(text))
-    (found,) = computed(build(model, f"vanilla:{file}"), [image])
+    (found,) = computed(build(model, target=f"vanilla:{file}"), [image])
     np.testing.assert_array_equal(found, wanted)
 
 

@@ -26,7 +26,7 @@ from trivium.targets.dla.phases import (
     Phase,
     PhaseHook,
 )
-from trivium.targets.options import INTEGERS, Options
+from trivium.targets.options import INTEGERS, CompileOptions
 from trivium.targets.registry import choose_target
 
 PHASES = (TENSOR_SCHED, MEM_ALLOC)
@@ -77,7 +77,7 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
             hook = Interpreted(feeds, expected)
             choose_target("vanilla").road().run(module, print, hook, only=PHASES)
             assert hook.seen == [*PHASES]
-        package = build(model, "vanilla")
+        package = build(model, target="vanilla")
         assert package.manifest.part(DlaPart).programs, seed
         np.testing.assert_array_equal(computed(package, feeds), expected)
 
@@ -116,9 +116,11 @@ def test_the_cpu_gives_the_same_bits_when_it_computes_in_integers(rule: str) -> 
     feeds = drawn.feeds()
     with new_context():
         module = import_onnx(model)
-        pipeline_for("cpu", 2, Options(quantized=INTEGERS)).run(module)
-    alone = build(model, "cpu", quantized=INTEGERS)
-    np.testing.assert_array_equal(computed(alone, feeds), computed(build(model, "vanilla"), feeds))
+        pipeline_for("cpu", 2, CompileOptions(quantized=INTEGERS)).run(module)
+    alone = build(model, target="cpu", quantized=INTEGERS)
+    np.testing.assert_array_equal(
+        computed(alone, feeds), computed(build(model, target="vanilla"), feeds)
+    )
 
 
 @pytest.mark.parametrize("level", [0, 1])
@@ -126,6 +128,6 @@ def test_lower_levels_of_optimisation_give_the_same_bits(level: int) -> None:
     drawn = Drawn(3)
     model = drawn.model(RULES["conv"])
     feeds = drawn.feeds()
-    package = build(model, "vanilla", opt_level=level)
+    package = build(model, target="vanilla", opt_level=level)
     assert package.manifest.part(DlaPart).programs
     np.testing.assert_array_equal(computed(package, feeds), reference(model, feeds))

@@ -24,8 +24,8 @@ def computed(package: Package, x: Array) -> Array:
 def test_a_network_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     net, file = Net(), tmp_path / "q.onnx"
     net.quantized(NETWORKS[name](net), file)
-    package = build(str(file), "vanilla")
-    judge = build(str(file), "cpu", quantized=INTEGERS)
+    package = build(str(file), target="vanilla")
+    judge = build(str(file), target="cpu", quantized=INTEGERS)
     for _ in range(2):
         x = net.inputs(net.shape[0])
         np.testing.assert_array_equal(computed(package, x), computed(judge, x))

@@ -38,7 +38,7 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def package(branches: Path) -> Package:
-    return build(str(branches), "vanilla")
+    return build(str(branches), target="vanilla")
 
 
 def described(folder: Path, size: int) -> str:
@@ -58,13 +58,13 @@ def report(package: Package) -> str:
 def test_a_users_description_bounds_memory_and_travels_along(
     branches: Path, size: int, tmp_path: Path
 ) -> None:
-    small = build(str(branches), described(tmp_path, size))
+    small = build(str(branches), target=described(tmp_path, size))
     assert bytes(small.entries[DESCRIPTION]).decode() == (tmp_path / "small.toml").read_text()
     (tmp_path / "small.toml").unlink()  # the package needs it no more
     (program,) = small.manifest.part(DlaPart).programs
     assert program.sram_lower_bound <= program.sram_bytes <= program.sram_capacity == size
     x = Net().inputs()
-    expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(branches), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(small, x), expected)
 
 
@@ -92,7 +92,7 @@ def test_attempts_that_did_not_fit_are_reported(
 ) -> None:
     monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     heard: list[str] = []
-    fussy = build(str(branches), "vanilla", progress=heard.append)
+    fussy = build(str(branches), target="vanilla", progress=heard.append)
     attempts = fussy.manifest.part(DlaPart).attempts
     assert attempts[0] == "attempt 1: MemAlloc: share is 100"
     assert [line for line in heard if line.startswith("attempt ")] == [*attempts]
@@ -108,7 +108,7 @@ def test_what_fits_in_no_way_is_an_error_with_all_attempts(
     monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     monkeypatch.setattr(Fussy, "most", -1)
     with pytest.raises(CompileError) as caught:
-        build(str(branches), "vanilla")
+        build(str(branches), target="vanilla")
     assert "no schedule fits the memories after 8 attempts" in str(caught.value)
     assert "attempt 8: MemAlloc: share is 0" in str(caught.value)
 
@@ -119,10 +119,10 @@ def test_what_memories_are_too_small_for_runs_on_the_cpu(
 ) -> None:
     """The CPU takes what no tile fits for, and can-run says so before, of the same nodes."""
     small = described(tmp_path, size)
-    tiny = build(str(branches), small)
+    tiny = build(str(branches), target=small)
     assert {step.kind for step in tiny.manifest.steps} <= {"cpu", "dla"}
     x = Net().inputs()
-    expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(branches), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(tiny, x), expected)
     reasons = [reason for node in can_run(str(branches), target=small) for reason in node.refusals]
     assert any(f"fits into {size} bytes of sram" in reason for reason in reasons)
@@ -179,17 +179,17 @@ def test_options_that_it_does_not_have_are_refused(
     branches: Path, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(CompileError, match=message):
-        build(str(branches), "vanilla", **options)
+        build(str(branches), target="vanilla", **options)
 
 
 def test_descriptions_that_cannot_be_are_refused(branches: Path, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"cannot read the description 'nowhere\.toml'"):
-        build(str(branches), "vanilla:nowhere.toml")
+        build(str(branches), target="vanilla:nowhere.toml")
     with pytest.raises(CompileError, match="described by one file, not by several: a, b"):
-        build(str(branches), "vanilla:a,b")
+        build(str(branches), target="vanilla:a,b")
     (tmp_path / "other.toml").write_text(FILE.read_text().replace('"vanilla"', '"other"', 1))
     with pytest.raises(CompileError, match="describes 'other', must describe 'vanilla'"):
-        build(str(branches), f"vanilla:{tmp_path / 'other.toml'}")
+        build(str(branches), target=f"vanilla:{tmp_path / 'other.toml'}")
 
 
 def test_refusals_name_the_limit_that_a_node_is_beyond(tmp_path: Path) -> None:
@@ -212,18 +212,18 @@ def test_a_larger_limit_in_a_users_description_is_one(tmp_path: Path) -> None:
     for name in ("stride_rows", "stride_columns"):
         text = text.replace(f"{name} = {{ least = 1, most = 8", f"{name} = {{ least = 1, most = 9")
     (tmp_path / "wide.toml").write_text(text)
-    assert not build(str(file), "vanilla").manifest.part(DlaPart).programs
-    package = build(str(file), f"vanilla:{tmp_path / 'wide.toml'}")
+    assert not build(str(file), target="vanilla").manifest.part(DlaPart).programs
+    package = build(str(file), target=f"vanilla:{tmp_path / 'wide.toml'}")
     assert len(package.manifest.part(DlaPart).programs) == 1
     x = net.inputs()
-    expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(file), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
 
 
 def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> None:
     net, file = Net((1, 16, 16, 16)), tmp_path / "q.onnx"
     net.quantized(net.conv("x", 16, 4, 16, pads=[0, 0, 0, 0]), file)
-    package = build(str(file), "vanilla")
+    package = build(str(file), target="vanilla")
     assert not package.manifest.part(DlaPart).programs
     assert {step.kind for step in package.manifest.steps} == {"cpu"}
     (reason,) = {
@@ -234,5 +234,5 @@ def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> Non
         "the accumulator"
     )
     x = net.inputs()
-    expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(file), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
