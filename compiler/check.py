@@ -2,7 +2,7 @@
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
-from ..passes.parts import InlineParts
+from ..passes.inline_parts import InlineParts
 from ..targets.options import CompileOptions
 from ..targets.place import Placement
 from .arguments import takes_options

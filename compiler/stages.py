@@ -7,8 +7,9 @@ from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
 from ..passes.fold.fold_casts import FoldCasts
+from ..passes.inline_parts import InlineParts
 from ..passes.lower_precision import LowerPrecision
-from ..passes.parts import ANCHOR, InlineParts
+from ..passes.parts import ANCHOR
 from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
 from ..runtime.contents import PROCESS

@@ -8,7 +8,7 @@ from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe, node_names
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
-from ..passes.parts import InlineParts
+from ..passes.inline_parts import InlineParts
 from ..passes.pipeline import Instrumentation, Stage
 from ..targets.core import Target
 from ..targets.options import DEFAULT

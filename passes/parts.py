@@ -4,33 +4,14 @@ from collections.abc import Iterator
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, functions, ops
+from ..dialects.core.module import Module
 from ..dialects.core.op import view
-from .core import Pass
 
 ANCHOR = "part."
 """Pipelines run passes on the parts of a target in `part.cpu(…)`."""
 
 TARGET = "trivium.target"
 """The attribute of a function that is a single part: the name of its target."""
-
-
-class InlineParts(Pass):
-    """Put the ops of all parts back into their function.
-
-    %y = tri.part %x { target = "cpu"; %r = tri.group …; yield %r }; return %y
-        =>   %y = tri.group %x …; return %y
-    """
-
-    def run(self, module: Module) -> None:
-        for function in functions(module.operation):
-            if TARGET in function.attributes:
-                del function.attributes[TARGET]
-            for part in _parts(function):
-                _inline(part)
-        named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
-        for name in [name for name in module.weights if name not in named]:
-            del module.weights[name]
 
 
 def part_modules(module: Module, target: str) -> Iterator[Module]:
@@ -42,7 +23,7 @@ def part_modules(module: Module, target: str) -> Iterator[Module]:
     if _single_target(module.main) == target:
         yield module
         return
-    for part in _parts(module.main):
+    for part in parts_of(module.main):
         if part.target == target:
             found = _open(part, module)
             yield found
@@ -55,7 +36,8 @@ def _single_target(function: ir.Operation) -> str:
     return str(function.attributes[TARGET].value) if TARGET in function.attributes else ""
 
 
-def _parts(function: ir.Operation) -> list[tri.Part]:
+def parts_of(function: ir.Operation) -> list[tri.Part]:
+    """List the parts of a function, in order."""
     found = [view(operation) for operation in function.regions[0].blocks[0].operations]
     return [op for op in found if isinstance(op, tri.Part)]
 
@@ -100,14 +82,3 @@ def _move_body(source: ir.Block, target: ir.Block, end: ir.Operation) -> None:
         ir.Operation.create(end.name, [], list(last.operands), loc=last.location)
     end.erase()
     last.erase()
-
-
-def _inline(part: tri.Part) -> None:
-    for argument, value in zip(part.block.arguments, part.operation.operands, strict=True):
-        argument.replace_all_uses_with(value)
-    *body, last = [operation.operation for operation in part.block.operations]
-    for operation in body:
-        operation.move_before(part.operation)
-    for result, value in zip(part.results, list(last.operands), strict=True):
-        result.replace_all_uses_with(value)
-    part.operation.erase()
