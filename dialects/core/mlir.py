@@ -5,6 +5,7 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 `rewriting`; the rest of the code never sees them.
 """
 
+import ctypes
 import importlib
 import importlib.util
 import sys
@@ -49,6 +50,7 @@ except ModuleNotFoundError:
 
 __all__ = [
     "PassManager",
+    "address",
     "announce_dialect",
     "code_context",
     "execution_engine",
@@ -91,6 +93,20 @@ def announce_dialect(name: str) -> None:
     """
     module = f"torch_mlir.dialects.{name}"
     sys.modules.setdefault(module, types.ModuleType(module))
+
+
+_CAPSULE = f"{BINDINGS}.ir.Operation._CAPIPtr".encode()
+_CAPSULE_POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def address(operation: ir.Operation) -> int:
+    """Return where an operation is in memory: its identity for as long as it exists.
+
+    The bindings only hash an operation by its content, which changes.
+    """
+    return _CAPSULE_POINTER(operation._CAPIPtr, _CAPSULE)
 
 
 def execution_engine():

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid, Unsupported
 from .fields import Accessor, AttributeField, Fields, Group
-from .mlir import announce_dialect, ir
+from .mlir import address, announce_dialect, ir
 from .quantized import is_quantized, single_scale
 
 Self = TypeVar("Self", bound="Op")
@@ -91,8 +91,9 @@ class Op:
         return isinstance(other, Op) and self.operation == other.operation
 
     def __hash__(self) -> int:
-        # Not the operation's own hash: that depends on what the operation says at the moment.
-        return hash(self.operation.results[0]) if len(self.operation.results) else 0
+        # Not the operation's own hash, which changes with its operands and attributes.
+        results = self.operation.results
+        return hash(results[0]) if len(results) else address(self.operation)
 
     @staticmethod
     def infer(*operands: Any, **attributes: Any) -> Any:
@@ -223,9 +224,9 @@ class Op:
 
     def verify(self) -> None:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
-        self.check_attributes()
+        attributes = self.check_attributes()
         groups = [self._plain_types(group) for group in self.operand_groups()]
-        want = self.results_of(groups, self.attributes)
+        want = self.results_of(groups, attributes)
         have = tuple(self.plain_type(value.type) for value in self.results)
         if len(want) != len(have):
             raise Invalid(f"has {len(have)} results, must have {len(want)}")
@@ -242,12 +243,12 @@ class Op:
             return cls.plain_type(group.type)
         return [cls.plain_type(value.type) for value in group]
 
-    def check_attributes(self) -> None:
-        """Raise Invalid for an attribute that is not of the type of its field.
+    def check_attributes(self) -> dict[str, Any]:
+        """Return `attributes`; raise Invalid for an attribute that is not of the type of its field.
 
         Also for one that no field declares, unless the prefix of a dialect says whose it is.
         """
-        known = list(self.attributes)
+        known = self.attributes
         for attribute in self.operation.attributes:
             name = attribute if isinstance(attribute, str) else attribute.name
             if name in known or name == SEGMENTS:
@@ -258,6 +259,7 @@ class Op:
             close = difflib.get_close_matches(name, known, 1)
             hint = f", did you mean '{close[0]}'" if close else ""
             raise Invalid(f"has no attribute '{name}'{hint}")
+        return known
 
 
 def view(operation: Any) -> "Op | None":
