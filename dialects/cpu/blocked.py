@@ -28,7 +28,7 @@ class Block(CpuOp):
     y: Result
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
     @staticmethod
     def infer(x: Tensor, *, lanes: int) -> Tensor:
@@ -80,7 +80,7 @@ class BlockedConv(CpuOp):
     y: Result
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
     @staticmethod
     def infer(
@@ -141,7 +141,7 @@ class LaneConv(CpuOp):
     y: Result
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
     @staticmethod
     def infer(

@@ -39,7 +39,7 @@ class BlockedConvTranspose(CpuOp):
     y: Result
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
     @staticmethod
     def infer(

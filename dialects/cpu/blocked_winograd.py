@@ -29,7 +29,7 @@ class BlockedWinogradConv(CpuOp):
     y: Result
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
     @staticmethod
     def infer(

@@ -14,7 +14,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.verification import Verify
 from ...passes.core import Pass
-from ...passes.pipeline import Hook, Pipeline, Stage, Step
+from ...passes.pipeline import Instrumentation, Pipeline, Stage, Step
 from ..core import Progress
 from .attempts import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
 from .required import with_required
@@ -56,7 +56,7 @@ class Phase:
         return _names(self.made(ATTEMPTS[0]))
 
 
-class PhaseHook(Hook):
+class PhaseHook(Instrumentation):
     """Base of what wants to see the module around each phase as well as around each pass."""
 
     def enter(self, phase: Phase, attempt: int, module: Module) -> None: ...
@@ -117,7 +117,7 @@ class Phases:
         self,
         module: Module,
         progress: Progress,
-        *hooks: Hook,
+        *hooks: Instrumentation,
         only: Sequence[str] = NAMES,
         attempts: Sequence[Parameters] = ATTEMPTS,
     ) -> Log:
@@ -141,7 +141,7 @@ class _Run:
     phases: Phases
     module: Module
     progress: Progress
-    hooks: Sequence[Hook]
+    hooks: Sequence[Instrumentation]
     only: Sequence[str]
     attempts: Sequence[Parameters]
 
@@ -205,7 +205,7 @@ class _Run:
             raise _after(phase, error) from None
 
 
-class _Last(Hook):
+class _Last(Instrumentation):
     """Note the passes that started."""
 
     def __init__(self, names: list[str]) -> None:

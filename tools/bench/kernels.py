@@ -15,9 +15,9 @@ from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
 from ...runtime.elf import NativeLibrary, load_objects
 from ...targets.core import Progress
-from ...targets.cpu.alone import bind, lay_out
-from ...targets.cpu.compile import CpuCode, compile_kernels
-from ...targets.cpu.tune import Tuner
+from ...targets.cpu.emit.compile import CpuCode, compile_kernels
+from ...targets.cpu.schedule.run_kernel import bind, lay_out
+from ...targets.cpu.schedule.tune import Tuner
 from ...targets.load_calls import load_groups
 from ...targets.options import Options
 from .flops import flops, multiplies
