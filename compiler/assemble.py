@@ -48,7 +48,8 @@ def assemble(
     """Make the package of a laid-out program.
 
     `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
-    is the IR that the code was made of, `entries` is what else is in the package.
+    is the IR that the code was made of, `entries` is what else is in the package. The weights of
+    the module and of the program are used up: there is no room for two copies of large ones.
     """
     assembly = _Assembly(module, program, targets, codes)
     return assembly.package(owners, placed, source, options, entries)
@@ -103,6 +104,7 @@ class _Assembly:
         entries |= others
         for code in self.codes:
             entries |= code.entries()
+        self.module.weights.clear()
         named = {space.name: space.weights_entry for space in manifest.spaces}
         for memory, storage in self.program.storage.items():
             if storage.weight_bytes:
@@ -198,8 +200,10 @@ class _Assembly:
 
 
 def _weights(storage: Storage) -> memoryview:
+    """Copy weights to where a session reads them; each is freed as soon as it is copied."""
     blob = allocate(storage.weight_bytes)
-    for offset, array in storage.weights:
+    while storage.weights:
+        offset, array = storage.weights.pop()
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         blob[offset : offset + flat.size] = flat
     return blob.data

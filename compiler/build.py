@@ -32,7 +32,7 @@ def build_module(
 
     The code is for each of the machines of `options`. `source` is the name of the
     model. `kept` are entries of the package unless the pipeline makes entries of the same names.
-    `hooks` see the pipeline's passes.
+    `hooks` see the pipeline's passes. The module is used up.
     """
     options.report("optimise")
     targets = choose_targets(options.target)

@@ -9,7 +9,7 @@ when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops 
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import groupby
@@ -19,7 +19,7 @@ from ..dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupporte
 from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
-from ..dialects.core.verification import verify
+from ..dialects.core.verification import Verify, verifier
 from .core import PASSES, Pass
 from .index import PassIndex, own_passes
 from .parts import ANCHOR, part_modules
@@ -142,26 +142,24 @@ class Pipeline:
         self,
         module: Module,
         *hooks: Instrumentation,
-        verify_each: bool = True,
+        verify: Verify = Verify.CHANGES,
         allow_unregistered: bool = False,
     ) -> None:
-        """Run all passes on a module, in place.
+        """Run all passes on a module, in place; the module must be valid.
 
-        `verify_each` checks the IR after each pass; a run of MLIR's passes goes to one pass manager
-        and counts as one unless there are hooks. Raises CompileError when MLIR reports an error
-        or the IR is not valid afterwards, or when a pass does not support an op or a type, as the
-        passes of one level get IR of another. Other exceptions of passes are bugs, and propagate.
+        A run of MLIR's passes goes to one pass manager and counts as one unless there are hooks.
+        Raises CompileError when MLIR reports an error or the IR is not valid afterwards, or when a
+        pass does not support an op or a type, as the passes of one level get IR of another. Other
+        exceptions of passes are bugs, and propagate.
         """
         with module.operation.context, types_read_once():
             for hook in hooks:
                 hook.begin(self, module)
-            for part, stages in groupby(self.stages(), lambda stage: stage.part):
-                listed = list(stages)
+            groups = [(p, list(s)) for p, s in groupby(self.stages(), lambda stage: stage.part)]
+            for number, (part, stages) in enumerate(groups, 1):
+                last = number == len(groups)
                 for scope in part_modules(module, part) if part else [module]:
-                    for batch in _batches(listed, joined=not hooks):
-                        _observed(batch, scope, hooks, verify_each)
-                        if verify_each:
-                            _verify(batch, scope, hooks, allow_unregistered)
+                    _run_stages(stages, scope, hooks, verify, allow_unregistered, last)
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -270,14 +268,32 @@ def _is_upstream(batch: Sequence[Stage]) -> bool:
     return isinstance(batch[0].step, Upstream)
 
 
+def _run_stages(
+    stages: Sequence[Stage],
+    module: Module,
+    hooks: Sequence[Instrumentation],
+    verify: Verify,
+    allow_unregistered: bool,
+    last: bool,
+) -> None:
+    """Run stages on a module; after the `last` ones of a pipeline, all of the IR is verified."""
+    check = verifier(module.operation, verify, allow_unregistered)
+    check_all = verifier(module.operation, Verify.ALL, allow_unregistered)
+    batches = _batches(stages, joined=not hooks)
+    for number, batch in enumerate(batches, 1):
+        _observed(batch, module, hooks, verify)
+        is_end = last and number == len(batches) and verify is Verify.CHANGES
+        _verify(batch, module, hooks, check_all if is_end else check)
+
+
 def _observed(
-    batch: Sequence[Stage], module: Module, hooks: Sequence[Instrumentation], verify_each: bool
+    batch: Sequence[Stage], module: Module, hooks: Sequence[Instrumentation], verify: Verify
 ) -> None:
     """Run a batch between its hooks; the last hook is closest to the pass, on both sides."""
     for hook in hooks:
         hook.before(batch[0], module)
     try:
-        _run(batch, module, verify_each)
+        _run(batch, module, verify)
     except Exception:
         for hook in reversed(hooks):
             hook.failed(batch[0], module)
@@ -286,7 +302,7 @@ def _observed(
         hook.after(batch[0], module)
 
 
-def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
+def _run(batch: Sequence[Stage], module: Module, verify: Verify) -> None:
     first = batch[0].step
     if isinstance(first, Pass):
         try:
@@ -296,7 +312,7 @@ def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
             raise CompileError([Diagnostic(f"pass {batch[0]}", message)]) from error
         return
     manager = PassManager(ROOT)
-    manager.enable_verifier(verify_each)
+    manager.enable_verifier(verify is Verify.ALL)
     for stage in batch:
         manager.add(str(stage))
     try:
@@ -309,10 +325,10 @@ def _verify(
     batch: Sequence[Stage],
     module: Module,
     hooks: Sequence[Instrumentation],
-    allow_unregistered: bool,
+    check: Callable[[], None],
 ) -> None:
     try:
-        verify(module.operation, allow_unregistered=allow_unregistered)
+        check()
         return
     except ir.MLIRError as error:
         found = compile_error(error)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeVar, cast
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid, Unsupported
 from .fields import Accessor, AttributeField, Fields, FieldSpec
-from .mlir import announce_dialect, ir
+from .mlir import address, announce_dialect, ir
 from .quantized import is_quantized, single_scale
 
 Self = TypeVar("Self", bound="Op")
@@ -104,8 +104,9 @@ class Op:
         return isinstance(other, Op) and self.operation == other.operation
 
     def __hash__(self) -> int:
-        # Not the operation's own hash: that depends on what the operation says at the moment.
-        return hash(self.operation.results[0]) if len(self.operation.results) else 0
+        # Not the operation's own hash, which changes with its operands and attributes.
+        results = self.operation.results
+        return hash(results[0]) if len(results) else address(self.operation)
 
     def infer(self, *operands: Any, **named: Any) -> Any:
         raise NotImplementedError

@@ -1,5 +1,6 @@
 """Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR."""
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,6 +110,7 @@ def size_fault(tensor: Tensor) -> str | None:
     return None
 
 
+@functools.cache
 def dtype_of(dtype: "np.dtype[Any]") -> str:
     """Return the MLIR spelling of a numpy dtype; raise Unsupported when Trivium has none."""
     if dtype.name not in _BY_NUMPY:
@@ -117,6 +119,7 @@ def dtype_of(dtype: "np.dtype[Any]") -> str:
     return _BY_NUMPY[dtype.name]
 
 
+@functools.cache
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
     """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.
 
@@ -161,6 +164,7 @@ def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
     return normal
 
 
+@functools.lru_cache
 def broadcast(*shapes: Shape) -> Shape:
     """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit."""
     try:

@@ -12,6 +12,7 @@ from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.ir.diagnostics import compile_error
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
+from ...dialects.core.verification import Verify
 from ...passes.core import Pass
 from ...passes.pipeline import Instrumentation, Pipeline, Stage, Step
 from ..core import Progress
@@ -188,7 +189,7 @@ class _Run:
         around = [hook for hook in self.hooks if isinstance(hook, PhaseHook)]
         for hook in around:
             hook.enter(phase, number, self.module)
-        Pipeline(steps).run(self.module, *self.hooks, _Last(ran), verify_each=False)
+        Pipeline(steps).run(self.module, *self.hooks, _Last(ran), verify=Verify.NONE)
         self._verify(phase)
         for hook in reversed(around):
             hook.leave(phase, number, self.module)

@@ -8,6 +8,7 @@ from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op, view
+from ...dialects.core.verification import Verify
 from ...passes.pipeline import Pipeline
 from ..core import Target
 from ..memories import NO_CODE_OPS
@@ -41,7 +42,7 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
         return Claim(reasons)
     alone = _isolate(op, module)
     try:
-        Pipeline(target.passes(0, options)).run(alone, verify_each=False)
+        Pipeline(target.passes(0, options)).run(alone, verify=Verify.NONE)
     except CompileError:
         return Claim(reasons)
     made = _running(alone)

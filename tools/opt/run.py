@@ -12,7 +12,7 @@ from ...dialects.core.files import write_file
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
-from ...dialects.core.verification import verify
+from ...dialects.core.verification import Verify, verify
 from ...passes.instrumentation import Timing
 from ...passes.pipeline import Pipeline
 from ...targets.registry import load_dialects
@@ -68,8 +68,8 @@ def _run(
             load_dialects(module.operation)
             allow = flags.allow_unregistered_dialect
             verify(module.operation, allow_unregistered=allow)
-            each = flags.verify_each == "true"
-            pipeline.run(module, *hooks, verify_each=each, allow_unregistered=allow)
+            each = Verify.ALL if flags.verify_each == "true" else Verify.NONE
+            pipeline.run(module, *hooks, verify=each, allow_unregistered=allow)
             result = _result(flags, module)
         except CompileError as error:
             return None, listener.heard + messages(error)

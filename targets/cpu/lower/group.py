@@ -11,7 +11,7 @@ from ....dialects.core.module import ops
 from ....dialects.core.op import Op
 from ...options import DEFAULT, CompileOptions
 from ..kernels.buffer import Buffer
-from ..kernels.builder import Kernel, KernelBuilder
+from ..kernels.builder import KernelBuilder, LoweredKernel
 from ..kernels.epilogue import Epilogue
 from ..kernels.value import Value, compute_dtype, constant_of, strict_numbers
 from ..registry import lowering_of
@@ -22,7 +22,7 @@ def lower_group(
     group: tri.Group,
     machine: Machine,
     options: CompileOptions = DEFAULT,
-) -> Kernel:
+) -> LoweredKernel:
     """Generate the kernel of a group, in the current code context."""
     terminator = group.block.operations[len(group.block.operations) - 1].operation
     with ir.Location.unknown(), strict_numbers(options.strict_math):

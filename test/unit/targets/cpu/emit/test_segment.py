@@ -79,6 +79,12 @@ def test_every_phase_counts_where_one_has_work_for_two_threads() -> None:
     assert segment(calls).phases == 3
 
 
+def test_more_calls_make_a_longer_table_and_no_more_code() -> None:
+    calls = [KernelCall("k", (Place(SOURCE, 64 * i),), (LARGE,)) for i in range(100)]
+    few, many = (segment(each).text.splitlines() for each in (calls[:2], calls))
+    assert len(few) == len(many)
+
+
 def test_a_small_model_runs_alone_and_a_large_one_does_not() -> None:
     for rows, alone in ((2, True), (4096, False)):
         model = onnx.parser.parse_model(
