@@ -17,16 +17,16 @@ from ...passes.pipeline import Step
 from ..code import Code
 from ..core import Progress, Target
 from ..options import DEFAULT, F32, FLOATS, Options
-from .attempts import ATTEMPTS
 from .core.description import Description
 from .core.packet import InstructionSet
-from .limits import tensor_refusal
-from .measures import traffic_bounds
+from .emit.measures import traffic_bounds
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
-from .record_refusals import is_unquantized, recorded_refusal
 from .registry import choose_instructions
-from .selection import Rules
+from .retry import ATTEMPTS
+from .select.limits import tensor_refusal
+from .select.record_refusals import is_unquantized, recorded_refusal
+from .select.selection import Rules
 
 
 class Accelerator(Target):
@@ -131,7 +131,7 @@ class Accelerator(Target):
         return f"{self.name} computes on integers, not on {floats[0]}{first}"
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        from .code import ProgramCode
+        from .emit.program_code import ProgramCode
 
         bound = self.chosen(options.architectures)
         description = bound.description

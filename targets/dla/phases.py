@@ -15,8 +15,8 @@ from ...dialects.core.module import Module
 from ...passes.core import Pass
 from ...passes.pipeline import Hook, Pipeline, Stage, Step
 from ..core import Progress
-from .attempts import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
-from .required import with_required
+from .required_passes import with_required
+from .retry import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
 from .snapshot import Snapshot
 
 TENSOR_SEL = "TensorSel"

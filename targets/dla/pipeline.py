@@ -8,17 +8,17 @@ from ...passes.expose_storage import ExposeStorage
 from ...passes.fold_shapes import FoldShapes
 from ...passes.lower_quantized import LowerQuantized
 from ...passes.sign_bytes import SignBytes
-from .allocate_buffers import AllocateBuffers
-from .choose_memory import ChooseMemory
+from .allocate.allocate_buffers import AllocateBuffers
+from .allocate.insert_tokens import InsertTokens
 from .core.description import Description
-from .insert_tokens import InsertTokens
-from .lower_to_buffers import LowerToBuffers
+from .phase_checks import promise, ungrouped, unlowered, unscheduled
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
-from .prefetch import Prefetch
-from .promises import promise, ungrouped, unlowered, unscheduled
-from .record_refusals import RecordRefusals
-from .segment_dla import SegmentDla
-from .select_dla import SelectDla
+from .schedule.assign_residency import ChooseMemory
+from .schedule.lower_to_buffers import LowerToBuffers
+from .schedule.prefetch import Prefetch
+from .select.record_refusals import RecordRefusals
+from .select.segment_dla import SegmentDla
+from .select.select_dla import SelectDla
 
 CLEAN = (WIDEN, FoldShapes(), WIDEN, Cse(), Eliminate())
 

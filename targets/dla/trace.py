@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ...dialects.core.module import Module
 from ...passes.pipeline import Stage
-from .attempts import Retry
 from .phases import Phase, PhaseHook
+from .retry import Retry
 
 UNCHANGED, CHANGED, RETRIED, FAILED = "no change", "changed", "retry", "failure"
 """What comes of running a pass."""

@@ -9,9 +9,9 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from . import container
 from .container import Container
 from .linter import Finding, lint
-from .machine import Machine
 from .packet import InstructionSet, Packet
 from .simulator import CONSTANTS, Report, simulate_packets
+from .simulator_state import Machine
 from .toml_file import parse_description
 
 Values = npt.NDArray[np.int8]

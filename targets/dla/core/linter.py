@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .extent import Extent, extent_fault, share_bytes, view
-from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Placed
 from .simulator import packet_fault, queues, stream_fault
+from .simulator_state import Machine, addresses_fault
 
 KINDS = (
     "end",

@@ -10,7 +10,7 @@ from .extent import Extent
 from .fields import Value
 
 if TYPE_CHECKING:
-    from .machine import Machine
+    from .simulator_state import Machine
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .extent import Extent, extent_fault, repeats, share_bytes
-from .machine import Machine, addresses_fault
 from .packet import InstructionSet, Packet, Placed
+from .simulator_state import Machine, addresses_fault
 from .timeline import LEGEND, shade
 
 CONSTANTS = "dram.constants"

@@ -17,7 +17,7 @@ from ....dialects.core.integers import (
 )
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
+from ..core.simulator_state import Machine
 from .images import WindowPacket
 
 

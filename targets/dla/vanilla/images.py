@@ -12,8 +12,8 @@ import numpy as np
 from ....dialects.core.integers import Values, Window
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
 from ..core.packet import Packet
+from ..core.simulator_state import Machine
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
 from ..core.packet import Packet
+from ..core.simulator_state import Machine
 
 
 def dma_cycles(description: Description, packet: str, count: int) -> int:

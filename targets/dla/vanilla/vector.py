@@ -7,7 +7,7 @@ import numpy as np
 from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
+from ..core.simulator_state import Machine
 from .images import ImagePacket, WindowPacket
 
 

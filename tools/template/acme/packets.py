@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import InstructionSet, Packet
+from trivium.targets.dla.core.simulator_state import Machine
 from trivium.targets.dla.core.toml_file import read_description
 from trivium.targets.dla.vanilla import packets as vanilla
 from trivium.targets.dla.vanilla.vector import VectorPacket

@@ -10,7 +10,6 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
 from trivium.passes.pipeline import Hook, Nest, Stage, Upstream
-from trivium.targets.dla.attempts import ATTEMPTS, Parameters, Retry
 from trivium.targets.dla.phases import (
     CODE_EMIT,
     IR_OPTIMIZATION,
@@ -22,6 +21,7 @@ from trivium.targets.dla.phases import (
     PhaseHook,
     Phases,
 )
+from trivium.targets.dla.retry import ATTEMPTS, Parameters, Retry
 from trivium.targets.dla.trace import Trace
 
 IR = """

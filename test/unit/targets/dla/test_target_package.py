@@ -17,8 +17,8 @@ from trivium.passes.core import Pass
 from trivium.runtime.manifest import DESCRIPTION
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
-from trivium.targets.dla.attempts import Retry
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
+from trivium.targets.dla.retry import Retry
 from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS

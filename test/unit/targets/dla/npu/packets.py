@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import InstructionSet
+from trivium.targets.dla.core.simulator_state import Machine
 from trivium.targets.dla.core.toml_file import read_description
 from trivium.targets.dla.vanilla import packets
 from trivium.targets.dla.vanilla.vector import VectorPacket

@@ -1,0 +1,118 @@
+"""Give the buffers of programs their addresses."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from ....dialects.core.errors import CompileError, Diagnostic
+from ....dialects.core.location import describe, node_names
+from ....dialects.core.module import Module
+from ....dialects.dla import Program
+from ....dialects.dla.buffers import BufferOp
+from ....passes.core import Pass
+from ...memory import Interval, Plan, plan_memory
+from ..core.description import Description, Memory
+from ..registry import choose_instructions
+from ..retry import Retry
+from .liveness import Life, lives, programs
+
+SHOWN = 4
+"""How many of the buffers that live where most do are named when a memory overflows."""
+
+
+class AllocateBuffers(Pass):
+    """Give each buffer an address: those that live at once share no bytes.
+
+    A buffer lives from the first op that uses it to the last one. The arguments of a program come
+    one after the other in their regions. A memory that is too small asks for another attempt.
+
+    dla.alloc : memref<1x4x4x16xi8, "sram">   =>   dla.alloc {address = 512} : memref<…>
+    """
+
+    target: str = "vanilla"
+    description: str = ""
+
+    def run(self, module: Module) -> None:
+        description = choose_instructions(f"{self.target}:{self.description}").description
+        for program in programs(module, self.target):
+            _place_arguments(program, description)
+            ops = program.ops
+            found = lives(program, ops)
+            for space in dict.fromkeys(life.buffer.space for life in found):
+                _allocate(ops, [life for life in found if life.buffer.space == space], description)
+
+
+def _place_arguments(program: Program, description: Description) -> None:
+    dram = description.memories["dram"]
+    ends: dict[str, int] = {}
+    addresses: list[int] = []
+    for _, buffer in program.arguments:
+        start = ends.get(buffer.space, 0)
+        addresses.append(start)
+        ends[buffer.space] = start + -(-buffer.size_bytes // dram.alignment) * dram.alignment
+    for space, end in ends.items():
+        if end > dram.bytes:
+            message = f"{space} of program '{program.sym_name}' has {end} bytes"
+            where = describe(program.location)
+            raise CompileError([Diagnostic(where, f"{message}, must have at most {dram.bytes}")])
+    program.set_attributes({"argument_addresses": tuple(addresses)})
+
+
+def _allocate(ops: Sequence[BufferOp], found: Sequence[Life], description: Description) -> None:
+    """Plan the buffers of one space and write their addresses."""
+    space = found[0].buffer.space
+    memory = description.memory(space)
+    if memory.name not in _addressed(description):
+        _one_at_a_time(found)
+    used = [
+        Interval(number, life.buffer.size_bytes, life.first, life.last)
+        for number, life in enumerate(found)
+        if life.first <= life.last
+    ]
+    plan = plan_memory(used, memory.alignment, memory.bytes)
+    if plan.size_bytes > memory.bytes:
+        raise Retry(_overflow(ops, found, memory, space, plan))
+    for number, life in enumerate(found):
+        life.alloc.set_attributes({"address": plan.offsets.get(number, 0)})
+
+
+def _addressed(description: Description) -> set[str | None]:
+    """List the memories that packets have addresses of; all others are used from byte 0 on."""
+    return {field.memory for packet in description.packets.values() for field in packet.fields}
+
+
+def _one_at_a_time(found: Sequence[Life]) -> None:
+    for one, other in combinations(found, 2):
+        if one.first <= other.last and other.first <= one.last:
+            message = f"lives while another buffer in {one.buffer.space} does: no packet has "
+            where = describe(other.alloc.location)
+            raise CompileError([Diagnostic(where, f"'dla.alloc' op {message}an address there")])
+
+
+def _overflow(
+    ops: Sequence[BufferOp], found: Sequence[Life], memory: Memory, space: str, plan: Plan
+) -> str:
+    """Say by how much a memory overflows, at which op most lives, and what that is."""
+    sizes = [0] * len(ops)
+    for life in found:
+        for number in range(life.first, life.last + 1):
+            sizes[number] += life.buffer.size_bytes
+    peak = sizes.index(max(sizes))
+    live = sorted(
+        (life for life in found if life.first <= peak <= life.last),
+        key=lambda life: -life.buffer.size_bytes,
+    )
+    named = ", ".join(_named(ops, life) for life in live[:SHOWN])
+    rest = f" and {len(live) - SHOWN} more" if len(live) > SHOWN else ""
+    return (
+        f"{space} overflows by {plan.size_bytes - memory.bytes} bytes: it has {memory.bytes}, "
+        f"the plan {plan}; most live at {_at(ops[peak])}: {named}{rest}"
+    )
+
+
+def _named(ops: Sequence[BufferOp], life: Life) -> str:
+    return f"{life.buffer} from {_at(ops[life.first])}"
+
+
+def _at(op: BufferOp) -> str:
+    nodes = node_names(op.location)
+    return f"{op.op_name} of {nodes[-1]}" if nodes else op.op_name

@@ -1,0 +1,93 @@
+"""Give the ops of programs their engines, and order what touches the same bytes by tokens."""
+
+from collections.abc import Sequence
+
+from ....dialects.core.errors import CompileError, Diagnostic, Invalid
+from ....dialects.core.location import describe
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module
+from ....dialects.dla import Program
+from ....dialects.dla.buffers import BufferOp
+from ....dialects.dla.schedule import Conflicts, Order, touches
+from ....dialects.dla.types import TOKEN
+from ....passes.core import Pass
+from ..core.description import Description
+from ..registry import choose_instructions
+from .allocate_buffers import AllocateBuffers
+from .liveness import programs
+
+
+class InsertTokens(Pass):
+    """Let each op run on the engine of its packet, and wait for no more ops than it must.
+
+    An op waits for what touched the same bytes before it on another engine, one of the two writing,
+    unless what it comes after anyway came after that.
+
+    dla.load %x, %a                    %0 = dla.load %x, %a {engine = "load"}
+    dla.copy_tile %a, %b   =>          %1 = dla.copy_tile %0, %a, %b {engine = "vec"}
+    dla.store %b, %y                   %2 = dla.store %1, %b, %y {engine = "store"}
+    """
+
+    requires = (AllocateBuffers,)
+
+    target: str = "vanilla"
+    description: str = ""
+
+    def run(self, module: Module) -> None:
+        description = choose_instructions(f"{self.target}:{self.description}").description
+        for program in programs(module, self.target):
+            ops = program.ops
+            engines = [_engine(op, description) for op in ops]
+            _schedule(ops, engines, fewest_waits(program, ops, engines))
+
+
+def fewest_waits(
+    program: Program, ops: Sequence[BufferOp], engines: Sequence[str]
+) -> list[list[int]]:
+    """Return for each op the numbers of those that it must wait for, in ascending order.
+
+    Raises CompileError for a buffer that has no address.
+    """
+    try:
+        order, conflicts = Order(engines), Conflicts(touches(ops, program.addresses))
+    except Invalid as error:
+        message = f"program '{program.sym_name}': {error}, --allocate-buffers gives it one"
+        raise CompileError([Diagnostic(describe(program.location), message)]) from None
+    waits: list[list[int]] = []
+    for number in range(len(ops)):
+        order.add(number)
+        chosen: list[int] = []
+        missed = conflicts.of(number)
+        while (missed := missed[~order.before(missed, number)]).size:
+            # The latest comes first: it may bring others along, which cannot bring it along.
+            chosen.append(int(missed[-1]))
+            order.wait(number, chosen[-1])
+        waits.append(sorted(chosen))
+    return waits
+
+
+def _engine(op: BufferOp, description: Description) -> str:
+    packet = description.packets.get(op.packet)
+    if packet is None:
+        message = f"'{op.op_name}' op is packet '{op.packet}', which {description.name} has not"
+        raise CompileError([Diagnostic(describe(op.location), message)])
+    return packet.engine
+
+
+def _schedule(
+    ops: Sequence[BufferOp], engines: Sequence[str], waits: Sequence[Sequence[int]]
+) -> None:
+    """Put ops with engines and tokens in the place of ops, which may have had others before."""
+    token = ir.Type.parse(TOKEN)
+    done: list[ir.Value] = []
+    for op, engine, others in zip(ops, engines, waits, strict=True):
+        with ir.InsertionPoint(op.operation):
+            made = type(op).create(
+                [[done[other] for other in others], *op.buffers.values()],
+                [token],
+                op.attributes | {"engine": engine},
+                loc=op.location,
+            )
+        done.append(made.results[0])
+    for op in reversed(ops):
+        op.operation.erase()

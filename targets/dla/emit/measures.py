@@ -1,0 +1,75 @@
+"""What programs take and move, beside what they could not do without: what reports show."""
+
+import math
+from collections.abc import Sequence
+
+from ....dialects import dla, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module, ops
+from ....dialects.dla.buffers import touched
+from ....dialects.dla.types import REGIONS, SRAM
+from ....dialects.dla.window_tiles import TABLE_BYTES
+from ....runtime.manifest import DlaProgram
+from ..allocate.liveness import Life, lives
+from ..core.description import Description
+from ..schedule.group_members import members_of
+
+
+def traffic_bounds(module: Module, target: str, description: Description) -> list[int]:
+    """Return for each group of an accelerator what its ops move if none leaves anything in sram.
+
+    Each op then loads its operands and weights once, and stores its result once.
+    """
+    groups = [op for op in ops(module.main) if isinstance(op, tri.Group) and op.target == target]
+    return [_moved_alone(group, description) for group in groups]
+
+
+def _moved_alone(group: tri.Group, description: Description) -> int:
+    members = members_of(group)
+    values = [v for op in members for v in (*dict.fromkeys(op.operation.operands), *op.results)]
+    return sum(_size(value, description) for value in values)
+
+
+def _size(value: ir.Value, description: Description) -> int:
+    """Return how many bytes a value takes in dram, where the last axis has whole atoms."""
+    tensor = tensor_of(value.type)
+    padded = description.padded(tensor.shape[-1])
+    return math.prod(tensor.shape[:-1]) * padded * (1 if tensor.dtype == "i8" else TABLE_BYTES)
+
+
+def measure(
+    program: dla.Program, description: Description, entry: str, traffic_bound: int
+) -> DlaProgram:
+    """Describe a scheduled program, whose container is an entry of the package."""
+    found = [life for life in lives(program, program.ops) if life.buffer.space == SRAM]
+    ends = [life.alloc.address + life.buffer.size_bytes for life in found]
+    return DlaProgram(
+        entry,
+        packets=len(program.ops) + 1,
+        sram_bytes=max(ends, default=0),
+        sram_lower_bound=_most_alive(found),
+        sram_capacity=description.memories[SRAM].bytes,
+        dram_bytes=_traffic(program),
+        dram_bound=traffic_bound,
+    )
+
+
+def _most_alive(found: Sequence[Life]) -> int:
+    """Return how many bytes live at once where most do: no plan can do with less."""
+    starts = [life.first for life in found if life.first <= life.last]
+    return max((_alive(found, number) for number in starts), default=0)
+
+
+def _alive(found: Sequence[Life], number: int) -> int:
+    return sum(life.buffer.size_bytes for life in found if life.first <= number <= life.last)
+
+
+def _traffic(program: dla.Program) -> int:
+    """Return how many bytes the ops of a program read from dram and write to it."""
+    accesses = (found for op in program.ops for found in touched(op))
+    return sum(
+        math.prod(access.sizes) * buffer.itemsize
+        for _, buffer, access in accesses
+        if buffer.space in REGIONS
+    )

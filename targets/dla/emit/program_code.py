@@ -1,0 +1,89 @@
+"""Code of a model for accelerators: a container for each program, and steps that run them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import dla
+from ....dialects.core.location import node_names
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module, ops
+from ....dialects.core.op import Op
+from ....dialects.dla.types import CONSTANTS, OUTPUTS
+from ....runtime.manifest import DESCRIPTION, Step
+from ...code import Buffers, Code, NumberedCall
+from ...program import Call, Program
+from ..core import container
+from ..core.packet import InstructionSet
+from ..retry import Log
+from .emit import emit
+from .measures import measure
+
+
+class ProgramCode(Code):
+    """Hold the containers of a model by the names of their programs.
+
+    What is constant for a program is in its container, so a call has only what is not.
+    """
+
+    def __init__(
+        self, module: Module, instructions: InstructionSet, log: Log, bounds: Sequence[int]
+    ) -> None:
+        self.instructions = instructions
+        self.log = log
+        runs = [op for op in ops(module.main) if isinstance(op, dla.Run)]
+        self.programs = {run.program: dla.find_program(run.operation, run.program) for run in runs}
+        self.containers = {run.program: emit(module, run, instructions) for run in runs}
+        self.bounds = dict(zip(self.containers, bounds, strict=True))
+
+    @property
+    def name(self) -> str:
+        """Return the name of the accelerator."""
+        return self.instructions.description.name
+
+    def call(self, op: Op) -> Call:
+        assert isinstance(op, dla.Run)
+        return Call(op, tuple(self._inputs(op)), tuple(op.results))
+
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
+        return [self._step(call, buffers) for _, call in calls]
+
+    def entries(self) -> dict[str, bytes]:
+        if not self.containers:
+            return {}
+        description = self.instructions.description
+        files = {
+            entry_of(name): container.save(description, each)
+            for name, each in self.containers.items()
+        }
+        return {DESCRIPTION: description.source.encode(), **files}
+
+    def parts(self, program: Program) -> dict[str, Any]:
+        description = self.instructions.description
+        found = (
+            measure(program, description, entry_of(name), self.bounds[name])
+            for name, program in self.programs.items()
+        )
+        return {"dla": tuple(found), "attempts": tuple(map(str, self.log.failures))}
+
+    def _step(self, call: Call, buffers: Buffers) -> Step:
+        assert isinstance(call.op, dla.Run)
+        return Step(
+            "dla",
+            operands=tuple(buffers.number(value) for value in call.operands),
+            results=tuple(buffers.number(value) for value in call.results),
+            nodes=node_names(call.op.location),
+            entry=entry_of(call.op.program),
+            accelerator=self.name,
+        )
+
+    def _inputs(self, run: dla.Run) -> list[ir.Value]:
+        """Return the operands of a call that are no constants of its program."""
+        spaces = [buffer.space for _, buffer in self.programs[run.program].arguments]
+        given = [space for space in spaces if space != OUTPUTS]
+        pairs = zip(given, run.inputs, strict=True)
+        return [value for space, value in pairs if space != CONSTANTS]
+
+
+def entry_of(program: str) -> str:
+    """Return the name of the entry that holds the container of a program."""
+    return f"dla/{program}.tdla"

@@ -1,0 +1,259 @@
+"""Choose the tiles of a convolution by what they cost, in cycles of the description."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ....dialects import dla
+from ....dialects.core.errors import Unsupported
+from ....dialects.dla.window_tiles import TABLE_BYTES
+from ..layout.memory_layout import Layout
+from ..select.windows import extent
+from .cycles import engine_costs, moving, with_traffic
+from .halo import most_taken
+from .tile_sizes import halves, largest
+from .tiler import even, parts
+
+Parts = Sequence[tuple[int, int]]
+"""Where the parts of a range start and end."""
+
+
+@dataclass(frozen=True)
+class ConvShape:
+    """Describe a convolution to be tiled: sizes, and what has to be loaded and stored."""
+
+    images: int
+    size: tuple[int, int]
+    channels: int
+    out: tuple[int, int]
+    filters: int
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    depthwise: bool
+    loads: bool
+    stores: bool
+
+    @property
+    def taps(self) -> int:
+        return self.kernel[0] * self.kernel[1]
+
+    def taken(self, rows: int, columns: int) -> tuple[int, int]:
+        """Return how many rows and columns of the image so many of the result need, at most."""
+        extents = tuple(map(extent, self.kernel, self.dilations))
+        return most_taken((rows, columns), self.strides, extents, self.size)
+
+
+@dataclass(frozen=True)
+class ConvPlan:
+    """Say how a convolution is cut: a tile of the result, and channels summed at once.
+
+    With `filters_outside` weights are loaded once and images again for each part of the filters,
+    unless `whole` says that these stay while the op runs; otherwise the other way round. `keep` is
+    how many chunks of weights stay. Where there is room for it, the window of the next tile is
+    loaded `ahead`.
+    """
+
+    rows: int
+    columns: int
+    filters: int
+    channels: int
+    filters_outside: bool
+    keep: int
+    ahead: bool
+    whole: bool = False
+
+
+def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> ConvPlan:
+    """Return the cheapest plan for so much room in sram, and chunks of so many bytes of weights.
+
+    Raises Unsupported when there is none.
+    """
+    best = min(
+        _plans(shape, layout, room, weights),
+        key=lambda plan: (
+            cycles_of(plan, shape, layout),
+            -plan.rows,
+            -plan.filters,
+            -plan.channels,
+        ),
+        default=None,
+    )
+    if best is None:
+        sums = layout.capacity("accumulator")
+        raise Unsupported(
+            f"has no tile that fits into {room} bytes of sram, {weights} of weights and {sums} of "
+            "the accumulator"
+        )
+    return best
+
+
+def _plans(shape: ConvShape, layout: Layout, room: int, weights: int) -> Iterator[ConvPlan]:
+    for filters in halves(shape.filters, layout.grain):
+        channels = _most_channels(shape, layout, filters, weights)
+        if not channels:
+            continue
+        size, around = chunk_bytes(shape, layout, filters, channels), _depth(shape, channels)
+        chunks = len(parts(shape.filters, filters)) * around
+        # Weights go around inside; they are loaded once if there is room for all.
+        stay = chunks if chunks * size <= weights else 1
+        turns = around * size <= weights
+        for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, room)):
+            yield ConvPlan(rows, columns, filters, channels, False, stay, ahead)
+            if turns:
+                yield ConvPlan(rows, columns, filters, channels, True, around, ahead)
+        for rows in _held(shape, layout, filters, room) if turns else ():
+            yield ConvPlan(rows, shape.out[1], filters, channels, True, around, True, True)
+
+
+def _most_channels(shape: ConvShape, layout: Layout, filters: int, weights: int) -> int:
+    """Return of how many channels a chunk of weights may be, 0 if not even of the fewest."""
+    depths = [1] if shape.depthwise else halves(shape.channels, layout.grain)
+    fitting = (n for n in depths if chunk_bytes(shape, layout, filters, n) <= weights)
+    return next(fitting, 0)
+
+
+def _tiles(
+    shape: ConvShape, layout: Layout, filters: int, room: int
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield rows and columns of tiles, and whether one more of its windows fits, to run ahead.
+
+    Narrower tiles are tried only when whole rows do not fit.
+    """
+    for columns in halves(shape.out[1]):
+        found = False
+        for ahead in (True, False):
+
+            def fits(rows: int, columns: int = columns, ahead: bool = ahead) -> bool:
+                source, result = tile_bytes(shape, layout, rows, columns, filters)
+                return source * (1 + ahead) + result * 2 <= room
+
+            for rows in _rows(shape, layout, columns, filters, fits):
+                yield rows, columns, ahead
+                found = True
+        if found:
+            return
+
+
+def _held(shape: ConvShape, layout: Layout, filters: int, room: int) -> Iterator[int]:
+    """Yield how many rows tiles may have beside images that stay while the op runs."""
+    width = filters if shape.depthwise else shape.channels
+    whole = shape.images * prod(shape.size) * layout.padded(width)
+    if not shape.loads or whole > room:
+        return
+
+    def fits(rows: int) -> bool:
+        _, result = tile_bytes(shape, layout, rows, shape.out[1], filters)
+        return whole + result * 2 <= room
+
+    yield from _rows(shape, layout, shape.out[1], filters, fits)
+
+
+def _rows(
+    shape: ConvShape, layout: Layout, columns: int, filters: int, fits: Callable[[int], bool]
+) -> Iterator[int]:
+    """Yield how many rows tiles may have that fit, of about the same size: as many, or fewer."""
+    sums = layout.capacity("accumulator") // (4 * columns * layout.description.padded(filters))
+    most = largest(fits, min(sums, shape.out[0]))
+    for share in (1, 2, 4) if most else ():
+        yield even(shape.out[0], max(most // share, 1))
+
+
+def chunk_bytes(shape: ConvShape, layout: Layout, filters: int, channels: int) -> int:
+    """Return how many bytes the weights of so many filters and channels take, with their table."""
+    padded = layout.description.padded(filters)
+    kernel = layout.aligned(shape.taps * channels * padded)
+    return kernel + layout.aligned(TABLE_BYTES * padded)
+
+
+def _depth(shape: ConvShape, channels: int) -> int:
+    return 1 if shape.depthwise else len(parts(shape.channels, channels))
+
+
+def tile_bytes(
+    shape: ConvShape, layout: Layout, rows: int, columns: int, filters: int
+) -> tuple[int, int]:
+    """Return how many bytes of sram the window that a tile needs takes, and the tile itself."""
+    taken = shape.taken(rows, columns)
+    width = filters if shape.depthwise else shape.channels
+    source = taken[0] * taken[1] * layout.padded(width) if shape.loads else 0
+    return source, rows * columns * layout.padded(filters) if shape.stores else 0
+
+
+def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
+    """Estimate how long the engines take, and dram for what is moved (see `with_traffic`).
+
+    Engines take as long as the longest one does, and before that what comes first, and after it
+    what is stored last. What is not loaded ahead is waited for.
+    """
+    rows, columns = parts(shape.out[0], plan.rows), parts(shape.out[1], plan.columns)
+    tiles = shape.images * len(rows) * len(columns)
+    filters = parts(shape.filters, plan.filters)
+    chunks = len(filters) * _depth(shape, plan.channels)
+    images = _image_cycles(plan, shape, layout, rows, columns)
+    weights, first = _weight_cycles(plan, shape, layout, tiles)
+    window, result = tile_bytes(shape, layout, plan.rows, plan.columns, plan.filters)
+    store = last = 0
+    if shape.loads:
+        first += moving(layout, dla.Load, 1, window)
+    if shape.stores:
+        made = shape.images * prod(shape.out) * _width(filters, layout)
+        store = moving(layout, dla.Store, tiles * len(filters), made)
+        last = moving(layout, dla.Store, 1, result)
+    mac = _mac_cycles(plan, shape, layout, tiles * chunks)
+    longest = max(images * plan.ahead + weights, store, mac)
+    cycles = first + longest + images * (not plan.ahead) + last
+    return with_traffic(cycles, images + weights + store)
+
+
+def _image_cycles(
+    plan: ConvPlan, shape: ConvShape, layout: Layout, rows: Parts, columns: Parts
+) -> int:
+    """Return for how many cycles windows are loaded."""
+    if not shape.loads:
+        return 0
+    filters = parts(shape.filters, plan.filters)
+    around = shape.depthwise or (plan.filters_outside and not plan.whole)
+    count = shape.images * len(rows) * len(columns)
+    times = len(filters) if around and count > 1 else 1
+    taken = [
+        sum(shape.taken(end - first, end - first)[axis] for first, end in cuts)
+        for axis, cuts in enumerate((rows, columns))
+    ]
+    pixels = shape.images * prod(shape.size if plan.whole else taken)
+    if shape.depthwise:
+        size = pixels * _width(filters, layout)
+    else:
+        size = pixels * times * layout.padded(shape.channels)
+    return moving(layout, dla.Load, count * times, size)
+
+
+def _weight_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, tiles: int) -> tuple[int, int]:
+    """Return for how many cycles weights are loaded, and for how many the first of their chunks."""
+    filters = parts(shape.filters, plan.filters)
+    chunks = len(filters) * _depth(shape, plan.channels)
+    times = 1
+    if plan.keep < chunks:
+        times = 1 if plan.filters_outside else tiles
+    depth = 1 if shape.depthwise else shape.channels
+    size = _width(filters, layout) * (shape.taps * depth + TABLE_BYTES)
+    chunk = moving(layout, dla.LoadWeights, 1, size // chunks)
+    return moving(layout, dla.LoadWeights, chunks * times, size * times), chunk
+
+
+def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, packets: int) -> int:
+    costs = engine_costs(layout, dla.ConvTile)
+    filters = _steps(shape.filters, plan.filters, costs["columns"])
+    channels = 1 if shape.depthwise else _steps(shape.channels, plan.channels, costs["rows"])
+    steps = filters * channels * shape.taps * shape.images * prod(shape.out)
+    return packets * costs["overhead"] + steps
+
+
+def _steps(total: int, step: int, lanes: int) -> int:
+    """Return how many steps of an engine all parts of a range take."""
+    return sum(-(-(end - first) // lanes) for first, end in parts(total, step))
+
+
+def _width(filters: Parts, layout: Layout) -> int:
+    """Return how many bytes all filters of a pixel take, in tiles."""
+    return sum(layout.padded(end - first) for first, end in filters)

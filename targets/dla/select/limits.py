@@ -1,0 +1,116 @@
+"""What an accelerator takes of ops on tensors: what fits the fields of the packets for them."""
+
+from collections.abc import Iterable, Iterator
+from typing import cast
+
+from ....dialects import dla
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Invalid
+from ....dialects.core.mlir import ir
+from ....dialects.dla.dialect import TensorOp
+from ..core.description import Description
+from ..core.fields import Value
+from ..layout.memory_layout import Layout
+
+_PAIRS = {
+    "kernel": ("kernel_rows", "kernel_columns"),
+    "strides": ("stride_rows", "stride_columns"),
+    "dilations": ("dilation_rows", "dilation_columns"),
+    "pads": ("pad_top", "pad_left"),
+    "start": ("start_rows", "start_columns"),
+    "step": ("step_rows", "step_columns"),
+}
+"""The fields that hold the first two numbers of an attribute."""
+
+
+MOVES = "copy"
+"""The packet for what is moved about in sram, of ops that have none of their own."""
+
+
+def tensor_refusal(op: TensorOp, description: Description) -> str | None:
+    """Say why an accelerator does not take an op, however it is tiled, or None when it does."""
+    name = description.name
+    if op.dialect.target not in ("", name):
+        return f"{name} has no op {op.op_name}, which is of '{op.dialect.target}' alone"
+    if not op.packet:
+        return _stride_refusal(op, description)
+    rounding = op.attributes.get("rounding", description.rounding)
+    if rounding != description.rounding:
+        return f"{name} rounds {description.rounding}, not {rounding}"
+    refusal = field_refusal(description, op.packet, _values(op))
+    return refusal or _stride_refusal(op, description)
+
+
+def field_refusal(
+    description: Description, packet: str, values: Iterable[tuple[str, Value]]
+) -> str | None:
+    """Say which of some values is beyond the limits of a packet's field, or beyond its bits."""
+    if packet not in description.packets:
+        return f"{description.name} has no packet '{packet}'"
+    try:
+        for field, value in values:
+            check_field(description, packet, field, value)
+    except Invalid as refused:
+        return f"{description.name}: {refused}"
+    return None
+
+
+def _stride_refusal(op: TensorOp, description: Description) -> str | None:
+    """Say which packet cannot hold how far rows or pixels of an op's images are apart, or None.
+
+    In sram that is no more than in dram, nor than sram has bytes.
+    """
+    layout, results = Layout(description), list(op.results)
+    images, inside = _images(op), layout.capacity("sram")
+    held = [
+        ("load", _strides("source", images, layout)),
+        ("load", _strides("destination", images, layout, inside)),
+        ("store", _strides("source", results, layout, inside)),
+        ("store", _strides("destination", results, layout)),
+        (op.packet or MOVES, _strides("source", images, layout, inside)),
+        (op.packet or MOVES, _strides("other", images, layout, inside)),
+        (op.packet or MOVES, _strides("destination", results, layout, inside)),
+    ]
+    found = (field_refusal(description, packet, values) for packet, values in held)
+    return next((refusal for refusal in found if refusal is not None), None)
+
+
+def _images(op: TensorOp) -> list[ir.Value]:
+    """List the operands that may be images."""
+    return [op.x] if isinstance(op, dla.Conv) else list(op.operation.operands)
+
+
+def _strides(
+    name: str, values: Iterable[ir.Value], layout: Layout, most: int | None = None
+) -> Iterator[tuple[str, Value]]:
+    """Yield how far the rows and the pixels of images are apart, at most."""
+    for tensor in (tensor_of(value.type) for value in values):
+        if tensor.dtype == "i8" and tensor.rank == 4:
+            pixel = layout.padded(tensor.shape[3])
+            row = pixel * tensor.shape[2]
+            yield f"{name}_pixel", pixel if most is None else min(pixel, most)
+            yield f"{name}_row", row if most is None else min(row, most)
+
+
+def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
+    """Yield what fields are to hold; those of the same name as an attribute hold it."""
+    if isinstance(op, dla.Conv):
+        yield from zip(_PAIRS["kernel"], tensor_of(op.w.type).shape, strict=False)
+    for name, value in op.attributes.items():
+        if name in _PAIRS:
+            yield from zip(_PAIRS[name], value, strict=False)
+        else:
+            listed = cast("tuple[Value, ...]", value if isinstance(value, tuple) else (value,))
+            yield from ((name, each) for each in listed)
+
+
+def check_field(description: Description, packet: str, name: str, value: Value) -> None:
+    """Raise Invalid for a value beyond the limits of a field, or beyond its bits."""
+    description.check(packet, {name: value})
+    for field in description.packets[packet].fields:
+        if field.name == name:
+            field.pack(value)
+    if name.endswith("multiplier") and isinstance(value, int):
+        bits = description.multiplier_bits
+        if value >> bits:
+            raise Invalid(f"multiplier is {value}, must have at most {bits} bits")

@@ -1,0 +1,170 @@
+"""Select pools: the greatest value, the average, and the mean of whole images."""
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import dla, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Shape, normalize_axes
+from ....passes.rewriting import NoMatch
+from .images import image_of, rows_of, tensor_from
+from .products import Kernel, convolve
+from .selection import Selection
+from .windows import Window
+
+
+def sums_windows(op: tri.Conv, selection: Selection) -> bool:
+    """Say whether a convolution adds up windows, each channel by itself."""
+    weights = tensor_of(op.w.type)
+    if weights.shape[:2] != (op.group, 1) or op.b is not None:
+        return False
+    return bool((selection.constant(op.w, "weights") == 1).all())
+
+
+def select_average(op: tri.Requantize, selection: Selection) -> None:
+    """Select the average of windows, whose sum is a convolution with ones."""
+    conv = selection.sole(op.x, tri.Conv)
+    source = selection.bytes_of(conv.x)
+    kernel = tensor_of(conv.w.type).shape[2:]
+    window = Window.of(kernel, conv.strides, conv.dilations, conv.pads)
+    covered = (*source.ops, conv)
+    with selection.place(*covered):
+        made = _average(selection, image_of(source.value), source.zero, window, op)
+        new = tensor_from(made.results[0], tensor_of(op.y.type).shape)
+    selection.replace(new, covered)
+
+
+def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None:
+    """Select the average of what windows have of an image."""
+    conv = selection.sole(op.x, tri.Conv)
+    if not sums_windows(conv, selection):
+        raise NoMatch(f"{selection.description.name} divides sums of windows, not of products")
+    source = selection.bytes_of(conv.x)
+    window = Window.of(tensor_of(conv.w.type).shape[2:], conv.strides, conv.dilations, conv.pads)
+    counts, shape = selection.constant(op.count, "counts"), tensor_of(op.y.type).shape
+    factor = {"multiplier": op.multiplier, "shift": op.shift}
+    finish = {"source_zero": source.zero, **selection.ending(op), **factor}
+    covered = (*source.ops, conv)
+    with selection.place(*covered):
+        image = image_of(source.value)
+        made = _pool(selection, image, "average", window, None, finish, "inside")
+        expected = window.counts(_sizes(image), _sizes(made.y)).reshape(shape[2:])
+        if not (np.broadcast_to(counts, shape) == expected).all():
+            raise NoMatch(f"{selection.description.name} divides by what of windows is in images")
+        new = tensor_from(made.y, shape)
+    selection.replace(new, covered)
+
+
+def select_mean(op: tri.Requantize, selection: Selection) -> None:
+    """Select the mean over rows and columns, or over the axis before the last of three."""
+    total = selection.sole(op.x, tri.ReduceSum)
+    source = selection.bytes_of(total.x)
+    shape = tensor_of(source.value.type).shape
+    axes = normalize_axes(total.axes, len(shape))
+    covered = (*source.ops, total)
+    with selection.place(*covered):
+        if len(shape) == 4 and axes and set(axes) <= {2, 3}:
+            image, summed = image_of(source.value), [axis - 1 for axis in axes]
+        elif len(shape) == 3 and tuple(axes) == (1,):
+            image, summed = rows_of(source.value, selection.rewriter), [1]
+        else:
+            raise NoMatch(f"sums axes {axes} of {len(shape)}, must be rows and columns of images")
+        kernel = tuple(n if 1 + i in summed else 1 for i, n in enumerate(_sizes(image)))
+        y = _average(selection, image, source.zero, Window(kernel), op).results[0]
+        if len(shape) == 4 and kernel != _sizes(image):
+            y = tensor_from(y, (*shape[:2], *_sizes(y))).results[0]
+        new = tri.Reshape.build(y, shape=tensor_of(op.y.type).shape)
+    selection.replace(new, covered)
+
+
+def select_max_pool(op: tri.MaxPool, selection: Selection) -> None:
+    """Select the greatest values of windows, as they are."""
+    rounding = selection.description.rounding
+    _select_max(op, op.y, {"rounding": rounding}, (), selection)
+
+
+def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
+    """Select the greatest values of windows, brought to another scale."""
+    source = selection.bytes_of(op.x)
+    pool = selection.rewriter.sole_producer(source.value, tri.MaxPool)
+    scaling, factor = selection.scaling(op), selection.factor(op, "pool")
+    finish = {"source_zero": source.zero, **scaling, **factor}
+    _select_max(pool, op.y, finish, (pool, *source.ops), selection)
+
+
+def waits(op: tri.MaxPool) -> bool:
+    """Say whether a requantisation follows, which the packet of the pool does as well."""
+    value: ir.Value = op.y
+    for classes in ((tri.Cast,), (tri.Sub, tri.Requantize)):
+        found = [use.owner.operation for use in value.uses]
+        if len(found) != 1 or found[0].name not in [cls.op_name for cls in classes]:
+            return False
+        if found[0].name == tri.Requantize.op_name:
+            return True
+        value = found[0].results[0]
+    return [use.owner.operation.name for use in value.uses] == [tri.Requantize.op_name]
+
+
+def _select_max(
+    pool: tri.MaxPool,
+    result: ir.Value,
+    finish: dict[str, Any],
+    covered: tuple[Op, ...],
+    selection: Selection,
+) -> None:
+    shape = tensor_of(result.type).shape
+    window = Window.of(pool.kernel, pool.strides, pool.dilations, pool.pads)
+    with selection.place(*covered):
+        made = _pool(selection, image_of(pool.x), "max", window, shape[2:], finish)
+        new = tensor_from(made.y, shape)
+    selection.replace(new, covered)
+
+
+def _average(
+    selection: Selection, x: ir.Value, zero: int, window: Window, op: tri.Requantize
+) -> Op:
+    """Build an average: by the packet for it, or by a convolution with ones where that cannot."""
+    channels = tensor_of(x.type).shape[-1]
+    try:
+        scaling, factor = selection.scaling(op), selection.factor(op, "pool")
+        finish = {"source_zero": zero, **scaling, **factor}
+        return _pool(selection, x, "average", window, None, finish)
+    except NoMatch as reason:
+        ones = np.ones((*window.kernel, channels), np.int64)
+        try:
+            return convolve(selection, x, zero, Kernel(ones, np.zeros(channels)), window, op)
+        except NoMatch:
+            raise reason from None
+
+
+def _pool(
+    selection: Selection,
+    x: ir.Value,
+    mode: str,
+    window: Window,
+    out: Shape | None,
+    finish: dict[str, Any],
+    divisor: str = "none",
+) -> dla.Pool:
+    """Build a pool that makes `out`, which may need more padding than the op has."""
+    sizes = _sizes(x)
+    if out is not None:
+        window = window.reaching(sizes, (1,) * (2 - len(out)) + out)
+    window.check()
+    attributes: dict[str, Any] = {
+        "strides": window.strides,
+        "dilations": window.dilations,
+        "pads": window.pads,
+        "divisor": divisor,
+    }
+    made = selection.build(dla.Pool, x, mode=mode, kernel=window.kernel, **attributes, **finish)
+    if not window.counts(sizes, _sizes(made.y)).all():
+        raise NoMatch(f"{selection.description.name} pools no window that is outside of an image")
+    return made
+
+
+def _sizes(image: ir.Value) -> Shape:
+    return tensor_of(image.type).shape[1:3]

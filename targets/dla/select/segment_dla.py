@@ -1,0 +1,177 @@
+"""Gather ops on tensors into segments, each of which is to become one program of an accelerator."""
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+
+from ....dialects import tri
+from ....dialects.core.location import fuse_locations, node_location, node_names, value_names
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module, functions, operations
+from ....dialects.core.op import Op, view
+from ....dialects.dla.dialect import TensorOp
+from ....passes.core import Pass
+from ....passes.rewriting import users
+from ...core import Target
+from ...registry import choose_target
+
+
+class SegmentDla(Pass):
+    """Put ops of `dla` on tensors into groups: as few as there can be, none in a cycle.
+
+    What an op reads besides is an input of its group, constants too. Ops that the accelerator
+    refuses stay alone. Whatever else the function does then runs before or after a group, so the
+    others move to where all that they read is known.
+
+        %a = dla.conv %x …; %b = tri.softmax %a; %c = dla.copy %a …; %d = dla.eltwise %c, %b
+            =>   %a, %c = tri.group %x { dla.conv; dla.copy }
+                 %b = tri.softmax %a
+                 %d = tri.group %c, %b { dla.eltwise }
+    """
+
+    target: str = "vanilla"
+    description: str = ""
+
+    def run(self, module: Module) -> None:
+        chosen = choose_target(f"{self.target}:{self.description}".rstrip(":"))
+        with module.operation.context:
+            for function in functions(module.operation):
+                _segment(function.regions[0].blocks[0], chosen)
+
+
+def _segment(block: ir.Block, target: Target) -> None:
+    graph = _Graph(block)
+    taken = [is_selected(operation, target) is not None for operation in graph.operations]
+    segments = list(_segments(_levels(graph, taken), taken))
+    if not segments:
+        return
+    graph.reorder(segments)
+    for members in segments:
+        found = (view(graph.operations[number]) for number in members)
+        _enclose([op for op in found if op is not None])
+
+
+def is_selected(operation: ir.Operation, target: Target) -> TensorOp | None:
+    """Return an op of `dla` on tensors that an accelerator takes; None for any other operation."""
+    op = view(operation)
+    return op if isinstance(op, TensorOp) and target.refusal(op) is None else None
+
+
+class _Graph:
+    """Know the operations of a block but for its last one, and which ones each of them reads."""
+
+    def __init__(self, block: ir.Block) -> None:
+        self.operations = [operation.operation for operation in block.operations][:-1]
+        self.last = block.operations[len(block.operations) - 1].operation
+        makers: dict[ir.Value, int] = {}
+        for number, each in enumerate(self.operations):
+            makers.update(dict.fromkeys(each.results, number))
+        self.reads = [
+            sorted({makers[value] for value in _used(each) if value in makers})
+            for each in self.operations
+        ]
+
+    def reorder(self, segments: Sequence[Sequence[int]]) -> None:
+        """Let the operations of each segment follow one another, and move no more than that."""
+        unit = list(range(len(self.operations)))
+        for members in segments:
+            for number in members:
+                unit[number] = members[-1]
+        parts: dict[int, list[int]] = {}
+        for number, owner in enumerate(unit):
+            parts.setdefault(owner, []).append(number)
+        before = {
+            owner: {unit[read] for number in members for read in self.reads[number]} - {owner}
+            for owner, members in parts.items()
+        }
+        for owner in _in_order(before):
+            for number in parts[owner]:
+                self.operations[number].move_before(self.last)
+
+
+def _used(operation: ir.Operation) -> Iterator[ir.Value]:
+    """Yield what an operation reads, in its regions too."""
+    yield from operation.operands
+    for inner in operations(operation):
+        yield from inner.operands
+
+
+def _levels(graph: _Graph, taken: Sequence[bool]) -> list[int]:
+    """Say of each operation how often a road to it changes between the accelerator and the rest.
+
+    Levels of the accelerator's ops are odd, those of the rest even. Whatever reads of a level has
+    that one or a higher one: the ops of one level can run at once, after those of the lower ones,
+    and a road with the most changes shows that there can be no fewer segments.
+    """
+    levels: list[int] = []
+    for reads, here in zip(graph.reads, taken, strict=True):
+        own = [levels[read] + (taken[read] != here) for read in reads]
+        levels.append(max([int(here), *own]))
+    return levels
+
+
+def _segments(levels: Sequence[int], taken: Sequence[bool]) -> Iterator[list[int]]:
+    for level in sorted({n for n, here in zip(levels, taken, strict=True) if here}):
+        yield [number for number, each in enumerate(levels) if each == level]
+
+
+def _in_order(before: dict[int, set[int]]) -> Iterator[int]:
+    """Yield numbers, each after those that must come before it, otherwise in ascending order."""
+    waiting = {number: len(others) for number, others in before.items()}
+    after: dict[int, list[int]] = {number: [] for number in before}
+    for number, others in before.items():
+        for other in others:
+            after[other].append(number)
+    ready = [number for number, count in waiting.items() if not count]
+    heapq.heapify(ready)
+    while ready:
+        number = heapq.heappop(ready)
+        yield number
+        for other in after[number]:
+            waiting[other] -= 1
+            if not waiting[other]:
+                heapq.heappush(ready, other)
+
+
+def _enclose(members: Sequence[Op]) -> None:
+    """Move ops that follow one another into a group in the place of the last one."""
+    inner = {value: None for op in members for value in op.results}
+    outer = [value for op in members for value in op.operation.operands]
+    inputs = [value for value in dict.fromkeys(outer) if value not in inner]
+    outputs = [value for value in inner if any(_is_outside(user, inner) for user in users(value))]
+    if not outputs:
+        return
+    location = _location(members, outputs)
+    with ir.InsertionPoint(members[-1].operation):
+        types = [value.type for value in outputs]
+        group = tri.Group.create([inputs], types, {"target": ""}, loc=location)
+    block = ir.Block.create_at_start(
+        group.body, [v.type for v in inputs], [v.location for v in inputs]
+    )
+    values: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
+    with ir.InsertionPoint(block):
+        for op in members:
+            copy = op.operation.clone()
+            for index, operand in enumerate(op.operation.operands):
+                copy.operands[index] = values[operand]
+            values |= zip(op.results, copy.results, strict=True)
+        tri.Yield.build([values[value] for value in outputs], loc=location)
+    for old, new in zip(outputs, group.results, strict=True):
+        old.replace_all_uses_with(new)
+    for op in reversed(members):
+        op.operation.erase()
+
+
+def _is_outside(user: ir.Operation, inner: Mapping[ir.Value, None]) -> bool:
+    return not any(value in inner for value in user.results)
+
+
+def _location(members: Sequence[Op], outputs: Sequence[ir.Value]) -> ir.Location:
+    """Return the location of a group, which names each of the values that leave it."""
+    location = fuse_locations([op.location for op in members])
+    nodes = node_names(location)
+    if not nodes:
+        return location
+    makers = {value: op.location for op in members for value in op.results}
+    names = [(*value_names(makers[value]), "")[0] for value in outputs]
+    last = [node for value in outputs for node in node_names(makers[value])] or nodes
+    return fuse_locations([location, node_location(last[-1], names if any(names) else [])])
