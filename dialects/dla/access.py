@@ -7,7 +7,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..core.errors import Invalid
 from ..core.tensor import Array, Shape
-from .types import Buffer
+from .types import BufferType
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Access:
         """Return a size for each dimension of the buffer: a window of images is in one of them."""
         return (1, *self.sizes) if len(self.sizes) > 1 else self.sizes
 
-    def check(self, buffer: Buffer) -> None:
+    def check(self, buffer: BufferType) -> None:
         """Raise Invalid unless the window is within a buffer."""
         sizes = self.whole_sizes
         if len(buffer.shape) != len(sizes):
@@ -53,12 +53,12 @@ class Access:
                     f"of {buffer}"
                 )
 
-    def offset(self, buffer: Buffer) -> int:
+    def offset(self, buffer: BufferType) -> int:
         """Return how many bytes into the buffer the window starts."""
         pairs = zip(self.start, buffer.strides, strict=True)
         return sum(first * stride for first, stride in pairs) * buffer.itemsize
 
-    def strides(self, buffer: Buffer) -> Shape:
+    def strides(self, buffer: BufferType) -> Shape:
         """Return the distances between the window's elements; 0 where one is given to all."""
         strides = buffer.strides[-len(self.sizes) :]
         if not self.repeats:
@@ -67,7 +67,7 @@ class Access:
         pairs = zip(strides[:-1], shape[:-1], strict=True)
         return (*(0 if whole == 1 else stride for stride, whole in pairs), strides[-1])
 
-    def reach(self, buffer: Buffer) -> tuple[int, int]:
+    def reach(self, buffer: BufferType) -> tuple[int, int]:
         """Return the first byte of the window, and the one behind its last, in the buffer."""
         first = self.offset(buffer)
         pairs = zip(self.sizes, self.strides(buffer), strict=True)
@@ -84,7 +84,7 @@ class Access:
         apart += [a >= end for a, end in zip(other.start, ends, strict=True)]
         return not any(apart)
 
-    def of(self, buffer: Buffer, memory: Array) -> Array:
+    def of(self, buffer: BufferType, memory: Array) -> Array:
         """Return the window of a buffer whose elements lie in a flat array; Invalid outside."""
         self.check(buffer)
         assert memory.ndim == 1

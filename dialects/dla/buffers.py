@@ -10,11 +10,11 @@ from ..core.op import Op
 from ..core.tensor import Array
 from .access import Access
 from .dialect import DLA
-from .types import TOKEN, Buffer, buffer_of
+from .types import TOKEN, BufferType, buffer_of
 
 Self = TypeVar("Self", bound="BufferOp")
 
-Touched = tuple[ir.Value, Buffer, Access]
+Touched = tuple[ir.Value, BufferType, Access]
 """A buffer that an op touches, its type, and which part of it."""
 
 

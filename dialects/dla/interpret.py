@@ -10,7 +10,7 @@ from ..core.op import view
 from ..core.tensor import Array
 from .buffers import BufferOp
 from .memory import Alloc, uninitialised
-from .types import Buffer, buffer_of
+from .types import BufferType, buffer_of
 
 
 def run_program(
@@ -42,7 +42,7 @@ def run_program(
 def _buffers(block: ir.Block, addresses: Mapping[ir.Value, int]) -> dict[ir.Value, Array]:
     """Give each buffer its memory: where its address says, or else memory of its own."""
     allocs = [op for op in map(view, block.operations) if isinstance(op, Alloc)]
-    types: dict[ir.Value, Buffer] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
+    types: dict[ir.Value, BufferType] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
     made: dict[ir.Value, Array] = {}
     spaces: dict[str, list[tuple[int, int, ir.Value]]] = {}
     for value, buffer in types.items():

@@ -19,9 +19,9 @@ from .types import (
     REGIONS,
     SRAM,
     WEIGHTS,
-    Buffer,
+    BufferType,
     buffer_of,
-    buffer_type,
+    memref_of,
 )
 
 ORIGIN = (0, 0, 0, 0)
@@ -36,9 +36,9 @@ class Alloc(Op, dialect=DLA):
     pure = False
 
     @staticmethod
-    def make(buffer: Buffer, loc: ir.Location | None = None) -> "Alloc":
+    def make(buffer: BufferType, loc: ir.Location | None = None) -> "Alloc":
         """Create the op at the current insertion point, without an address."""
-        made = Alloc.create([], [buffer_type(buffer)], {}, loc=loc)
+        made = Alloc.create([], [memref_of(buffer)], {}, loc=loc)
         del made.operation.attributes["address"]
         return made
 

@@ -19,7 +19,7 @@ from .dialect import DLA
 from .interpret import run_program
 from .memory import Alloc
 from .schedule import check_schedule
-from .types import CONSTANTS, INPUTS, OUTPUTS, Buffer, buffer_of
+from .types import CONSTANTS, INPUTS, OUTPUTS, BufferType, buffer_of
 
 PORTS = (INPUTS, CONSTANTS, OUTPUTS)
 """The regions of dram that a program is given buffers in."""
@@ -54,7 +54,7 @@ class Program(Op, dialect=DLA):
         return len(regions) == 1 and len(regions[0].blocks) == 1
 
     @property
-    def arguments(self) -> list[tuple[ir.Value, Buffer]]:
+    def arguments(self) -> list[tuple[ir.Value, BufferType]]:
         """Return the arguments with their types."""
         return [(argument, buffer_of(argument.type)) for argument in self.block.arguments]
 
@@ -198,7 +198,7 @@ def find_program(operation: ir.Operation, name: str) -> Program:
     return found
 
 
-def _check_values(what: str, types: Sequence[ir.Type], buffers: Sequence[Buffer]) -> None:
+def _check_values(what: str, types: Sequence[ir.Type], buffers: Sequence[BufferType]) -> None:
     if len(types) != len(buffers):
         raise Invalid(f"has {len(types)} {what}s, the program has {len(buffers)}")
     for index, (type_, buffer) in enumerate(zip(types, buffers, strict=True)):

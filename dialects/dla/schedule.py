@@ -14,7 +14,7 @@ from ..core.errors import Invalid
 from ..core.mlir import ir
 from .access import Access
 from .buffers import BufferOp, Touched, made_of, touched
-from .types import Buffer
+from .types import BufferType
 
 Clocks = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -48,7 +48,7 @@ def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[
     return found
 
 
-def _span(buffer: Buffer, access: Access, address: int) -> tuple[int, int]:
+def _span(buffer: BufferType, access: Access, address: int) -> tuple[int, int]:
     first, end = access.reach(buffer)
     return address + first, address + end
 

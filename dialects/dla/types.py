@@ -27,7 +27,7 @@ _BYTES = {"i8": 1, "i32": 4}
 
 
 @dataclass(frozen=True)
-class Buffer:
+class BufferType:
     """Hold the type of a buffer: its shape, its element type, and the space that it is in."""
 
     shape: Shape
@@ -53,12 +53,12 @@ class Buffer:
         return f"memref<{''.join(f'{d}x' for d in self.shape)}{self.dtype}, {self.space}>"
 
 
-def buffer_of(type_: ir.Type) -> Buffer:
+def buffer_of(type_: ir.Type) -> BufferType:
     """Return the plain type of a buffer; raise Invalid for a type that none has."""
     return read_once(_read, type_)
 
 
-def _read(type_: ir.Type) -> Buffer:
+def _read(type_: ir.Type) -> BufferType:
     if not isinstance(type_, ir.MemRefType):
         raise Invalid(f"operand or result has type {type_}, must be a memref")
     space = type_.memory_space
@@ -71,7 +71,7 @@ def _read(type_: ir.Type) -> Buffer:
     shape = tuple(type_.shape)
     if not type_.has_static_shape or not shape or 0 in shape:
         raise Invalid(f"{type_} must have sizes that are known, and none 0")
-    buffer = Buffer(shape, dtype, space.value)
+    buffer = BufferType(shape, dtype, space.value)
     if _layout(type_) != (list(buffer.strides), 0):
         raise Invalid(f"{type_} must lie densely")
     return buffer
@@ -85,7 +85,7 @@ def _layout(type_: ir.MemRefType) -> tuple[list[int], int]:
     return list(strides), offset
 
 
-def buffer_type(buffer: Buffer) -> ir.Type:
+def memref_of(buffer: BufferType) -> ir.Type:
     """Return the MLIR type of a buffer, in the current context."""
     element, unknown = ir.Type.parse(buffer.dtype), ir.Location.unknown()
     space = ir.StringAttr.get(buffer.space)

@@ -61,7 +61,7 @@ class Accelerator(Target):
         """Return the description that everything here goes by."""
         return self.instructions.description
 
-    def road(self) -> Phases:
+    def pipeline(self) -> Phases:
         """Return the phases with their passes."""
         return default_phases(self.description, self.name, self.file)
 
@@ -94,15 +94,15 @@ class Accelerator(Target):
         _ = self.chosen(options.architectures).instructions
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
-        return self.road().names()
+        return self.pipeline().names()
 
     def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
         # Simplification folds factors into constants and weights, which then are no bytes.
-        road = self.chosen(options.architectures).road()
+        road = self.chosen(options.architectures).pipeline()
         return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        road = self.chosen(options.architectures).road()
+        road = self.chosen(options.architectures).pipeline()
         chosen = (TENSOR_SEL, IR_OPTIMIZATION)
         return tuple(
             step
@@ -136,5 +136,5 @@ class Accelerator(Target):
         bound = self.chosen(options.architectures)
         description = bound.description
         bounds = traffic_bounds(module, self.name, description)
-        log = bound.road().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
+        log = bound.pipeline().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
         return ProgramCode(module, bound.instructions, log, bounds)

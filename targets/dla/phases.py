@@ -16,7 +16,7 @@ from ...passes.core import Pass
 from ...passes.pipeline import Hook, Pipeline, Stage, Step
 from ..core import Progress
 from .required_passes import with_required
-from .retry import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
+from .retry import ATTEMPTS, Failure, Log, Retry, SchedulingAttempt, exhausted
 from .snapshot import Snapshot
 
 TENSOR_SEL = "TensorSel"
@@ -29,7 +29,7 @@ NAMES = (TENSOR_SEL, IR_OPTIMIZATION, TENSOR_SCHED, MEM_ALLOC, CODE_EMIT)
 RETRIED = (TENSOR_SCHED, MEM_ALLOC)
 """Phases that run again when a pass of them asks for it."""
 
-Listed = Step | Callable[[Parameters], Step]
+Listed = Step | Callable[[SchedulingAttempt], Step]
 """A pass, or what makes one from the parameters of an attempt."""
 
 Check = Callable[[Module], None]
@@ -46,7 +46,7 @@ class Phase:
     steps: tuple[Listed, ...] = ()
     checks: tuple[Check, ...] = ()
 
-    def made(self, parameters: Parameters) -> tuple[Step, ...]:
+    def made(self, parameters: SchedulingAttempt) -> tuple[Step, ...]:
         """Return the passes for an attempt."""
         return tuple(made(step, parameters) for step in self.steps)
 
@@ -55,7 +55,7 @@ class Phase:
         return _names(self.made(ATTEMPTS[0]))
 
 
-class PhaseHook(Hook):
+class PhaseInstrumentation(Hook):
     """Base of what wants to see the module around each phase as well as around each pass."""
 
     def enter(self, phase: Phase, attempt: int, module: Module) -> None: ...
@@ -107,7 +107,7 @@ class Phases:
         """List the phases with the names of their passes, those that others require among them."""
         return [(phase.name, _names(steps)) for phase, steps in self.completed(ATTEMPTS[0])]
 
-    def completed(self, parameters: Parameters) -> list[tuple[Phase, tuple[Step, ...]]]:
+    def completed(self, parameters: SchedulingAttempt) -> list[tuple[Phase, tuple[Step, ...]]]:
         """Return the phases with their passes for an attempt and all that those require."""
         ran: set[type[Pass]] = set()
         return [(phase, with_required(phase.made(parameters), ran)) for phase in self.phases]
@@ -118,7 +118,7 @@ class Phases:
         progress: Progress,
         *hooks: Hook,
         only: Sequence[str] = NAMES,
-        attempts: Sequence[Parameters] = ATTEMPTS,
+        attempts: Sequence[SchedulingAttempt] = ATTEMPTS,
     ) -> Log:
         """Run the phases of `only` on a module, in place, and say which attempts it took.
 
@@ -142,10 +142,10 @@ class _Run:
     progress: Progress
     hooks: Sequence[Hook]
     only: Sequence[str]
-    attempts: Sequence[Parameters]
+    attempts: Sequence[SchedulingAttempt]
 
     def chosen(
-        self, names: Sequence[str], parameters: Parameters
+        self, names: Sequence[str], parameters: SchedulingAttempt
     ) -> list[tuple[Phase, tuple[Step, ...]]]:
         completed = self.phases.completed(parameters)
         return [each for each in completed if each[0].name in names and each[0].name in self.only]
@@ -173,7 +173,7 @@ class _Run:
             snapshot.restore()
         raise exhausted(failures)
 
-    def _attempt(self, number: int, parameters: Parameters) -> Failure | None:
+    def _attempt(self, number: int, parameters: SchedulingAttempt) -> Failure | None:
         """Run the phases with parameters; return why they do not fit, or None when they do."""
         for phase, steps in self.chosen(RETRIED, parameters):
             self.progress(phase.name if number == 1 else f"{phase.name}: attempt {number}")
@@ -185,7 +185,7 @@ class _Run:
         return None
 
     def _phase(self, phase: Phase, steps: tuple[Step, ...], number: int, ran: list[str]) -> None:
-        around = [hook for hook in self.hooks if isinstance(hook, PhaseHook)]
+        around = [hook for hook in self.hooks if isinstance(hook, PhaseInstrumentation)]
         for hook in around:
             hook.enter(phase, number, self.module)
         Pipeline(steps).run(self.module, *self.hooks, _Last(ran), verify_each=False)
@@ -214,7 +214,7 @@ class _Last(Hook):
         self.names.append(stage.name)
 
 
-def made(step: Listed, parameters: Parameters) -> Step:
+def made(step: Listed, parameters: SchedulingAttempt) -> Step:
     """Return a pass for an attempt."""
     return step(parameters) if callable(step) else step
 

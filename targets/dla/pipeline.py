@@ -13,7 +13,7 @@ from .allocate.insert_tokens import InsertTokens
 from .core.description import Description
 from .phase_checks import promise, ungrouped, unlowered, unscheduled
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
-from .schedule.assign_residency import ChooseMemory
+from .schedule.assign_residency import AssignResidency
 from .schedule.lower_to_buffers import LowerToBuffers
 from .schedule.prefetch import Prefetch
 from .select.record_refusals import RecordRefusals
@@ -50,7 +50,7 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
         )
         .add(
             TENSOR_SCHED,
-            lambda parameters: ChooseMemory(target, file, parameters.share),
+            lambda parameters: AssignResidency(target, file, parameters.share),
             lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
             lambda parameters: Prefetch(target, file, parameters.prefetch),
         )

@@ -19,7 +19,7 @@ class Retry(CompileError):
 
 
 @dataclass(frozen=True)
-class Parameters:
+class SchedulingAttempt:
     """What an attempt may take, in percent.
 
     How much of sram the values that stay there may take; how much of the memories may be taken
@@ -36,14 +36,14 @@ class Parameters:
 
 
 ATTEMPTS = (
-    Parameters(100),
-    Parameters(100, prefetch=80),
-    Parameters(75, prefetch=85),
-    Parameters(75, prefetch=70),
-    Parameters(50, prefetch=75),
-    Parameters(25, prefetch=65),
-    Parameters(0, prefetch=50),
-    Parameters(0, prefetch=0, tile_share=50),
+    SchedulingAttempt(100),
+    SchedulingAttempt(100, prefetch=80),
+    SchedulingAttempt(75, prefetch=85),
+    SchedulingAttempt(75, prefetch=70),
+    SchedulingAttempt(50, prefetch=75),
+    SchedulingAttempt(25, prefetch=65),
+    SchedulingAttempt(0, prefetch=50),
+    SchedulingAttempt(0, prefetch=0, tile_share=50),
 )
 """All attempts, the one that should be fastest first; after the last one, compilation fails."""
 
@@ -55,7 +55,7 @@ class Failure:
     attempt: int
     phase: str
     step: str
-    parameters: Parameters
+    parameters: SchedulingAttempt
     reason: str
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ class Log:
     """Say which attempts failed, and what the one that did not was made with."""
 
     failures: tuple[Failure, ...] = ()
-    parameters: Parameters = ATTEMPTS[0]
+    parameters: SchedulingAttempt = ATTEMPTS[0]
 
 
 def exhausted(failures: Sequence[Failure]) -> CompileError:

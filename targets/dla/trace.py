@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ...dialects.core.module import Module
 from ...passes.pipeline import Stage
-from .phases import Phase, PhaseHook
+from .phases import Phase, PhaseInstrumentation
 from .retry import Retry
 
 UNCHANGED, CHANGED, RETRIED, FAILED = "no change", "changed", "retry", "failure"
@@ -25,7 +25,7 @@ class Event:
         return f"attempt {self.attempt}: {self.phase}: {self.step}: {self.result}"
 
 
-class Trace(PhaseHook):
+class Trace(PhaseInstrumentation):
     """Note what came of each pass; it prints the IR before and after, so it takes its time."""
 
     def __init__(self) -> None:

@@ -13,7 +13,7 @@ from ...memory import Interval, Plan, plan_memory
 from ..core.description import Description, Memory
 from ..registry import choose_instructions
 from ..retry import Retry
-from .liveness import Life, lives, programs
+from .liveness import LiveRange, liveness, programs
 
 SHOWN = 4
 """How many of the buffers that live where most do are named when a memory overflows."""
@@ -36,9 +36,13 @@ class AllocateBuffers(Pass):
         for program in programs(module, self.target):
             _place_arguments(program, description)
             ops = program.ops
-            found = lives(program, ops)
-            for space in dict.fromkeys(life.buffer.space for life in found):
-                _allocate(ops, [life for life in found if life.buffer.space == space], description)
+            found = liveness(program, ops)
+            for space in dict.fromkeys(live_range.buffer.space for live_range in found):
+                _allocate(
+                    ops,
+                    [live_range for live_range in found if live_range.buffer.space == space],
+                    description,
+                )
 
 
 def _place_arguments(program: Program, description: Description) -> None:
@@ -57,22 +61,24 @@ def _place_arguments(program: Program, description: Description) -> None:
     program.set_attributes({"argument_addresses": tuple(addresses)})
 
 
-def _allocate(ops: Sequence[BufferOp], found: Sequence[Life], description: Description) -> None:
+def _allocate(
+    ops: Sequence[BufferOp], found: Sequence[LiveRange], description: Description
+) -> None:
     """Plan the buffers of one space and write their addresses."""
     space = found[0].buffer.space
     memory = description.memory(space)
     if memory.name not in _addressed(description):
         _one_at_a_time(found)
     used = [
-        Interval(number, life.buffer.size_bytes, life.first, life.last)
-        for number, life in enumerate(found)
-        if life.first <= life.last
+        Interval(number, live_range.buffer.size_bytes, live_range.first, live_range.last)
+        for number, live_range in enumerate(found)
+        if live_range.first <= live_range.last
     ]
     plan = plan_memory(used, memory.alignment, memory.bytes)
     if plan.size_bytes > memory.bytes:
         raise Retry(_overflow(ops, found, memory, space, plan))
-    for number, life in enumerate(found):
-        life.alloc.set_attributes({"address": plan.offsets.get(number, 0)})
+    for number, live_range in enumerate(found):
+        live_range.alloc.set_attributes({"address": plan.offsets.get(number, 0)})
 
 
 def _addressed(description: Description) -> set[str | None]:
@@ -80,7 +86,7 @@ def _addressed(description: Description) -> set[str | None]:
     return {field.memory for packet in description.packets.values() for field in packet.fields}
 
 
-def _one_at_a_time(found: Sequence[Life]) -> None:
+def _one_at_a_time(found: Sequence[LiveRange]) -> None:
     for one, other in combinations(found, 2):
         if one.first <= other.last and other.first <= one.last:
             message = f"lives while another buffer in {one.buffer.space} does: no packet has "
@@ -89,19 +95,19 @@ def _one_at_a_time(found: Sequence[Life]) -> None:
 
 
 def _overflow(
-    ops: Sequence[BufferOp], found: Sequence[Life], memory: Memory, space: str, plan: Plan
+    ops: Sequence[BufferOp], found: Sequence[LiveRange], memory: Memory, space: str, plan: Plan
 ) -> str:
-    """Say by how much a memory overflows, at which op most lives, and what that is."""
+    """Say by how much a memory overflows, at which op most liveness, and what that is."""
     sizes = [0] * len(ops)
-    for life in found:
-        for number in range(life.first, life.last + 1):
-            sizes[number] += life.buffer.size_bytes
+    for live_range in found:
+        for number in range(live_range.first, live_range.last + 1):
+            sizes[number] += live_range.buffer.size_bytes
     peak = sizes.index(max(sizes))
     live = sorted(
-        (life for life in found if life.first <= peak <= life.last),
-        key=lambda life: -life.buffer.size_bytes,
+        (live_range for live_range in found if live_range.first <= peak <= live_range.last),
+        key=lambda live_range: -live_range.buffer.size_bytes,
     )
-    named = ", ".join(_named(ops, life) for life in live[:SHOWN])
+    named = ", ".join(_named(ops, live_range) for live_range in live[:SHOWN])
     rest = f" and {len(live) - SHOWN} more" if len(live) > SHOWN else ""
     return (
         f"{space} overflows by {plan.size_bytes - memory.bytes} bytes: it has {memory.bytes}, "
@@ -109,8 +115,8 @@ def _overflow(
     )
 
 
-def _named(ops: Sequence[BufferOp], life: Life) -> str:
-    return f"{life.buffer} from {_at(ops[life.first])}"
+def _named(ops: Sequence[BufferOp], live_range: LiveRange) -> str:
+    return f"{live_range.buffer} from {_at(ops[live_range.first])}"
 
 
 def _at(op: BufferOp) -> str:

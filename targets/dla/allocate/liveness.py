@@ -8,18 +8,18 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.dla import Alloc, Program
 from ....dialects.dla.buffers import BufferOp
-from ....dialects.dla.types import Buffer, buffer_of
+from ....dialects.dla.types import BufferType, buffer_of
 
 
 @dataclass(frozen=True)
-class Life:
+class LiveRange:
     """A buffer that a program makes, and the numbers of the first and last op that use it.
 
     A buffer that nothing uses lives while nothing else does: `last` is before `first`.
     """
 
     alloc: Alloc
-    buffer: Buffer
+    buffer: BufferType
     first: int
     last: int
 
@@ -30,7 +30,7 @@ def programs(module: Module, target: str) -> list[Program]:
     return [op for op in found if isinstance(op, Program) and op.target == target]
 
 
-def lives(program: Program, ops: Sequence[BufferOp]) -> list[Life]:
+def liveness(program: Program, ops: Sequence[BufferOp]) -> list[LiveRange]:
     """Return the lives of all buffers that a program makes, in the order in which it does."""
     first: dict[ir.Value, int] = {}
     last: dict[ir.Value, int] = {}
@@ -38,29 +38,29 @@ def lives(program: Program, ops: Sequence[BufferOp]) -> list[Life]:
         for value in op.buffers.values():
             first.setdefault(value, number)
             last[value] = number
-    found: list[Life] = []
+    found: list[LiveRange] = []
     for operation in program.block.operations:
         op = view(operation)
         if isinstance(op, Alloc):
             value = op.buffer
             used = (first.get(value, 0), last.get(value, -1))
-            found.append(Life(op, buffer_of(value.type), *used))
+            found.append(LiveRange(op, buffer_of(value.type), *used))
     return found
 
 
-def overlap(found: Sequence[Life]) -> str | None:
+def overlap(found: Sequence[LiveRange]) -> str | None:
     """Say which two buffers share bytes while both live, or None; all must have addresses."""
-    active: list[tuple[Life, int, int]] = []
-    used = [life for life in found if life.first <= life.last]
-    for life in sorted(used, key=lambda life: life.first):
-        start = life.alloc.address
-        end = start + life.buffer.size_bytes
-        active = [entry for entry in active if entry[0].last >= life.first]
+    active: list[tuple[LiveRange, int, int]] = []
+    used = [live_range for live_range in found if live_range.first <= live_range.last]
+    for live_range in sorted(used, key=lambda live_range: live_range.first):
+        start = live_range.alloc.address
+        end = start + live_range.buffer.size_bytes
+        active = [entry for entry in active if entry[0].last >= live_range.first]
         for other, first, last in active:
-            if other.buffer.space == life.buffer.space and first < end and start < last:
+            if other.buffer.space == live_range.buffer.space and first < end and start < last:
                 return (
-                    f"{life.buffer} at {start} and {other.buffer} at {first} share bytes "
-                    f"while op {life.first} needs both"
+                    f"{live_range.buffer} at {start} and {other.buffer} at {first} share bytes "
+                    f"while op {live_range.first} needs both"
                 )
-        active.append((life, start, end))
+        active.append((live_range, start, end))
     return None

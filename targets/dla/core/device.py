@@ -11,7 +11,7 @@ from .container import Container
 from .linter import Finding, lint
 from .packet import InstructionSet, Packet
 from .simulator import CONSTANTS, Report, simulate_packets
-from .simulator_state import Machine
+from .simulator_state import SimulatorState
 from .toml_file import parse_description
 
 Values = npt.NDArray[np.int8]
@@ -31,7 +31,7 @@ class Device:
         self.container = loaded
         self.seed = seed
         self._packets = instructions.decode_stream(loaded.code)
-        self._constants = self._machine()
+        self._constants = self._new_state()
         self._constants.fill(CONSTANTS, loaded.constants)
         self._report = Report((), {})
 
@@ -62,16 +62,16 @@ class Device:
 
         Raises CompileError for other arrays, and for what hardware could not do.
         """
-        machine = self._machine()
-        machine.share(self._constants, CONSTANTS)
+        state = self._new_state()
+        state.share(self._constants, CONSTANTS)
         ports = self.container.inputs
         if len(inputs) != len(ports):
             raise CompileError(f"got {len(inputs)} inputs, must get {len(ports)}")
         try:
             for port, array in zip(ports, inputs, strict=True):
-                machine.write(port.extent, port.pack(array))
-            self._report = simulate_packets(self.instructions, self._packets, machine, self.seed)
-            return [machine.read(port.held) for port in self.container.outputs]
+                state.write(port.extent, port.pack(array))
+            self._report = simulate_packets(self.instructions, self._packets, state, self.seed)
+            return [state.read(port.held) for port in self.container.outputs]
         except Invalid as error:
             raise CompileError(str(error)) from None
 
@@ -85,10 +85,10 @@ class Device:
         regions = self.container.regions
         return lint(self.instructions, self.container.code, regions, filled=filled)
 
-    def _machine(self) -> Machine:
+    def _new_state(self) -> SimulatorState:
         regions = {"constants": 0, **self.container.regions}
         try:
-            return Machine(self.instructions.description, regions)
+            return SimulatorState(self.instructions.description, regions)
         except (MemoryError, ValueError):
             sizes = ", ".join(f"{name} {size}" for name, size in regions.items())
             message = f"this computer has no memory for regions of so many bytes: {sizes}"

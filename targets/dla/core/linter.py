@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .extent import Extent, extent_fault, share_bytes, view
-from .packet import InstructionSet, Placed
+from .packet import InstructionSet, Placed, addresses_fault
 from .simulator import packet_fault, queues, stream_fault
-from .simulator_state import Machine, addresses_fault
+from .simulator_state import SimulatorState
 
 KINDS = (
     "end",
@@ -43,7 +43,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Buffer:
+class BufferRange:
     """Say what an allocator gave to a value: its bytes, from its first packet to its last one."""
 
     name: str
@@ -63,7 +63,7 @@ def lint(
     instructions: InstructionSet,
     code: bytes,
     regions: Mapping[str, int],
-    buffers: Sequence[Buffer] = (),
+    buffers: Sequence[BufferRange] = (),
     filled: Sequence[str] = ("constants", "inputs"),
 ) -> list[Finding]:
     """Return the faults of a stream; `filled` regions are written before it starts.
@@ -71,17 +71,17 @@ def lint(
     Raises CompileError when the code is no stream of packets at all.
     """
     placed = instructions.decode_stream(code)
-    linter = _Linter(instructions, placed, Machine(instructions.description, regions))
+    linter = _Linter(instructions, placed, SimulatorState(instructions.description, regions))
     return linter.findings(buffers, filled)
 
 
 class _Linter:
     def __init__(
-        self, instructions: InstructionSet, placed: Sequence[Placed], machine: Machine
+        self, instructions: InstructionSet, placed: Sequence[Placed], state: SimulatorState
     ) -> None:
         self.instructions = instructions
         self.placed = placed
-        self.machine = machine
+        self.state = state
         self.queues = queues(instructions, placed)
         self.engine = np.zeros(len(placed), np.int64)
         self.index = np.zeros(len(placed), np.int64)
@@ -91,7 +91,7 @@ class _Linter:
         self.clocks = np.zeros((len(placed), len(self.queues)), np.int64)
         self.found: list[Finding] = []
 
-    def findings(self, buffers: Sequence[Buffer], filled: Sequence[str]) -> list[Finding]:
+    def findings(self, buffers: Sequence[BufferRange], filled: Sequence[str]) -> list[Finding]:
         fault = stream_fault(self.placed)
         if fault is not None:
             self.add("end", len(self.placed) - 1, fault)
@@ -101,7 +101,7 @@ class _Linter:
             self.dependencies()
             self.uses(order, filled)
         if len(order) == len(self.placed):
-            self.lives(buffers)
+            self.liveness(buffers)
         return sorted(self.found, key=lambda finding: (finding.packet, finding.kind))
 
     def add(self, kind: str, packet: int, message: str) -> None:
@@ -109,20 +109,20 @@ class _Linter:
 
     def in_range(self, number: int) -> bool:
         """Check the addresses of a packet; return whether the other checks can look at it."""
-        packet, description = self.placed[number].packet, self.machine.description
+        packet, description = self.placed[number].packet, self.state.description
         misaligned = addresses_fault(packet, description)
         if misaligned is not None:
             self.add("alignment", number, misaligned)
         legal = True
         for extent in (*packet.reads(description), *packet.writes(description)):
-            fault = extent_fault(extent, self.machine.size(extent.space))
+            fault = extent_fault(extent, self.state.size(extent.space))
             if fault is not None:
                 kind = "over capacity" if extent.space == "accumulator" else "out of range"
                 self.add(kind, number, fault)
                 legal = False
         if not legal or misaligned is not None:
             return legal
-        fault = packet_fault(packet, self.machine)
+        fault = packet_fault(packet, self.state)
         if fault is not None:
             self.add("packet", number, fault)
         return fault is None
@@ -168,7 +168,7 @@ class _Linter:
 
     def dependencies(self) -> None:
         """Find pairs of packets that touch the same bytes, one writing, in no order."""
-        description = self.machine.description
+        description = self.state.description
         touched: dict[str, list[tuple[int, bool, Extent]]] = {}
         for number, placed in enumerate(self.placed):
             for extent in placed.packet.reads(description):
@@ -215,7 +215,7 @@ class _Linter:
 
     def uses(self, order: Sequence[int], filled: Sequence[str]) -> None:
         """Find reads of bytes that nothing wrote."""
-        description, written = self.machine.description, self.machine.written
+        description, written = self.state.description, self.state.written
         for region in filled:
             if f"dram.{region}" in written:
                 written[f"dram.{region}"][:] = True
@@ -228,10 +228,10 @@ class _Linter:
             for extent in packet.writes(description):
                 view(written[extent.space], extent)[...] = True
 
-    def lives(self, buffers: Sequence[Buffer]) -> None:
+    def liveness(self, buffers: Sequence[BufferRange]) -> None:
         """Find buffers that share bytes while both live, and ones beyond their memory."""
         for number, buffer in enumerate(buffers):
-            fault = extent_fault(buffer.extent, self.machine.size(buffer.space))
+            fault = extent_fault(buffer.extent, self.state.size(buffer.space))
             if fault is not None:
                 self.add("over capacity", buffer.first, f"buffer {buffer.name} {fault}")
             for other in buffers[:number]:
@@ -241,5 +241,5 @@ class _Linter:
                     message = f"buffers {other.name} and {buffer.name} share bytes of "
                     self.add("live overlap", buffer.first, f"{message}{buffer.space}")
 
-    def _apart(self, first: Buffer, second: Buffer) -> bool:
+    def _apart(self, first: BufferRange, second: BufferRange) -> bool:
         return bool(self.before(first.last, second.first))

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ....dialects.core.errors import CompileError, Invalid
 from .description import Description, PacketFormat
 from .extent import Extent
 from .fields import Value
-
-if TYPE_CHECKING:
-    from .simulator_state import Machine
+from .simulator_state import SimulatorState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,13 +40,25 @@ class Packet:
         """Return how long its engine is busy."""
         return 0
 
-    def execute(self, machine: "Machine") -> None:
+    def execute(self, state: SimulatorState) -> None:
         """Do to a machine what the packet does; raise Invalid for what hardware could not do."""
 
     @classmethod
     def own_fields(cls) -> tuple[str, ...]:
         """Return the names of the fields that the class adds."""
         return tuple(f.name for f in fields(cls) if f.name not in ("waits", "flags"))
+
+
+def addresses_fault(packet: Packet, description: Description) -> str | None:
+    """Say which address of a packet is no multiple of its memory's alignment, or None."""
+    for each in description.packets[packet.name].fields:
+        if each.memory is None:
+            continue
+        alignment = description.memories[each.memory].alignment
+        value = getattr(packet, each.name)
+        if value % alignment:
+            return f"address '{each.name}' is {value}, must be a multiple of {alignment}"
+    return None
 
 
 @dataclass(frozen=True)

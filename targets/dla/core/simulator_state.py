@@ -8,7 +8,6 @@ import numpy.typing as npt
 from ....dialects.core.errors import CompileError, Invalid
 from .description import Description
 from .extent import Extent, extent_fault, view
-from .packet import Packet
 
 Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[np.int8]
@@ -17,7 +16,7 @@ MOST_BYTES = 1 << 32
 """What all spaces of a machine may have together; the computer needs two bytes for each of them."""
 
 
-class Machine:
+class SimulatorState:
     """Hold the spaces of a machine: its memories, and of dram each region by itself.
 
     No access leaves a space, whatever a packet says: `extent_fault` is asked before each one.
@@ -39,7 +38,7 @@ class Machine:
         values = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
         self.write(Extent(space, start, values.size), values)
 
-    def share(self, other: "Machine", space: str) -> None:
+    def share(self, other: "SimulatorState", space: str) -> None:
         """Take a space of another machine as one's own; only what nothing writes can be shared."""
         self.data[space], self.written[space] = other.data[space], other.written[space]
 
@@ -67,18 +66,6 @@ class Machine:
         fault = extent_fault(extent, self.size(extent.space))
         if fault is not None:
             raise Invalid(fault)
-
-
-def addresses_fault(packet: Packet, description: Description) -> str | None:
-    """Say which address of a packet is no multiple of its memory's alignment, or None."""
-    for field in description.packets[packet.name].fields:
-        if field.memory is None:
-            continue
-        alignment = description.memories[field.memory].alignment
-        value = getattr(packet, field.name)
-        if value % alignment:
-            return f"address '{field.name}' is {value}, must be a multiple of {alignment}"
-    return None
 
 
 def _require_room(sizes: Mapping[str, int], most: int) -> None:

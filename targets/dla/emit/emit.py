@@ -15,8 +15,8 @@ from ....dialects.core.tensor import Array
 from ....dialects.dla import Alloc, End, Program, Run
 from ....dialects.dla.buffers import BufferOp
 from ....dialects.dla.program import find_program
-from ....dialects.dla.types import CONSTANTS, INPUTS, OUTPUTS, Buffer, buffer_of
-from ..allocate.liveness import lives, overlap
+from ....dialects.dla.types import CONSTANTS, INPUTS, OUTPUTS, BufferType, buffer_of
+from ..allocate.liveness import liveness, overlap
 from ..core.container import Container, relocations
 from ..core.linter import lint
 from ..core.packet import InstructionSet, Packet
@@ -95,7 +95,7 @@ def _require_clean(
     program: Program, instructions: InstructionSet, code: bytes, regions: dict[str, int]
 ) -> None:
     faults = [str(finding) for finding in lint(instructions, code, regions)]
-    shared = overlap(lives(program, program.ops))
+    shared = overlap(liveness(program, program.ops))
     if shared is not None:
         faults.append(shared)
     if faults:
@@ -123,10 +123,10 @@ def _constant(module: Module, run: Run, value: ir.Value) -> Array:
     raise refusal(run, f"has operand {place}, a constant of the program, which is not known")
 
 
-def _arguments(run: Run, program: Program, space: str) -> list[tuple[ir.Value, Buffer, int]]:
+def _arguments(run: Run, program: Program, space: str) -> list[tuple[ir.Value, BufferType, int]]:
     """List what is given for the arguments in a region, with the buffers and their addresses."""
     given = iter(run.outputs if space == OUTPUTS else run.inputs)
-    found: list[tuple[ir.Value, Buffer, int]] = []
+    found: list[tuple[ir.Value, BufferType, int]] = []
     for (_, buffer), address in zip(program.arguments, program.argument_addresses, strict=True):
         if (buffer.space == OUTPUTS) == (space == OUTPUTS):
             value = next(given)

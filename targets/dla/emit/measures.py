@@ -11,7 +11,7 @@ from ....dialects.dla.buffers import touched
 from ....dialects.dla.types import REGIONS, SRAM
 from ....dialects.dla.window_tiles import TABLE_BYTES
 from ....runtime.manifest import DlaProgram
-from ..allocate.liveness import Life, lives
+from ..allocate.liveness import LiveRange, liveness
 from ..core.description import Description
 from ..schedule.group_members import members_of
 
@@ -42,8 +42,12 @@ def measure(
     program: dla.Program, description: Description, entry: str, traffic_bound: int
 ) -> DlaProgram:
     """Describe a scheduled program, whose container is an entry of the package."""
-    found = [life for life in lives(program, program.ops) if life.buffer.space == SRAM]
-    ends = [life.alloc.address + life.buffer.size_bytes for life in found]
+    found = [
+        live_range
+        for live_range in liveness(program, program.ops)
+        if live_range.buffer.space == SRAM
+    ]
+    ends = [live_range.alloc.address + live_range.buffer.size_bytes for live_range in found]
     return DlaProgram(
         entry,
         packets=len(program.ops) + 1,
@@ -55,14 +59,18 @@ def measure(
     )
 
 
-def _most_alive(found: Sequence[Life]) -> int:
+def _most_alive(found: Sequence[LiveRange]) -> int:
     """Return how many bytes live at once where most do: no plan can do with less."""
-    starts = [life.first for life in found if life.first <= life.last]
+    starts = [live_range.first for live_range in found if live_range.first <= live_range.last]
     return max((_alive(found, number) for number in starts), default=0)
 
 
-def _alive(found: Sequence[Life], number: int) -> int:
-    return sum(life.buffer.size_bytes for life in found if life.first <= number <= life.last)
+def _alive(found: Sequence[LiveRange], number: int) -> int:
+    return sum(
+        live_range.buffer.size_bytes
+        for live_range in found
+        if live_range.first <= number <= live_range.last
+    )
 
 
 def _traffic(program: dla.Program) -> int:

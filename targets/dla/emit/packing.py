@@ -9,7 +9,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.dla.access import Access
 from ....dialects.dla.buffers import BufferOp
-from ....dialects.dla.types import Buffer, buffer_of
+from ....dialects.dla.types import BufferType, buffer_of
 from ..core.fields import Field, Value
 from ..core.packet import InstructionSet, Packet
 from ..phases import CODE_EMIT
@@ -73,7 +73,7 @@ class _Packing:
         self.form = self.description.packets[op.packet]
         self.attributes: dict[str, Any] = op.attributes
         self.accesses = {access.operand: access for access in op.accesses()}
-        self.buffers: dict[str, Buffer] = {}
+        self.buffers: dict[str, BufferType] = {}
         self.addresses: dict[str, int] = {}
         for name, value in op.buffers.items():
             self.buffers[name] = buffer_of(value.type)

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....dialects.core.tensor import Array, Shape
-from ....dialects.dla.types import Buffer
+from ....dialects.dla.types import BufferType
 from ..core.description import Description
 from ..registry import choose_instructions
 
 
 @dataclass(frozen=True)
-class Layout:
+class MemoryLayout:
     """Say how large things are: channels of a pixel are padded to whole grains."""
 
     description: Description
@@ -26,9 +26,9 @@ class Layout:
         """Return how many bytes the channels of a pixel take in a buffer."""
         return -(-channels // self.grain) * self.grain
 
-    def images(self, shape: Shape, space: str) -> Buffer:
+    def images(self, shape: Shape, space: str) -> BufferType:
         """Return the buffer of images [N, rows, columns, channels] in a space."""
-        return Buffer((*shape[:3], self.padded(shape[3])), "i8", space)
+        return BufferType((*shape[:3], self.padded(shape[3])), "i8", space)
 
     def aligned(self, size: int) -> int:
         """Return so many bytes with those that bring the next ones to an address."""
@@ -46,6 +46,6 @@ class Layout:
         return np.pad(array, [(0, 0)] * 3 + [(0, extra)])
 
 
-def layout_of(target: str, file: str) -> Layout:
+def layout_of(target: str, file: str) -> MemoryLayout:
     """Return the layout of an accelerator, as its own description or a user's file has it."""
-    return Layout(choose_instructions(f"{target}:{file}").description)
+    return MemoryLayout(choose_instructions(f"{target}:{file}").description)

@@ -1,4 +1,4 @@
-"""Choose which values stay in sram from where they are made to where they are last used."""
+"""Choose which values of a group are resident in SRAM over their whole live range."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -7,31 +7,30 @@ from functools import partial, reduce
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, ops
+from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....passes.core import Pass
-from ..layout.memory_layout import Layout, layout_of
-from .alias_analysis import COPIES, Joins
-from .group_members import is_constant, is_image, members_of, outputs_of
-from .in_place import replaced
-from .residency_cost import Choice, StayCosts
+from ..layout.memory_layout import MemoryLayout, layout_of
+from .alias_analysis import COPIES, AliasAnalysis, in_place_candidates
+from .group_members import groups_of, is_constant, is_image, members_of, outputs_of
+from .residency_cost import Residency, ResidencyCost
 
-STAYS = "dla.stays"
-"""The attribute of an op whose result stays in sram, and of a group: which inputs do."""
+RESIDENT = "dla.resident"
+"""The attribute of an op whose result is resident in SRAM; on a group: the indices of inputs."""
 
-ROUNDS = 8
-"""How often all values are tried at the most; few networks take more than three."""
+MAX_ROUNDS = 8
+"""The most rounds of local search over all candidates; few networks need more than three."""
 
 
-class ChooseMemory(Pass):
-    """Let values of an accelerator's groups stay in sram as wholes, as far as there is room.
+class AssignResidency(Pass):
+    """Keep values of an accelerator's groups resident in SRAM, as far as they fit.
 
-    Those are chosen with which ops take the fewest cycles and move least: a value that stays is
-    not moved, but ops that run meanwhile have less room, and may load weights and windows again.
-    `share` is how much of sram values may take where an op has anything else to load or to store,
-    in percent.
+    The choice minimizes estimated cycles and DRAM traffic: a resident value is neither loaded nor
+    stored, but ops that run during its live range have less SRAM for tiles, and may load weights
+    and windows more often. `share` is the percentage of SRAM that resident values may use while
+    an op runs that has tiles, too.
 
-        %a = dla.conv %x   =>   %a = dla.conv %x {dla.stays}
+        %a = dla.conv %x   =>   %a = dla.conv %x {dla.resident}
         %b = dla.conv %a        %b = dla.conv %a
     """
 
@@ -42,17 +41,17 @@ class ChooseMemory(Pass):
     def run(self, module: Module) -> None:
         layout = layout_of(self.target, self.description)
         with module.operation.context:
-            for op in ops(module.main):
-                if isinstance(op, tri.Group) and op.target == self.target:
-                    _choose(module, op, layout, self.share)
+            for group in groups_of(module, self.target):
+                _assign(module, group, layout, self.share)
 
 
 @dataclass(frozen=True, eq=False)
-class _Value:
-    """Describe a value: its bytes, from which op to which it lives, and how often it is moved.
+class _Candidate:
+    """A value that may be resident: its bytes, its live range in ops, and the moves that it saves.
 
-    `family` has all that stays with it: itself and its parts, unless it `copies` these. Which ops
-    run from `since` on depends on it. Where it `replaces` what stays, it takes no more room.
+    `family` is the value with all subviews that become resident with it; if `copies`, the value is
+    a concat that copies its operands, and these are left out. `since` is the first op whose cost
+    depends on the choice. `reused` are operands whose buffers the value may overwrite.
     """
 
     value: ir.Value
@@ -61,179 +60,186 @@ class _Value:
     first: int
     last: int
     moves: int
-    given: bool
+    is_input: bool
     copies: bool
     since: int
-    replaces: frozenset[ir.Value]
+    reused: frozenset[ir.Value]
 
-    def meets(self, other: "_Value") -> bool:
+    def overlaps(self, other: "_Candidate") -> bool:
         return self.first <= other.last and other.first <= self.last
 
+    @property
+    def price(self) -> float:
+        """Return the ops of live range for each byte of traffic saved, per byte of the value."""
+        return (self.last - self.first + 1) / self.moves
 
-def _choose(module: Module, group: tri.Group, layout: Layout, share: int) -> None:
+
+def _assign(module: Module, group: tri.Group, layout: MemoryLayout, share: int) -> None:
     members = members_of(group)
-    joins = Joins.of(members, outputs_of(group), layout)
-    values = [value for value in _values(group, members, joins, layout) if value.moves > 0]
-    values.sort(key=lambda value: (_price(value), value.first))
-    costs = StayCosts(module, group, members, layout)
-    chosen = _Search(members, values, joins, layout, share, costs).best()
-    stay, copies = _staying(chosen), _copies(chosen)
+    aliases = AliasAnalysis.of(members, outputs_of(group), layout)
+    candidates = [c for c in _candidates(group, members, aliases, layout) if c.moves > 0]
+    candidates.sort(key=lambda candidate: (candidate.price, candidate.first))
+    costs = ResidencyCost(module, group, members, layout)
+    chosen = _Search(members, candidates, aliases, layout, share, costs).best()
+    resident, copies = _residents(chosen), _copies(chosen)
     for op in members:
-        if op.results[0] in stay:
-            op.operation.attributes[STAYS] = ir.UnitAttr.get()
+        if op.results[0] in resident:
+            op.operation.attributes[RESIDENT] = ir.UnitAttr.get()
         if op.results[0] in copies:
             op.operation.attributes[COPIES] = ir.UnitAttr.get()
-    inputs = [index for index, value in enumerate(group.block.arguments) if value in stay]
+    inputs = [index for index, value in enumerate(group.block.arguments) if value in resident]
     if inputs:
-        group.operation.attributes[STAYS] = ir.DenseI64ArrayAttr.get(inputs)
+        group.operation.attributes[RESIDENT] = ir.DenseI64ArrayAttr.get(inputs)
 
 
-def _values(
-    group: tri.Group, members: Sequence[Op], joins: Joins, layout: Layout
-) -> Iterator[_Value]:
-    """Yield the images of a group, but for those that are constant outside."""
+def _candidates(
+    group: tri.Group, members: Sequence[Op], aliases: AliasAnalysis, layout: MemoryLayout
+) -> Iterator[_Candidate]:
+    """Yield a candidate for each image that is used, and a second one for concats that may copy."""
     made: dict[ir.Value, int] = {op.results[0]: n for n, op in enumerate(members)}
-    outputs, operands = outputs_of(group), replaced(members, joins)
+    outputs, reusable = outputs_of(group), in_place_candidates(members, aliases)
     uses: dict[ir.Value, list[int]] = {}
     for number, op in enumerate(members):
         for value in dict.fromkeys(op.operation.operands):
             uses.setdefault(value, []).append(number)
     inputs = [v for v in group.block.arguments if is_image(v) and not is_constant(group, v)]
-    for value in [*inputs, *(each for each in made if not joins.is_taken(each))]:
-        whole = joins.family(value)
-        apart = joins.without({value}).family(value)
-        for family in (whole, apart) if len(whole) > len(apart) else (whole,):
-            used = [n for each in family for n in uses.get(each, [])]
-            if not used:
+    for value in [*inputs, *(each for each in made if not aliases.is_window(each))]:
+        whole = aliases.with_subviews(value)
+        copied = aliases.without({value}).with_subviews(value)
+        for family in (whole, copied) if len(whole) > len(copied) else (whole,):
+            users = [(n, each) for each in family for n in uses.get(each, [])]
+            if not users:
                 continue
-            # Each use saves a load, but for those that join a part which is there already. What
-            # is made saves its store, unless it goes out anyway; an input has to be loaded once.
-            moves = sum(not joins.in_place(members[n], v) for v in family for n in uses.get(v, []))
+            # A use saves a load unless it is a subview of the same buffer. A result saves its
+            # store unless it is an output; an input is loaded once.
+            moves = sum(not aliases.shares_storage(members[n], v) for n, v in users)
             moves += value in made and value not in outputs
             moves -= value not in made
-            first, last = min(made.get(each, used[0]) for each in family), max(used)
-            since = min(made.get(each, first) for each in whole)
-            copies = len(family) < len(whole)
-            size = layout.images(tensor_of(value.type).shape, "sram").size_bytes
-            given = value not in made
-            stays, over = frozenset(family), frozenset(operands.get(value, ()))
-            yield _Value(value, stays, size, first, last, moves, given, copies, since, over)
-
-
-def _price(value: _Value) -> float:
-    """Return the room that a value takes, over time, for each byte of traffic that it saves."""
-    return (value.last - value.first + 1) / value.moves
+            first = min(made.get(each, users[0][0]) for each in family)
+            yield _Candidate(
+                value,
+                frozenset(family),
+                layout.images(tensor_of(value.type).shape, "sram").size_bytes,
+                first,
+                max(n for n, _ in users),
+                moves,
+                is_input=value not in made,
+                copies=len(family) < len(whole),
+                since=min(made.get(each, first) for each in whole),
+                reused=frozenset(reusable.get(value, ())),
+            )
 
 
 @dataclass(frozen=True)
 class _Search:
-    """Look for values with whose stay ops take least.
+    """Local search for the residents of least cost.
 
-    They are tried one after another: to let one stay, in the place of another one where there is
-    no room for both, or to let it stay no longer. What helps most is done, until nothing does.
+    A step makes one candidate resident, in exchange for another one where both do not fit, or
+    evicts it. The best step for each candidate is taken until no step lowers the cost.
     """
 
     members: Sequence[Op]
-    values: Sequence[_Value]
-    joins: Joins
-    layout: Layout
+    candidates: Sequence[_Candidate]
+    aliases: AliasAnalysis
+    layout: MemoryLayout
     share: int
-    costs: StayCosts
+    costs: ResidencyCost
 
-    def best(self) -> list[_Value]:
-        """Return the better of what is found from no values, and from all that there is room for.
-
-        Of the latter, those are first that save most for the room that they take, and for as long.
-        """
+    def best(self) -> list[_Candidate]:
+        """Return the better of two local optima: from no residents, and from a greedy filling."""
         found = [self._improved([]), self._improved(self._filled())]
         return min(found, key=lambda chosen: self._cost(chosen, 0, len(self.members) - 1))
 
-    def _filled(self) -> list[_Value]:
-        chosen: list[_Value] = []
-        for value in self.values:
-            more = _with(chosen, value)
-            if len(more) > len(chosen) and self._fits(more, value):
+    def _filled(self) -> list[_Candidate]:
+        chosen: list[_Candidate] = []
+        for candidate in self.candidates:
+            more = _with(chosen, candidate)
+            if len(more) > len(chosen) and self._fits(more, candidate):
                 chosen = more
         return chosen
 
-    def _improved(self, chosen: list[_Value]) -> list[_Value]:
-        for _ in range(ROUNDS):
+    def _improved(self, chosen: list[_Candidate]) -> list[_Candidate]:
+        for _ in range(MAX_ROUNDS):
             before = chosen
-            for value in self.values:
-                chosen = min(self._changes(chosen, value), key=partial(self._growth, chosen))
+            for candidate in self.candidates:
+                chosen = min(self._steps(chosen, candidate), key=partial(self._growth, chosen))
             if chosen is before:
                 break
         return chosen
 
-    def _changes(self, chosen: list[_Value], value: _Value) -> Iterator[list[_Value]]:
-        """Yield what is chosen, and what would be if a value were to stay or not to."""
+    def _steps(self, chosen: list[_Candidate], candidate: _Candidate) -> Iterator[list[_Candidate]]:
+        """Yield the current choice, and those that differ in a candidate."""
         yield chosen
-        if value in chosen:
-            yield [other for other in chosen if other != value]
+        if candidate in chosen:
+            yield [other for other in chosen if other != candidate]
             return
-        if value.copies:
-            yield from self._with_parts(chosen, value)
-        if self._fits(more := _with(chosen, value), value):
+        if candidate.copies:
+            yield from self._with_operands(chosen, candidate)
+        if self._fits(more := _with(chosen, candidate), candidate):
             yield more
         else:
-            for gone in (other for other in more if other != value and other.meets(value)):
-                rest = [other for other in more if other != gone]
-                if self._fits(rest, value):
+            for evicted in (o for o in more if o != candidate and o.overlaps(candidate)):
+                rest = [other for other in more if other != evicted]
+                if self._fits(rest, candidate):
                     yield rest
 
-    def _with_parts(self, chosen: list[_Value], value: _Value) -> Iterator[list[_Value]]:
-        """Yield what is chosen with a value and all that it copies."""
-        parts = self.joins.parts.items()
-        direct = [part for part, place in parts if place.whole == value.value and not place.taken]
-        added = [other for other in self.values if other.value in direct and not other.copies]
-        more = reduce(_with, added, _with(chosen, value))
-        if all(self._fits(more, each) for each in (value, *added)):
+    def _with_operands(
+        self, chosen: list[_Candidate], candidate: _Candidate
+    ) -> Iterator[list[_Candidate]]:
+        """Yield a choice with a concat that copies, and all operands that it copies."""
+        direct = [
+            value
+            for value, subview in self.aliases.subviews.items()
+            if subview.parent == candidate.value and not subview.window
+        ]
+        added = [other for other in self.candidates if other.value in direct and not other.copies]
+        more = reduce(_with, added, _with(chosen, candidate))
+        if all(self._fits(more, each) for each in (candidate, *added)):
             yield more
 
-    def _growth(self, chosen: list[_Value], other: list[_Value]) -> float:
-        """Return how much more ops take with another choice."""
+    def _growth(self, chosen: list[_Candidate], other: list[_Candidate]) -> float:
+        """Return the difference in cost between two choices."""
         changed = set(chosen) ^ set(other)
         if not changed:
             return 0
-        span = min(v.since for v in changed), max(v.last for v in changed)
-        return self._cost(other, *span) - self._cost(chosen, *span)
+        ops = min(c.since for c in changed), max(c.last for c in changed)
+        return self._cost(other, *ops) - self._cost(chosen, *ops)
 
-    def _cost(self, chosen: Sequence[_Value], first: int, last: int) -> float:
-        """Return what ops take from one to another."""
-        choice = Choice(_staying(chosen), self.joins.without(_copies(chosen)))
-        brought = [v.size for v in chosen if v.given and first <= v.first <= last]
-        ops = (self.costs.of(n, choice, self._left(chosen, n)) for n in range(first, last + 1))
-        return sum(ops) + sum(map(self.costs.bring, brought))
+    def _cost(self, chosen: Sequence[_Candidate], first: int, last: int) -> float:
+        """Return the cost of a range of ops, and of loading the resident inputs."""
+        residency = Residency(_residents(chosen), self.aliases.without(_copies(chosen)))
+        loaded = [c.size for c in chosen if c.is_input and first <= c.first <= last]
+        ops = (self.costs.of(n, residency, self._free(chosen, n)) for n in range(first, last + 1))
+        return sum(ops) + sum(map(self.costs.load, loaded))
 
-    def _left(self, chosen: Sequence[_Value], number: int) -> int:
-        """Return how many bytes are left while an op runs; what is replaced counts once."""
-        alive = [value for value in chosen if value.first <= number <= value.last]
-        there = {value.value for value in alive}
-        taken = sum(v.size for v in alive if v.first < number or v.replaces.isdisjoint(there))
-        return self.layout.capacity("sram") - taken
+    def _free(self, chosen: Sequence[_Candidate], number: int) -> int:
+        """Return the bytes of SRAM that are free while an op runs; a reused buffer counts once."""
+        live = [each for each in chosen if each.first <= number <= each.last]
+        values = {each.value for each in live}
+        used = sum(c.size for c in live if c.first < number or c.reused.isdisjoint(values))
+        return self.layout.capacity("sram") - used
 
-    def _fits(self, chosen: Sequence[_Value], added: _Value) -> bool:
-        """Say whether there is room for what is chosen, for as long as the one that was added."""
-        stay = _staying(chosen)
+    def _fits(self, chosen: Sequence[_Candidate], added: _Candidate) -> bool:
+        """Report whether a choice fits into SRAM over the live range of a candidate."""
+        resident = _residents(chosen)
         capacity = self.layout.capacity("sram")
-        kept = capacity - capacity * self.share // 100
+        reserved = capacity - capacity * self.share // 100
         for number in range(added.first, added.last + 1):
-            left = self._left(chosen, number)
-            # An op needs no tiles where all its images stay.
-            if left < 0 or (left < kept and not self.costs.images[number] <= stay):
+            free = self._free(chosen, number)
+            # An op whose images are all resident needs no tiles.
+            if free < 0 or (free < reserved and not self.costs.images[number] <= resident):
                 return False
         return True
 
 
-def _staying(chosen: Sequence[_Value]) -> set[ir.Value]:
-    return {each for value in chosen for each in value.family}
+def _residents(chosen: Sequence[_Candidate]) -> set[ir.Value]:
+    return {each for candidate in chosen for each in candidate.family}
 
 
-def _copies(chosen: Sequence[_Value]) -> set[ir.Value]:
-    return {value.value for value in chosen if value.copies}
+def _copies(chosen: Sequence[_Candidate]) -> set[ir.Value]:
+    return {candidate.value for candidate in chosen if candidate.copies}
 
 
-def _with(chosen: Sequence[_Value], value: _Value) -> list[_Value]:
-    """Return a choice with one more value, and without what is a part of it or has it as one."""
-    apart = (other for other in chosen if other.family.isdisjoint(value.family))
-    return [*apart, value]
+def _with(chosen: Sequence[_Candidate], candidate: _Candidate) -> list[_Candidate]:
+    """Return a choice with one more candidate, and without its subviews and parents."""
+    return [*(c for c in chosen if c.family.isdisjoint(candidate.family)), candidate]

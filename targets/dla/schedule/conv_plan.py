@@ -7,12 +7,10 @@ from math import prod
 from ....dialects import dla
 from ....dialects.core.errors import Unsupported
 from ....dialects.dla.window_tiles import TABLE_BYTES
-from ..layout.memory_layout import Layout
-from ..select.windows import extent
-from .cycles import engine_costs, moving, with_traffic
-from .halo import most_taken
-from .tile_sizes import halves, largest
-from .tiler import even, parts
+from ..layout.memory_layout import MemoryLayout
+from .cycles import engine_costs, transfer_cycles, with_traffic
+from .halo import extent, largest_halo
+from .tile_sizes import even, halves, largest, parts
 
 Parts = Sequence[tuple[int, int]]
 """Where the parts of a range start and end."""
@@ -38,10 +36,10 @@ class ConvShape:
     def taps(self) -> int:
         return self.kernel[0] * self.kernel[1]
 
-    def taken(self, rows: int, columns: int) -> tuple[int, int]:
+    def source_size(self, rows: int, columns: int) -> tuple[int, int]:
         """Return how many rows and columns of the image so many of the result need, at most."""
         extents = tuple(map(extent, self.kernel, self.dilations))
-        return most_taken((rows, columns), self.strides, extents, self.size)
+        return largest_halo((rows, columns), self.strides, extents, self.size)
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ class ConvPlan:
 
     With `filters_outside` weights are loaded once and images again for each part of the filters,
     unless `whole` says that these stay while the op runs; otherwise the other way round. `keep` is
-    how many chunks of weights stay. Where there is room for it, the window of the next tile is
+    how many chunks of weights stay. Where there is sram for it, the window of the next tile is
     loaded `ahead`.
     """
 
@@ -61,16 +59,16 @@ class ConvPlan:
     filters_outside: bool
     keep: int
     ahead: bool
-    whole: bool = False
+    line_buffer: bool = False
 
 
-def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> ConvPlan:
-    """Return the cheapest plan for so much room in sram, and chunks of so many bytes of weights.
+def plan_conv(shape: ConvShape, layout: MemoryLayout, sram: int, weights: int) -> ConvPlan:
+    """Return the cheapest plan for so much sram in sram, and chunks of so many bytes of weights.
 
     Raises Unsupported when there is none.
     """
     best = min(
-        _plans(shape, layout, room, weights),
+        _plans(shape, layout, sram, weights),
         key=lambda plan: (
             cycles_of(plan, shape, layout),
             -plan.rows,
@@ -82,31 +80,31 @@ def plan_conv(shape: ConvShape, layout: Layout, room: int, weights: int) -> Conv
     if best is None:
         sums = layout.capacity("accumulator")
         raise Unsupported(
-            f"has no tile that fits into {room} bytes of sram, {weights} of weights and {sums} of "
+            f"has no tile that fits into {sram} bytes of sram, {weights} of weights and {sums} of "
             "the accumulator"
         )
     return best
 
 
-def _plans(shape: ConvShape, layout: Layout, room: int, weights: int) -> Iterator[ConvPlan]:
+def _plans(shape: ConvShape, layout: MemoryLayout, sram: int, weights: int) -> Iterator[ConvPlan]:
     for filters in halves(shape.filters, layout.grain):
         channels = _most_channels(shape, layout, filters, weights)
         if not channels:
             continue
         size, around = chunk_bytes(shape, layout, filters, channels), _depth(shape, channels)
         chunks = len(parts(shape.filters, filters)) * around
-        # Weights go around inside; they are loaded once if there is room for all.
+        # Weights go around inside; they are loaded once if there is sram for all.
         stay = chunks if chunks * size <= weights else 1
         turns = around * size <= weights
-        for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, room)):
+        for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, sram)):
             yield ConvPlan(rows, columns, filters, channels, False, stay, ahead)
             if turns:
                 yield ConvPlan(rows, columns, filters, channels, True, around, ahead)
-        for rows in _held(shape, layout, filters, room) if turns else ():
+        for rows in _beside_line_buffer(shape, layout, filters, sram) if turns else ():
             yield ConvPlan(rows, shape.out[1], filters, channels, True, around, True, True)
 
 
-def _most_channels(shape: ConvShape, layout: Layout, filters: int, weights: int) -> int:
+def _most_channels(shape: ConvShape, layout: MemoryLayout, filters: int, weights: int) -> int:
     """Return of how many channels a chunk of weights may be, 0 if not even of the fewest."""
     depths = [1] if shape.depthwise else halves(shape.channels, layout.grain)
     fitting = (n for n in depths if chunk_bytes(shape, layout, filters, n) <= weights)
@@ -114,7 +112,7 @@ def _most_channels(shape: ConvShape, layout: Layout, filters: int, weights: int)
 
 
 def _tiles(
-    shape: ConvShape, layout: Layout, filters: int, room: int
+    shape: ConvShape, layout: MemoryLayout, filters: int, sram: int
 ) -> Iterator[tuple[int, int, bool]]:
     """Yield rows and columns of tiles, and whether one more of its windows fits, to run ahead.
 
@@ -125,8 +123,8 @@ def _tiles(
         for ahead in (True, False):
 
             def fits(rows: int, columns: int = columns, ahead: bool = ahead) -> bool:
-                source, result = tile_bytes(shape, layout, rows, columns, filters)
-                return source * (1 + ahead) + result * 2 <= room
+                source, result = tile_footprint(shape, layout, rows, columns, filters)
+                return source * (1 + ahead) + result * 2 <= sram
 
             for rows in _rows(shape, layout, columns, filters, fits):
                 yield rows, columns, ahead
@@ -135,22 +133,24 @@ def _tiles(
             return
 
 
-def _held(shape: ConvShape, layout: Layout, filters: int, room: int) -> Iterator[int]:
+def _beside_line_buffer(
+    shape: ConvShape, layout: MemoryLayout, filters: int, sram: int
+) -> Iterator[int]:
     """Yield how many rows tiles may have beside images that stay while the op runs."""
     width = filters if shape.depthwise else shape.channels
     whole = shape.images * prod(shape.size) * layout.padded(width)
-    if not shape.loads or whole > room:
+    if not shape.loads or whole > sram:
         return
 
     def fits(rows: int) -> bool:
-        _, result = tile_bytes(shape, layout, rows, shape.out[1], filters)
-        return whole + result * 2 <= room
+        _, result = tile_footprint(shape, layout, rows, shape.out[1], filters)
+        return whole + result * 2 <= sram
 
     yield from _rows(shape, layout, shape.out[1], filters, fits)
 
 
 def _rows(
-    shape: ConvShape, layout: Layout, columns: int, filters: int, fits: Callable[[int], bool]
+    shape: ConvShape, layout: MemoryLayout, columns: int, filters: int, fits: Callable[[int], bool]
 ) -> Iterator[int]:
     """Yield how many rows tiles may have that fit, of about the same size: as many, or fewer."""
     sums = layout.capacity("accumulator") // (4 * columns * layout.description.padded(filters))
@@ -159,7 +159,7 @@ def _rows(
         yield even(shape.out[0], max(most // share, 1))
 
 
-def chunk_bytes(shape: ConvShape, layout: Layout, filters: int, channels: int) -> int:
+def chunk_bytes(shape: ConvShape, layout: MemoryLayout, filters: int, channels: int) -> int:
     """Return how many bytes the weights of so many filters and channels take, with their table."""
     padded = layout.description.padded(filters)
     kernel = layout.aligned(shape.taps * channels * padded)
@@ -170,17 +170,17 @@ def _depth(shape: ConvShape, channels: int) -> int:
     return 1 if shape.depthwise else len(parts(shape.channels, channels))
 
 
-def tile_bytes(
-    shape: ConvShape, layout: Layout, rows: int, columns: int, filters: int
+def tile_footprint(
+    shape: ConvShape, layout: MemoryLayout, rows: int, columns: int, filters: int
 ) -> tuple[int, int]:
     """Return how many bytes of sram the window that a tile needs takes, and the tile itself."""
-    taken = shape.taken(rows, columns)
+    source_rows, source_columns = shape.source_size(rows, columns)
     width = filters if shape.depthwise else shape.channels
-    source = taken[0] * taken[1] * layout.padded(width) if shape.loads else 0
+    source = source_rows * source_columns * layout.padded(width) if shape.loads else 0
     return source, rows * columns * layout.padded(filters) if shape.stores else 0
 
 
-def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
+def cycles_of(plan: ConvPlan, shape: ConvShape, layout: MemoryLayout) -> int:
     """Estimate how long the engines take, and dram for what is moved (see `with_traffic`).
 
     Engines take as long as the longest one does, and before that what comes first, and after it
@@ -192,14 +192,14 @@ def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
     chunks = len(filters) * _depth(shape, plan.channels)
     images = _image_cycles(plan, shape, layout, rows, columns)
     weights, first = _weight_cycles(plan, shape, layout, tiles)
-    window, result = tile_bytes(shape, layout, plan.rows, plan.columns, plan.filters)
+    window, result = tile_footprint(shape, layout, plan.rows, plan.columns, plan.filters)
     store = last = 0
     if shape.loads:
-        first += moving(layout, dla.Load, 1, window)
+        first += transfer_cycles(layout, dla.Load, 1, window)
     if shape.stores:
         made = shape.images * prod(shape.out) * _width(filters, layout)
-        store = moving(layout, dla.Store, tiles * len(filters), made)
-        last = moving(layout, dla.Store, 1, result)
+        store = transfer_cycles(layout, dla.Store, tiles * len(filters), made)
+        last = transfer_cycles(layout, dla.Store, 1, result)
     mac = _mac_cycles(plan, shape, layout, tiles * chunks)
     longest = max(images * plan.ahead + weights, store, mac)
     cycles = first + longest + images * (not plan.ahead) + last
@@ -207,28 +207,30 @@ def cycles_of(plan: ConvPlan, shape: ConvShape, layout: Layout) -> int:
 
 
 def _image_cycles(
-    plan: ConvPlan, shape: ConvShape, layout: Layout, rows: Parts, columns: Parts
+    plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, rows: Parts, columns: Parts
 ) -> int:
     """Return for how many cycles windows are loaded."""
     if not shape.loads:
         return 0
     filters = parts(shape.filters, plan.filters)
-    around = shape.depthwise or (plan.filters_outside and not plan.whole)
+    around = shape.depthwise or (plan.filters_outside and not plan.line_buffer)
     count = shape.images * len(rows) * len(columns)
     times = len(filters) if around and count > 1 else 1
-    taken = [
-        sum(shape.taken(end - first, end - first)[axis] for first, end in cuts)
+    read = [
+        sum(shape.source_size(end - first, end - first)[axis] for first, end in cuts)
         for axis, cuts in enumerate((rows, columns))
     ]
-    pixels = shape.images * prod(shape.size if plan.whole else taken)
+    pixels = shape.images * prod(shape.size if plan.line_buffer else read)
     if shape.depthwise:
         size = pixels * _width(filters, layout)
     else:
         size = pixels * times * layout.padded(shape.channels)
-    return moving(layout, dla.Load, count * times, size)
+    return transfer_cycles(layout, dla.Load, count * times, size)
 
 
-def _weight_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, tiles: int) -> tuple[int, int]:
+def _weight_cycles(
+    plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, tiles: int
+) -> tuple[int, int]:
     """Return for how many cycles weights are loaded, and for how many the first of their chunks."""
     filters = parts(shape.filters, plan.filters)
     chunks = len(filters) * _depth(shape, plan.channels)
@@ -237,11 +239,11 @@ def _weight_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, tiles: int)
         times = 1 if plan.filters_outside else tiles
     depth = 1 if shape.depthwise else shape.channels
     size = _width(filters, layout) * (shape.taps * depth + TABLE_BYTES)
-    chunk = moving(layout, dla.LoadWeights, 1, size // chunks)
-    return moving(layout, dla.LoadWeights, chunks * times, size * times), chunk
+    chunk = transfer_cycles(layout, dla.LoadWeights, 1, size // chunks)
+    return transfer_cycles(layout, dla.LoadWeights, chunks * times, size * times), chunk
 
 
-def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: Layout, packets: int) -> int:
+def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, packets: int) -> int:
     costs = engine_costs(layout, dla.ConvTile)
     filters = _steps(shape.filters, plan.filters, costs["columns"])
     channels = 1 if shape.depthwise else _steps(shape.channels, plan.channels, costs["rows"])
@@ -254,6 +256,6 @@ def _steps(total: int, step: int, lanes: int) -> int:
     return sum(-(-(end - first) // lanes) for first, end in parts(total, step))
 
 
-def _width(filters: Parts, layout: Layout) -> int:
+def _width(filters: Parts, layout: MemoryLayout) -> int:
     """Return how many bytes all filters of a pixel take, in tiles."""
     return sum(layout.padded(end - first) for first, end in filters)

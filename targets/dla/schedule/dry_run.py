@@ -1,4 +1,4 @@
-"""Go through the tiles of ops without writing any: to see whether they fit, or what they move."""
+"""Run tiling rules without writing ops: to check that tiles fit, or to count what they move."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,24 +6,24 @@ from typing import Any
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
 from ....dialects.dla.buffers import BufferOp
-from ....dialects.dla.types import Buffer
+from ....dialects.dla.types import BufferType
 from .tiler import Tiler
 
 
 @dataclass
-class Trial(Tiler):
-    """Base of tilers that write nothing; `put` sees what others would write."""
+class DryRun(Tiler):
+    """Base of tilers that write nothing; a subclass inspects each op in `put`."""
 
     @property
-    def stand_in(self) -> ir.Value:
-        """Return what stands for each buffer."""
+    def placeholder(self) -> ir.Value:
+        """Return the value that is used in place of each buffer."""
         return self.outside.results[0]
 
-    def alloc(self, buffer: Buffer) -> ir.Value:
-        return self.stand_in
+    def alloc(self, buffer: BufferType) -> ir.Value:
+        return self.placeholder
 
     def constant(self, array: Array, hint: str) -> ir.Value:
-        return self.stand_in
+        return self.placeholder
 
     def put(self, cls: type[BufferOp], *buffers: ir.Value, **attributes: Any) -> None:
         raise NotImplementedError

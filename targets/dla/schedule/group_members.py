@@ -1,11 +1,16 @@
-"""What is in a group: its ops, and which of its values are images, constants and outputs."""
+"""Groups on an accelerator: their ops, images, constants and outputs."""
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import ops
+from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op, view
 from ....dialects.dla.dialect import TensorOp
+
+
+def groups_of(module: Module, target: str) -> list[tri.Group]:
+    """List the groups on an accelerator, in order."""
+    return [op for op in ops(module.main) if isinstance(op, tri.Group) and op.target == target]
 
 
 def members_of(group: tri.Group) -> list[Op]:
@@ -14,18 +19,18 @@ def members_of(group: tri.Group) -> list[Op]:
 
 
 def outputs_of(group: tri.Group) -> list[ir.Value]:
-    """List the values that a group gives, in the order of its results."""
+    """List the values that a group yields, in the order of its results."""
     return list(list(group.block.operations)[-1].operation.operands)
 
 
 def is_image(value: ir.Value) -> bool:
-    """Say whether a value is a batch of images."""
+    """Report whether a value is a batch of images."""
     tensor = tensor_of(value.type)
     return tensor.rank == 4 and tensor.dtype == "i8"
 
 
 def is_constant(group: tri.Group, argument: ir.Value) -> bool:
-    """Say whether an argument of a group stands for a constant."""
+    """Report whether the operand for an argument of a group is a constant."""
     arguments: list[ir.Value] = list(group.block.arguments)
     value = group.operation.operands[arguments.index(argument)]
     made = view(value.owner) if isinstance(value, ir.OpResult) else None

@@ -1,4 +1,4 @@
-"""Say where values of the tensor form are in buffers, and which windows of them are meant."""
+"""Placement of images in buffers, and windows of these."""
 
 from dataclasses import dataclass
 from operator import add
@@ -8,41 +8,38 @@ from ....dialects.core.tensor import Shape
 from ....dialects.dla.memory import ORIGIN
 
 Ranges = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
-"""From where to where a window goes: rows, columns, channels."""
+"""A half-open range of rows, one of columns and one of channels."""
 
 
 @dataclass(frozen=True)
-class Window:
-    """Name a buffer and where in it a window starts."""
+class BufferWindow:
+    """A buffer and the offset at which a window starts in it."""
 
     buffer: ir.Value
     at: Shape = ORIGIN
 
-    def moved(self, at: Shape) -> "Window":
-        """Return the window that starts at a place in this one."""
-        return Window(self.buffer, tuple(map(add, self.at, at)))
+    def moved(self, at: Shape) -> "BufferWindow":
+        """Return the window that starts at an offset in this one."""
+        return BufferWindow(self.buffer, tuple(map(add, self.at, at)))
 
 
 @dataclass
-class Images:
-    """Say where a value of the tensor form is: in sram, in dram, or in both.
-
-    A part of another value is `within` that one, wherever it is, from `at` on.
-    """
+class ImagePlacement:
+    """Locate images in SRAM, in DRAM, or in both; a subview is stored in `parent`, from `at` on."""
 
     shape: Shape
-    sram: Window | None = None
-    dram: Window | None = None
-    within: "Images | None" = None
+    sram: BufferWindow | None = None
+    dram: BufferWindow | None = None
+    parent: "ImagePlacement | None" = None
     at: Shape = ORIGIN
 
 
 def start_of(image: int, ranges: Ranges) -> Shape:
-    """Return where a window starts."""
+    """Return the offset at which a window starts."""
     return image, *(first for first, _ in ranges)
 
 
 def sizes_of(ranges: Ranges) -> dict[str, int]:
-    """Return how many rows, columns and channels a window has, by these names."""
+    """Return the sizes of a window as the packet fields `rows`, `columns` and `channels`."""
     names = ("rows", "columns", "channels")
     return {name: end - first for name, (first, end) in zip(names, ranges, strict=True)}

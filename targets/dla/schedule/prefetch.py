@@ -8,7 +8,7 @@ from ....dialects.core.module import Module, ops
 from ....dialects.dla.buffers import BufferOp, touched
 from ....dialects.dla.types import REGIONS, WEIGHTS, buffer_of
 from ....passes.core import Pass
-from ..layout.memory_layout import Layout, layout_of
+from ..layout.memory_layout import MemoryLayout, layout_of
 
 FILLED = {WEIGHTS: 90}
 """How many percent of a memory loads may fill at most: chunks of many sizes leave holes in it."""
@@ -56,7 +56,7 @@ def _reorder(program: dla.Program, order: Sequence[BufferOp]) -> None:
 class _Order:
     """Build an order op by op; `usage` is what each memory holds while an op of it runs."""
 
-    def __init__(self, program: dla.Program, layout: Layout, depth: int, room: int) -> None:
+    def __init__(self, program: dla.Program, layout: MemoryLayout, depth: int, room: int) -> None:
         self.ops = program.ops
         self.layout = layout
         self.depth = depth

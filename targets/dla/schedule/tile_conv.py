@@ -1,6 +1,5 @@
 """Cut convolutions into tiles: of rows and columns, of filters, and of channels summed in turns."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,13 +8,12 @@ from ....dialects import dla
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.tensor import Array
-from ....dialects.dla.types import ACCUMULATOR, Buffer
-from ....dialects.dla.window_tiles import TABLE_BYTES
-from ..layout.memory_layout import Layout
-from ..select.windows import kernel_fields
+from ....dialects.dla.types import ACCUMULATOR, BufferType
+from ..layout.weights import kernel_with_table, packed_kernel, packed_table
 from .conv_plan import ConvPlan, ConvShape, plan_conv
-from .halo import Span, spans
-from .tiler import Reader, Tiler, Weights, Writer, parts, tiles
+from .halo import HaloRegion, halo_regions, kernel_fields
+from .tile_sizes import parts
+from .tiler import Reader, Tiler, Weights, Writer, tiles
 
 _I32 = np.iinfo(np.int32)
 
@@ -24,7 +22,7 @@ _I32 = np.iinfo(np.int32)
 def tile_conv(op: dla.Conv, tiler: Tiler) -> None:
     """Write the tiles of a convolution by the cheapest plan."""
     shape, reader, writer = shape_of(op, tiler)
-    plan = plan_conv(shape, tiler.layout, tiler.room, tiler.weight_budget)
+    plan = plan_conv(shape, tiler.layout, tiler.sram_free, tiler.weight_budget)
     _Tiles(op, tiler, shape, plan, reader, writer).write()
 
 
@@ -60,8 +58,8 @@ class _Tiles:
 
     def write(self) -> None:
         weights, tables = self._constants()
-        rows = spans(self.op, 0, self.plan.rows)
-        columns = spans(self.op, 1, self.plan.columns)
+        rows = halo_regions(self.op, 0, self.plan.rows)
+        columns = halo_regions(self.op, 1, self.plan.columns)
         filters = parts(self.shape.filters, self.plan.filters)
         places = [(n, r, c) for n in range(self.shape.images) for r in rows for c in columns]
         if self.plan.filters_outside:
@@ -74,8 +72,8 @@ class _Tiles:
     def _tile(
         self,
         image: int,
-        row: Span,
-        column: Span,
+        row: HaloRegion,
+        column: HaloRegion,
         filters: tuple[int, int],
         number: int,
         weights: Weights,
@@ -85,14 +83,14 @@ class _Tiles:
         layout = self.tiler.layout
         made = (row.out, column.out, filters)
         whole = filters if self.shape.depthwise else (0, self.shape.channels)
-        bring = self.reader.band if self.plan.whole else self.reader.window
-        source = bring(image, (row.taken, column.taken, whole))
+        read = self.reader.line_buffer if self.plan.line_buffer else self.reader.window
+        source = read(image, (row.source, column.source, whole))
         target = self.writer.window(image, made)
         count = filters[1] - filters[0]
         padded = layout.description.padded(count)
         sizes = (1, row.out[1] - row.out[0], column.out[1] - column.out[0], padded)
         depths = [whole] if self.shape.depthwise else parts(whole[1], self.plan.channels)
-        sums = self.tiler.alloc(Buffer(sizes, "i32", ACCUMULATOR))
+        sums = self.tiler.alloc(BufferType(sizes, "i32", ACCUMULATOR))
         for index, channels in enumerate(depths):
             chunk = weights.chunk(number * len(depths) + index)
             table = chunk if tables is None else tables.chunk(number)
@@ -129,24 +127,23 @@ class _Tiles:
         return layout.aligned(self.shape.taps * depth * layout.description.padded(filters))
 
     def _constants(self) -> tuple[Weights, Weights | None]:
-        """Pack weights and tables: together where channels are summed at once, else apart."""
+        """Pack weights and tables: in one chunk if all channels are summed at once."""
         op, layout, plan = self.op, self.tiler.layout, self.plan
         w = self.tiler.array(op.w)
         filters = parts(self.shape.filters, plan.filters)
         tables = [self._table(w, k) for k in filters]
         if self.shape.depthwise:
-            kernels = [[_packed(w[..., k[0] : k[1]], layout)] for k in filters]
+            kernels = [[packed_kernel(w[..., k[0] : k[1]], layout)] for k in filters]
         else:
             depths = parts(self.shape.channels, plan.channels)
             kernels = [
-                [_packed(w[:, :, c[0] : c[1], k[0] : k[1]], layout) for c in depths]
+                [packed_kernel(w[:, :, c[0] : c[1], k[0] : k[1]], layout) for c in depths]
                 for k in filters
             ]
         if len(kernels[0]) == 1:
-            joined = [
-                _joined(kernel[0], t, layout) for kernel, t in zip(kernels, tables, strict=True)
-            ]
-            return self.tiler.weights(joined, "weights", plan.keep), None
+            pairs = zip(kernels, tables, strict=True)
+            chunks = [kernel_with_table(kernel, table, layout) for (kernel,), table in pairs]
+            return self.tiler.weights(chunks, "weights", plan.keep), None
         chunks = [chunk for kernel in kernels for chunk in kernel]
         keep = max(1, plan.keep // len(kernels[0]))
         return (
@@ -155,35 +152,14 @@ class _Tiles:
         )
 
     def _table(self, w: Array, filters: tuple[int, int]) -> Array:
-        """Pack biases with zero points folded in, multipliers and shifts of some filters."""
-        op = self.op
-        first, end = filters
-        kernel = w[..., first:end].astype(np.int64)
+        """Pack the table of some filters, with zero points folded into biases."""
+        op, chosen = self.op, slice(*filters)
+        kernel = w[..., chosen].astype(np.int64)
         total = kernel.sum(axis=tuple(range(kernel.ndim - 1)))
-        bias = self.tiler.array(op.bias)[first:end] - op.source_zero * total
+        bias = self.tiler.array(op.bias)[chosen] - op.source_zero * total
         if bias.min() < _I32.min or bias.max() > _I32.max:
             raise Unsupported(
                 f"has no table for biases from {bias.min()} to {bias.max()}, zero points included"
             )
-        count, padded = end - first, self.tiler.description.padded(end - first)
-        table = np.zeros(TABLE_BYTES * padded, np.int8)
-        words = table[: 8 * padded].view(np.int32).reshape(2, padded)
-        words[0, :count] = bias
-        words[1, :count] = _along(op.multiplier, filters)
-        table[8 * padded : 8 * padded + count] = _along(op.shift, filters)
-        return table
-
-
-def _along(numbers: Sequence[int], filters: tuple[int, int]) -> Array:
-    return np.array(numbers if len(numbers) == 1 else numbers[filters[0] : filters[1]])
-
-
-def _packed(kernel: Array, layout: Layout) -> Array:
-    """Return weights as bytes, their filters padded by zeros."""
-    extra = layout.description.padded(kernel.shape[-1]) - kernel.shape[-1]
-    return np.pad(kernel, [(0, 0)] * (kernel.ndim - 1) + [(0, extra)]).reshape(-1)
-
-
-def _joined(kernel: Array, table: Array, layout: Layout) -> Array:
-    gap = layout.aligned(kernel.size) - kernel.size
-    return np.concatenate([kernel, np.zeros(gap, np.int8), table])
+        multiplier, shift = (n if len(n) == 1 else n[chosen] for n in (op.multiplier, op.shift))
+        return packed_table(bias, multiplier, shift, self.tiler.layout)

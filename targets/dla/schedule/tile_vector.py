@@ -11,11 +11,10 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape
-from ..select.windows import extent, kernel_fields
-from .alias_analysis import placed
-from .halo import most_taken, span
-from .placement import Ranges, Window, sizes_of
-from .tile_sizes import Need, blocks
+from .alias_analysis import operand_offsets
+from .halo import extent, halo_region, kernel_fields, largest_halo
+from .placement import BufferWindow, Ranges, sizes_of
+from .tile_sizes import Footprint, tiles_of
 from .tiler import Reader, Tiler, Writer, tiles
 
 
@@ -25,22 +24,22 @@ def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
     reader, writer = tiler.reader(op.x), tiler.writer(op.y)
     x, y = _shape(op.x), _shape(op.y)
     extents = tuple(map(extent, op.kernel, op.dilations))
-    need = _need(
+    need = _footprint(
         tiler,
         reader.loads,
         writer.stores,
-        lambda rows, columns: most_taken((rows, columns), op.strides, extents, x[1:3]),
+        lambda rows, columns: largest_halo((rows, columns), op.strides, extents, x[1:3]),
     )
     windowed = ("kernel", "strides", "dilations", "pads")
     fields = {name: value for name, value in op.attributes.items() if name not in windowed}
     fields |= kernel_fields(op.kernel, op.strides, op.dilations)
-    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+    for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         row, column = (
-            span(made[axis], op.strides[axis], op.pads[axis], extents[axis], x[1 + axis])
+            halo_region(made[axis], op.strides[axis], op.pads[axis], extents[axis], x[1 + axis])
             for axis in (0, 1)
         )
         for image in range(y[0]):
-            source = reader.window(image, (row.taken, column.taken, made[2]))
+            source = reader.window(image, (row.source, column.source, made[2]))
             target = writer.window(image, made)
             tiler.put(
                 dla.PoolTile,
@@ -60,8 +59,8 @@ def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
     """Write the tiles of a combination; what has one row or column is the same for all tiles."""
     reader, other, writer = tiler.reader(op.x), tiler.reader(op.other), tiler.writer(op.y)
     y, second = _shape(op.y), _shape(op.other)
-    need = _need(tiler, reader.loads + other.loads, writer.stores)
-    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+    need = _footprint(tiler, reader.loads + other.loads, writer.stores)
+    for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         rows, columns = ((0, 1) if second[1 + axis] == 1 else made[axis] for axis in (0, 1))
         for image in range(y[0]):
             a = reader.window(image, made)
@@ -99,8 +98,8 @@ def tile_by_value(
     """Write tiles of a class for an op that makes each value of the one at its place in `x`."""
     x, (result,) = op.operation.operands[0], op.results
     reader, writer = tiler.reader(x), tiler.writer(result)
-    y, need = _shape(result), _need(tiler, reader.loads, writer.stores)
-    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+    y, need = _shape(result), _footprint(tiler, reader.loads, writer.stores)
+    for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         for image in range(y[0]):
             source, target = reader.window(image, made), writer.window(image, made)
             buffers = (source.buffer, target.buffer, *tables)
@@ -123,8 +122,8 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
         counts = ((rows * op.step[0] >> 16) + 2, (columns * op.step[1] >> 16) + 2)
         return min(counts[0], x[1]), min(counts[1], x[2])
 
-    need = _need(tiler, reader.loads, writer.stores, most)
-    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+    need = _footprint(tiler, reader.loads, writer.stores, most)
+    for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         rows, columns = taken(0, made[0]), taken(1, made[1])
         starts = [
             op.start[axis] + op.step[axis] * made[axis][0] - (source[0] << 16)
@@ -146,12 +145,12 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
 def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
     """Write the parts of a concatenation that are not at their places, by way of sram."""
     writer = tiler.writer(op.y)
-    for value, at in placed(op):
+    for value, at in operand_offsets(op):
         reader, shape = tiler.reader(value), _shape(value)
-        if reader.images.within is writer.images and reader.images.at == at:
+        if reader.images.parent is writer.images and reader.images.at == at:
             continue
-        need = _need(tiler, reader.loads, writer.stores)
-        for taken in blocks(shape[1:], tiler.layout, need, tiler.budget):
+        need = _footprint(tiler, reader.loads, writer.stores)
+        for taken in tiles_of(shape[1:], tiler.layout, need, tiler.tile_budget):
             rows, columns, channels = (
                 (start + first, end + first)
                 for (start, end), first in zip(taken, at[1:], strict=True)
@@ -164,10 +163,10 @@ def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
 def tile_slice(op: dla.Slice, tiler: Tiler) -> None:
     """Write a window of an image, unless it is read where it is, to a place of its own."""
     reader, writer, y = tiler.reader(op.x), tiler.writer(op.y), _shape(op.y)
-    if writer.images.within is reader.images:
+    if writer.images.parent is reader.images:
         return
-    need = _need(tiler, reader.loads, writer.stores)
-    for made in blocks(y[1:], tiler.layout, need, tiler.budget):
+    need = _footprint(tiler, reader.loads, writer.stores)
+    for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         rows, columns, channels = (
             (first + place, end + place) for (first, end), place in zip(made, op.start, strict=True)
         )
@@ -184,7 +183,7 @@ def _move(
         return
     target = writer.window(image, made)
     if reader.loads:
-        reader.bring(image, taken, target)
+        reader.load(image, taken, target)
     else:
         source = reader.window(image, taken)
         fields = {"rounding": tiler.description.rounding, **sizes_of(taken)}
@@ -197,12 +196,12 @@ def _as_many(rows: int, columns: int) -> tuple[int, int]:
     return rows, columns
 
 
-def _need(
+def _footprint(
     tiler: Tiler,
     loads: int,
     stores: int,
     taken: Callable[[int, int], tuple[int, int]] = _as_many,
-) -> Need:
+) -> Footprint:
     """Say what tiles take when so many images are loaded and stored, and what rows they need."""
 
     def need(rows: int, columns: int, channels: int) -> int:
@@ -217,5 +216,5 @@ def _shape(value: ir.Value) -> Shape:
     return tensor_of(value.type).shape
 
 
-def _places(source: Window, target: Window) -> dict[str, Shape]:
+def _places(source: BufferWindow, target: BufferWindow) -> dict[str, Shape]:
     return {"source_at": source.at, "destination_at": target.at}

@@ -12,7 +12,7 @@ from ....dialects.core.tensor import Shape
 from ....passes.building import reshape
 from ....passes.rewriting import NoMatch
 from .images import elements_from, elements_of, image_of, rows_shape
-from .selection import BYTE, Bytes, Selection
+from .selection import BYTE, QuantizedOperand, Selection
 
 OPERATORS: dict[type[Op], str] = {
     tri.Add: "add",
@@ -27,7 +27,7 @@ OPERATORS: dict[type[Op], str] = {
 class _Term:
     """Hold an operand of a sum: bytes, and what they are multiplied by."""
 
-    bytes: Bytes
+    bytes: QuantizedOperand
     multiplier: int
     ops: tuple[Op, ...]
 
@@ -70,7 +70,7 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
 
 def select_copy(op: tri.Requantize, selection: Selection) -> None:
     """Select bringing values to another scale."""
-    source = selection.bytes_of(op.x)
+    source = selection.quantized_operand(op.x)
     finish, factor = selection.scaling(op), selection.factor(op, "copy")
     with selection.place(*source.ops):
         x = elements_of(source.value, selection.rewriter)
@@ -102,12 +102,12 @@ def select_lookup(op: tri.Gather, selection: Selection) -> None:
 def _term(value: ir.Value, operator: str, selection: Selection) -> _Term:
     made = selection.rewriter.find_producer(value)
     if operator == "mul" or not isinstance(made, tri.Mul):
-        found = selection.bytes_of(value)
+        found = selection.quantized_operand(value)
         return _Term(found, 1, found.ops)
     multiplier = selection.rewriter.find_scalar(made.b)
     if multiplier is None or multiplier < 0:
         raise NoMatch(f"{selection.description.name} multiplies terms by numbers from 0 on")
-    found = selection.bytes_of(made.a)
+    found = selection.quantized_operand(made.a)
     return _Term(found, int(multiplier), (*found.ops, made))
 
 

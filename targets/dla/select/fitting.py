@@ -11,37 +11,43 @@ from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array
 from ....dialects.dla.buffers import BufferOp
 from ....dialects.dla.dialect import TensorOp
-from ..layout.memory_layout import Layout
-from ..schedule.dry_run import Trial
-from ..schedule.placement import Images, Window
-from ..schedule.tilings import TILINGS
+from ..layout.memory_layout import MemoryLayout
+from ..schedule.dry_run import DryRun
+from ..schedule.placement import BufferWindow, ImagePlacement
+from ..schedule.tilings import find_tiling
 from .limits import check_field
 
 
 def tiling_refusal(
-    op: TensorOp, module: Module, layout: Layout, find_constant: Callable[[ir.Value], Array | None]
+    op: TensorOp,
+    module: Module,
+    layout: MemoryLayout,
+    find_constant: Callable[[ir.Value], Array | None],
 ) -> str | None:
     """Say why no tiles of an op fit memories that it has for itself, or None where some do.
 
     `find_constant` returns the value of an operand that does not depend on inputs.
     """
-    if type(op) not in TILINGS:
+    rule = find_tiling(op)
+    if rule is None:
         return None
     block = op.operation.block
-    trial = _Checked(module, block, layout, op.operation, find_constant=find_constant)
-    trial.room = trial.budget = layout.capacity("sram")
-    trial.weight_budget = layout.capacity("weights")
+    dry_run = _Checked(module, block, layout, op.operation, find_constant=find_constant)
+    dry_run.sram_free = dry_run.tile_budget = layout.capacity("sram")
+    dry_run.weight_budget = layout.capacity("weights")
     for value in (*op.operation.operands, *op.results):
-        trial.values[value] = Images(tensor_of(value.type).shape, dram=Window(trial.stand_in))
+        dry_run.values[value] = ImagePlacement(
+            tensor_of(value.type).shape, dram=BufferWindow(dry_run.placeholder)
+        )
     try:
-        TILINGS[type(op)](op, trial)
+        rule(op, dry_run)
     except Unsupported as reason:
         return f"{layout.description.name} {reason}"
     return None
 
 
 @dataclass(kw_only=True)
-class _Checked(Trial):
+class _Checked(DryRun):
     """Check that packets have room for what tiles are."""
 
     find_constant: Callable[[ir.Value], Array | None]

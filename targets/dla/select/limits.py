@@ -10,7 +10,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.dla.dialect import TensorOp
 from ..core.description import Description
 from ..core.fields import Value
-from ..layout.memory_layout import Layout
+from ..layout.memory_layout import MemoryLayout
 
 _PAIRS = {
     "kernel": ("kernel_rows", "kernel_columns"),
@@ -60,7 +60,7 @@ def _stride_refusal(op: TensorOp, description: Description) -> str | None:
 
     In sram that is no more than in dram, nor than sram has bytes.
     """
-    layout, results = Layout(description), list(op.results)
+    layout, results = MemoryLayout(description), list(op.results)
     images, inside = _images(op), layout.capacity("sram")
     held = [
         ("load", _strides("source", images, layout)),
@@ -81,7 +81,7 @@ def _images(op: TensorOp) -> list[ir.Value]:
 
 
 def _strides(
-    name: str, values: Iterable[ir.Value], layout: Layout, most: int | None = None
+    name: str, values: Iterable[ir.Value], layout: MemoryLayout, most: int | None = None
 ) -> Iterator[tuple[str, Value]]:
     """Yield how far the rows and the pixels of images are apart, at most."""
     for tensor in (tensor_of(value.type) for value in values):

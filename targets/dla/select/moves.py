@@ -10,7 +10,7 @@ from ....dialects.dla.vector import RESIZE_BITS
 from ....dialects.tri.interpolation import Axis
 from ....passes.building import reshape
 from ....passes.rewriting import NoMatch
-from ..layout.memory_layout import Layout
+from ..layout.memory_layout import MemoryLayout
 from .images import elements_from, image_of, is_made_here, rows_shape, tensor_from
 from .selection import Selection
 
@@ -99,7 +99,7 @@ def _image_axis(verb: str, axis: int, shape: Shape) -> int:
 
 def _need_grains(verb: str, channels: int, selection: Selection) -> None:
     """Refuse to begin in the middle of what is written at once."""
-    grain = Layout(selection.description).grain
+    grain = MemoryLayout(selection.description).grain
     if channels % grain:
         name = selection.description.name
         raise NoMatch(f"{name} {verb} a multiple of {grain} channels, not {channels}")

@@ -11,9 +11,9 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape, normalize_axes
 from ....passes.rewriting import NoMatch
 from .images import image_of, rows_of, tensor_from
-from .products import Kernel, convolve
+from .products import ConvKernel, convolve
 from .selection import Selection
-from .windows import Window
+from .windows import KernelWindow
 
 
 def sums_windows(op: tri.Conv, selection: Selection) -> bool:
@@ -27,9 +27,9 @@ def sums_windows(op: tri.Conv, selection: Selection) -> bool:
 def select_average(op: tri.Requantize, selection: Selection) -> None:
     """Select the average of windows, whose sum is a convolution with ones."""
     conv = selection.sole(op.x, tri.Conv)
-    source = selection.bytes_of(conv.x)
+    source = selection.quantized_operand(conv.x)
     kernel = tensor_of(conv.w.type).shape[2:]
-    window = Window.of(kernel, conv.strides, conv.dilations, conv.pads)
+    window = KernelWindow.of(kernel, conv.strides, conv.dilations, conv.pads)
     covered = (*source.ops, conv)
     with selection.place(*covered):
         made = _average(selection, image_of(source.value), source.zero, window, op)
@@ -42,8 +42,10 @@ def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None
     conv = selection.sole(op.x, tri.Conv)
     if not sums_windows(conv, selection):
         raise NoMatch(f"{selection.description.name} divides sums of windows, not of products")
-    source = selection.bytes_of(conv.x)
-    window = Window.of(tensor_of(conv.w.type).shape[2:], conv.strides, conv.dilations, conv.pads)
+    source = selection.quantized_operand(conv.x)
+    window = KernelWindow.of(
+        tensor_of(conv.w.type).shape[2:], conv.strides, conv.dilations, conv.pads
+    )
     counts, shape = selection.constant(op.count, "counts"), tensor_of(op.y.type).shape
     factor = {"multiplier": op.multiplier, "shift": op.shift}
     finish = {"source_zero": source.zero, **selection.ending(op), **factor}
@@ -61,7 +63,7 @@ def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None
 def select_mean(op: tri.Requantize, selection: Selection) -> None:
     """Select the mean over rows and columns, or over the axis before the last of three."""
     total = selection.sole(op.x, tri.ReduceSum)
-    source = selection.bytes_of(total.x)
+    source = selection.quantized_operand(total.x)
     shape = tensor_of(source.value.type).shape
     axes = normalize_axes(total.axes, len(shape))
     covered = (*source.ops, total)
@@ -73,7 +75,7 @@ def select_mean(op: tri.Requantize, selection: Selection) -> None:
         else:
             raise NoMatch(f"sums axes {axes} of {len(shape)}, must be rows and columns of images")
         kernel = tuple(n if 1 + i in summed else 1 for i, n in enumerate(_sizes(image)))
-        y = _average(selection, image, source.zero, Window(kernel), op).results[0]
+        y = _average(selection, image, source.zero, KernelWindow(kernel), op).results[0]
         if len(shape) == 4 and kernel != _sizes(image):
             y = tensor_from(y, (*shape[:2], *_sizes(y))).results[0]
         new = tri.Reshape.build(y, shape=tensor_of(op.y.type).shape)
@@ -88,7 +90,7 @@ def select_max_pool(op: tri.MaxPool, selection: Selection) -> None:
 
 def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
     """Select the greatest values of windows, brought to another scale."""
-    source = selection.bytes_of(op.x)
+    source = selection.quantized_operand(op.x)
     pool = selection.rewriter.sole_producer(source.value, tri.MaxPool)
     scaling, factor = selection.scaling(op), selection.factor(op, "pool")
     finish = {"source_zero": source.zero, **scaling, **factor}
@@ -116,7 +118,7 @@ def _select_max(
     selection: Selection,
 ) -> None:
     shape = tensor_of(result.type).shape
-    window = Window.of(pool.kernel, pool.strides, pool.dilations, pool.pads)
+    window = KernelWindow.of(pool.kernel, pool.strides, pool.dilations, pool.pads)
     with selection.place(*covered):
         made = _pool(selection, image_of(pool.x), "max", window, shape[2:], finish)
         new = tensor_from(made.y, shape)
@@ -124,7 +126,7 @@ def _select_max(
 
 
 def _average(
-    selection: Selection, x: ir.Value, zero: int, window: Window, op: tri.Requantize
+    selection: Selection, x: ir.Value, zero: int, window: KernelWindow, op: tri.Requantize
 ) -> Op:
     """Build an average: by the packet for it, or by a convolution with ones where that cannot."""
     channels = tensor_of(x.type).shape[-1]
@@ -135,7 +137,7 @@ def _average(
     except NoMatch as reason:
         ones = np.ones((*window.kernel, channels), np.int64)
         try:
-            return convolve(selection, x, zero, Kernel(ones, np.zeros(channels)), window, op)
+            return convolve(selection, x, zero, ConvKernel(ones, np.zeros(channels)), window, op)
         except NoMatch:
             raise reason from None
 
@@ -144,7 +146,7 @@ def _pool(
     selection: Selection,
     x: ir.Value,
     mode: str,
-    window: Window,
+    window: KernelWindow,
     out: Shape | None,
     finish: dict[str, Any],
     divisor: str = "none",

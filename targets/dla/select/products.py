@@ -11,14 +11,14 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array
 from ....passes.rewriting import NoMatch
 from .images import image_of, rows_of, tensor_from
-from .selection import BYTE, HIGH, LOW, Bytes, Selection
-from .windows import Window
+from .selection import BYTE, HIGH, LOW, QuantizedOperand, Selection
+from .windows import KernelWindow
 
 MOST_SUM = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
-class Kernel:
+class ConvKernel:
     """Hold the weights of a convolution as a packet has them, and its biases.
 
     Weights are [rows, columns, channels, filters], or without filters for one of each channel.
@@ -36,8 +36,8 @@ def convolve(
     selection: Selection,
     x: ir.Value,
     zero: int,
-    kernel: Kernel,
-    window: Window,
+    kernel: ConvKernel,
+    window: KernelWindow,
     end: tri.Requantize,
 ) -> dla.Conv:
     """Build the convolution of an image that ends in a requantisation; NoMatch beyond limits."""
@@ -66,12 +66,12 @@ def select_conv(op: tri.Requantize, selection: Selection) -> None:
     """Select a convolution: of all channels, of each channel by itself, or of groups."""
     conv = selection.sole(op.x, tri.Conv)
     _need_channels(op, 1)
-    source = selection.bytes_of(conv.x)
+    source = selection.quantized_operand(conv.x)
     weights = selection.constant(conv.w, "weights")
     filters = weights.shape[0]
     bias = np.zeros(filters) if conv.b is None else selection.constant(conv.b, "biases")
-    kernel = Kernel(_grouped(_image_weights(weights), conv.group), bias)
-    window = Window.of(weights.shape[2:], conv.strides, conv.dilations, conv.pads)
+    kernel = ConvKernel(_grouped(_image_weights(weights), conv.group), bias)
+    window = KernelWindow.of(weights.shape[2:], conv.strides, conv.dilations, conv.pads)
     selection.scaling(op)
     covered = (*source.ops, conv)
     with selection.place(*covered):
@@ -95,7 +95,7 @@ def select_product(op: tri.Requantize, selection: Selection) -> None:
     matrix = selection.constant(product.b, "weights")
     if matrix.ndim != 2 or rank < 2:
         raise NoMatch(f"{selection.description.name} multiplies by one matrix, not by several")
-    source = selection.bytes_of(product.a)
+    source = selection.quantized_operand(product.a)
     biases = _row(bias, matrix.shape[1])
     selection.scaling(op)
     covered += [*source.ops, product]
@@ -104,14 +104,14 @@ def select_product(op: tri.Requantize, selection: Selection) -> None:
             made = _whole_image(selection, source, matrix, biases, op)
         except NoMatch:
             image = rows_of(source.value, selection.rewriter)
-            kernel = Kernel(matrix[None, None], biases)
-            made = convolve(selection, image, source.zero, kernel, Window(), op)
+            kernel = ConvKernel(matrix[None, None], biases)
+            made = convolve(selection, image, source.zero, kernel, KernelWindow(), op)
         new = tri.Reshape.build(made.y, shape=tensor_of(op.y.type).shape)
     selection.replace(new, covered)
 
 
 def _whole_image(
-    selection: Selection, source: Bytes, matrix: Array, bias: Array, op: tri.Requantize
+    selection: Selection, source: QuantizedOperand, matrix: Array, bias: Array, op: tri.Requantize
 ) -> dla.Conv:
     """Multiply flattened images: the matrix is a kernel as large as they are."""
     flat = selection.rewriter.producer(source.value, tri.Reshape)
@@ -120,7 +120,7 @@ def _whole_image(
         raise NoMatch("operand is no flattened image")
     channels, rows, columns = before[1:]
     weights = matrix.reshape(channels, rows, columns, -1).transpose(1, 2, 0, 3)
-    kernel, window = Kernel(weights, bias), Window((rows, columns))
+    kernel, window = ConvKernel(weights, bias), KernelWindow((rows, columns))
     return convolve(selection, image_of(flat.x), source.zero, kernel, window, op)
 
 
@@ -148,7 +148,7 @@ def _grouped(weights: Array, groups: int) -> Array:
     return whole
 
 
-def _limit_sums(kernel: Kernel, zero: int) -> None:
+def _limit_sums(kernel: ConvKernel, zero: int) -> None:
     """Refuse sums that may not fit in 32 bits, those of a part of the products included."""
     axes = tuple(range(kernel.weights.ndim - 1)) if kernel.mode == "dense" else (0, 1)
     wide = kernel.weights.astype(np.int64)

@@ -17,7 +17,7 @@ from ....dialects.dla.dialect import TensorOp
 from ....passes.constants import hint
 from ....passes.rewriting import NoMatch, Rewriter, uses
 from ..core.description import Description
-from ..layout.memory_layout import Layout
+from ..layout.memory_layout import MemoryLayout
 from .fitting import tiling_refusal
 from .limits import tensor_refusal
 
@@ -37,7 +37,7 @@ Rules = Mapping[type[Op], Sequence[Rule]]
 
 
 @dataclass(frozen=True)
-class Bytes:
+class QuantizedOperand:
     """Hold bytes, and what is subtracted from each; `ops` are those that do so."""
 
     value: ir.Value
@@ -83,7 +83,7 @@ class Selection:
 
     # -- operands -----------------------------------------------------------------------------
 
-    def bytes_of(self, value: ir.Value) -> Bytes:
+    def quantized_operand(self, value: ir.Value) -> QuantizedOperand:
         """Find the bytes that an operand of i32 is made of."""
         wide, zero = value, 0
         ops: list[Op] = []
@@ -101,9 +101,9 @@ class Selection:
             raise NoMatch(f"{self.description.name} takes values of {BYTE}, not of {dtype}")
         if not LOW <= zero <= HIGH:
             raise NoMatch(f"{self.description.name} has zero points of {BYTE}, not {zero}")
-        return Bytes(cast.x, zero, (cast, *ops))
+        return QuantizedOperand(cast.x, zero, (cast, *ops))
 
-    def _constant_bytes(self, value: ir.Value) -> Bytes:
+    def _constant_bytes(self, value: ir.Value) -> QuantizedOperand:
         """Hold constants as bytes, with a zero point where they are in need of one."""
         array = self.find_constant(value)
         if array is None or not array.size:
@@ -114,7 +114,9 @@ class Selection:
         if high + zero > HIGH or not LOW <= zero <= HIGH:
             raise NoMatch(f"constants are from {low} to {high}, which are not bytes")
         with self.rewriter.before(self.op):
-            return Bytes(self.build_constant((array + zero).astype(np.int8), "bytes"), zero)
+            return QuantizedOperand(
+                self.build_constant((array + zero).astype(np.int8), "bytes"), zero
+            )
 
     def find_constant(self, value: ir.Value) -> Array | None:
         """Return the value of what does not depend on inputs, or None."""
@@ -150,7 +152,7 @@ class Selection:
         raise NoMatch(refusal)
 
     def _tiling_refusal(self, op: TensorOp) -> str | None:
-        layout = Layout(self.description)
+        layout = MemoryLayout(self.description)
         return tiling_refusal(op, self.rewriter.module, layout, self.find_constant)
 
     def build_constant(self, array: Array, what: str) -> ir.Value:

@@ -6,25 +6,11 @@ import numpy as np
 
 from ....dialects.core.tensor import Array, Shape
 from ....passes.rewriting import NoMatch
-
-
-def kernel_fields(kernel: Shape, strides: Shape, dilations: Shape) -> dict[str, int]:
-    """Return the fields of packets that say how a kernel moves, but for pads."""
-    pairs = {"kernel": kernel, "stride": strides, "dilation": dilations}
-    return {
-        f"{name}_{axis}": number
-        for name, pair in pairs.items()
-        for axis, number in zip(("rows", "columns"), pair[:2], strict=True)
-    }
-
-
-def extent(taps: int, dilation: int) -> int:
-    """Return how many positions a kernel spans."""
-    return (taps - 1) * dilation + 1
+from ..schedule.halo import extent
 
 
 @dataclass(frozen=True)
-class Window:
+class KernelWindow:
     """Hold a kernel's size and its steps; pads are top, left, bottom, right."""
 
     kernel: Shape = (1, 1)
@@ -33,14 +19,14 @@ class Window:
     pads: Shape = (0, 0, 0, 0)
 
     @staticmethod
-    def of(kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> "Window":
+    def of(kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> "KernelWindow":
         """Make one for an op over one or two axes; images without rows have one row."""
         if len(kernel) == 2:
-            return Window(kernel, strides, dilations, pads)
+            return KernelWindow(kernel, strides, dilations, pads)
         if len(kernel) != 1:
             raise NoMatch(f"slides over {len(kernel)} axes, must be rows and columns")
         begin, end = pads
-        return Window((1, *kernel), (1, *strides), (1, *dilations), (0, begin, 0, end))
+        return KernelWindow((1, *kernel), (1, *strides), (1, *dilations), (0, begin, 0, end))
 
     def check(self) -> None:
         """Refuse windows that may have nothing of an image: a tile of them would have none."""
@@ -53,14 +39,14 @@ class Window:
         """Return how many rows and columns the kernel spans."""
         return tuple(map(extent, self.kernel, self.dilations))
 
-    def reaching(self, sizes: Shape, out: Shape) -> "Window":
+    def reaching(self, sizes: Shape, out: Shape) -> "KernelWindow":
         """Return the window that makes `out` rows and columns, with more padding at the ends."""
         ends: list[int] = []
         for axis in (0, 1):
             reach = (out[axis] - 1) * self.strides[axis] + self.extents[axis]
             ends.append(max(reach - self.pads[axis] - sizes[axis], self.pads[axis + 2]))
         pads = (*self.pads[:2], *ends)
-        return Window(self.kernel, self.strides, self.dilations, pads)
+        return KernelWindow(self.kernel, self.strides, self.dilations, pads)
 
     def counts(self, sizes: Shape, out: Shape) -> Array:
         """Return how many pixels of an image each window has."""

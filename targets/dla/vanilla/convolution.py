@@ -17,7 +17,7 @@ from ....dialects.core.integers import (
 )
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.simulator_state import Machine
+from ..core.simulator_state import SimulatorState
 from .images import WindowPacket
 
 
@@ -69,23 +69,23 @@ class Conv(WindowPacket):
         steps = depth * -(-self.filters // costs["columns"]) * self.window.taps
         return costs["overhead"] + steps * self.out_rows * self.out_columns
 
-    def execute(self, machine: Machine) -> None:
-        description = machine.description
+    def execute(self, state: SimulatorState) -> None:
+        description = state.description
         padded, window = description.padded(self.filters), self.window
         reads = self.reads(description)
-        sums = self._products(machine.read(reads[0]), machine.read(reads[1]), padded)
+        sums = self._products(state.read(reads[0]), state.read(reads[1]), padded)
         if self.begin:
-            sums += self._table(machine, padded)[0]
+            sums += self._table(state, padded)[0]
         else:
-            sums += machine.read(reads[-1]).view(np.int32).reshape(*window.out, padded)
+            sums += state.read(reads[-1]).view(np.int32).reshape(*window.out, padded)
         require_i32(sums)
-        machine.write(self._sums(description), sums.astype(np.int32).reshape(-1).view(np.int8))
+        state.write(self._sums(description), sums.astype(np.int32).reshape(-1).view(np.int8))
         if self.finish:
-            _, multiplier, shift = self._table(machine, padded)
+            _, multiplier, shift = self._table(state, padded)
             require_scale(multiplier, shift, description.multiplier_bits)
             scaled = multiply_shift(sums, multiplier, shift, description.rounding)
             y = finish(scaled, self.destination_zero, self.low, self.high)
-            self.write(machine, y[..., : self.filters])
+            self.write(state, y[..., : self.filters])
 
     def _products(self, x: Values, weights: Values, padded: int) -> Integers:
         window = self.window
@@ -102,7 +102,7 @@ class Conv(WindowPacket):
         size = 4 * self.out_rows * self.out_columns * description.padded(self.filters)
         return Extent("accumulator", 0, size)
 
-    def _table(self, machine: Machine, padded: int) -> tuple[Integers, Integers, Integers]:
-        table = machine.read(Extent("weights", self.table, 9 * padded))
+    def _table(self, state: SimulatorState, padded: int) -> tuple[Integers, Integers, Integers]:
+        table = state.read(Extent("weights", self.table, 9 * padded))
         words = table[: 8 * padded].view(np.int32).astype(np.int64)
         return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)

@@ -13,7 +13,7 @@ from ....dialects.core.integers import Values, Window
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.packet import Packet
-from ..core.simulator_state import Machine
+from ..core.simulator_state import SimulatorState
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,12 +49,12 @@ class ImagePacket(Packet):
         run = description.padded(channels)
         return Extent("sram", self.destination, run, (rows, columns), strides)
 
-    def write(self, machine: Machine, y: Values) -> None:
+    def write(self, state: SimulatorState, y: Values) -> None:
         """Write a result and fill the channels that pad it."""
-        extent = self.destination_extent(machine.description)
+        extent = self.destination_extent(state.description)
         padded = np.full((*extent.counts, extent.run), self.destination_zero, np.int8)
         padded[..., : y.shape[-1]] = y
-        machine.write(extent, padded)
+        state.write(extent, padded)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ import numpy as np
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.packet import Packet
-from ..core.simulator_state import Machine
+from ..core.simulator_state import SimulatorState
 
 
 def dma_cycles(description: Description, packet: str, count: int) -> int:
@@ -59,14 +59,12 @@ class Load(Packet):
     def cycles(self, description: Description) -> int:
         return dma_cycles(description, self.name, self.writes(description)[0].bytes)
 
-    def execute(self, machine: Machine) -> None:
-        (target,) = self.writes(machine.description)
+    def execute(self, state: SimulatorState) -> None:
+        (target,) = self.writes(state.description)
         window = np.full((*target.counts, target.run), self.fill, np.int8)
         rows, columns = self.top + self.rows, self.left + self.columns
-        window[self.top : rows, self.left : columns] = machine.read(
-            self.reads(machine.description)[0]
-        )
-        machine.write(target, window)
+        window[self.top : rows, self.left : columns] = state.read(self.reads(state.description)[0])
+        state.write(target, window)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,9 +89,9 @@ class LoadWeights(Packet):
     def cycles(self, description: Description) -> int:
         return dma_cycles(description, self.name, self.length)
 
-    def execute(self, machine: Machine) -> None:
-        values = machine.read(self.reads(machine.description)[0])
-        machine.write(self.writes(machine.description)[0], values)
+    def execute(self, state: SimulatorState) -> None:
+        values = state.read(self.reads(state.description)[0])
+        state.write(self.writes(state.description)[0], values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,9 +126,9 @@ class Store(Packet):
     def cycles(self, description: Description) -> int:
         return dma_cycles(description, self.name, self.reads(description)[0].bytes)
 
-    def execute(self, machine: Machine) -> None:
-        values = machine.read(self.reads(machine.description)[0])
-        machine.write(self.writes(machine.description)[0], values)
+    def execute(self, state: SimulatorState) -> None:
+        values = state.read(self.reads(state.description)[0])
+        state.write(self.writes(state.description)[0], values)
 
 
 @dataclass(frozen=True, kw_only=True)

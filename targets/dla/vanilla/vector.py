@@ -7,7 +7,7 @@ import numpy as np
 from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.simulator_state import Machine
+from ..core.simulator_state import SimulatorState
 from .images import ImagePacket, WindowPacket
 
 
@@ -55,11 +55,11 @@ class Pool(WindowPacket, VectorPacket):
     def steps(self) -> int:
         return self.window.taps
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = pooled(x, self.window, self.mode, self.divisor, self.source_zero, factor)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +89,12 @@ class Eltwise(VectorPacket):
         counts, strides = (self.rows, self.columns), (self.other_row, self.other_pixel)
         return (self.source_extent, Extent("sram", self.other, self.channels, counts, strides))
 
-    def execute(self, machine: Machine) -> None:
-        a, b = map(machine.read, self.reads(machine.description))
+    def execute(self, state: SimulatorState) -> None:
+        a, b = map(state.read, self.reads(state.description))
         zeros = (self.source_zero, self.other_zero)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = combined(a, b, self.operator, zeros, self.other_multiplier, factor)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +109,9 @@ class Lookup(VectorPacket):
     def reads(self, description: Description) -> tuple[Extent, ...]:
         return (self.source_extent, Extent("weights", self.table, 256))
 
-    def execute(self, machine: Machine) -> None:
-        x, table = map(machine.read, self.reads(machine.description))
-        self.write(machine, looked_up(x, table))
+    def execute(self, state: SimulatorState) -> None:
+        x, table = map(state.read, self.reads(state.description))
+        self.write(state, looked_up(x, table))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +131,10 @@ class Resize(VectorPacket):
     def out_shape(self) -> tuple[int, int, int]:
         return (self.out_rows, self.out_columns, self.channels)
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent)
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent)
         out, start = (self.out_rows, self.out_columns), (self.start_rows, self.start_columns)
-        self.write(machine, resized(x, out, start, (self.step_rows, self.step_columns)))
+        self.write(state, resized(x, out, start, (self.step_rows, self.step_columns)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +151,8 @@ class Copy(VectorPacket):
     low: int
     high: int
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent).astype(np.int64)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent).astype(np.int64)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = factor.times(x - self.source_zero)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))

@@ -1,14 +1,14 @@
-// RUN: trivium-opt %s --split-input-file --choose-memory | FileCheck %s
-// RUN: trivium-opt %s --split-input-file --choose-memory="share=0" | FileCheck %s --check-prefix=NONE
+// RUN: trivium-opt %s --split-input-file --assign-residency | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --assign-residency="share=0" | FileCheck %s --check-prefix=NONE
 
 // What one op makes and the next one takes stays in sram; the last result has to leave it.
 // CHECK-LABEL: func.func @chain
-// CHECK:         %[[A:.*]] = "dla.copy"(%{{.*}}) {{.*}}dla.stays
+// CHECK:         %[[A:.*]] = "dla.copy"(%{{.*}}) {{.*}}dla.resident
 // CHECK:         "dla.pool"(%[[A]])
-// CHECK-NOT:     dla.stays
+// CHECK-NOT:     dla.resident
 // CHECK:         return
 // NONE-LABEL:  func.func @chain
-// NONE-NOT:      dla.stays
+// NONE-NOT:      dla.resident
 func.func @chain(%x: tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x32xi8>):
@@ -24,7 +24,7 @@ func.func @chain(%x: tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8> {
 // An input that is used twice stays, too: it is loaded once.
 // CHECK-LABEL: func.func @used_twice
 // CHECK:         "dla.eltwise"
-// CHECK:         {dla.stays = array<i64: 0>, target = "vanilla"}
+// CHECK:         {dla.resident = array<i64: 0>, target = "vanilla"}
 func.func @used_twice(%x: tensor<1x8x8x32xi8>) -> tensor<1x8x8x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x32xi8>):
@@ -39,7 +39,7 @@ func.func @used_twice(%x: tensor<1x8x8x32xi8>) -> tensor<1x8x8x32xi8> {
 
 // What is larger than sram, 256 KiB, does not stay.
 // CHECK-LABEL: func.func @too_large
-// CHECK-NOT:     dla.stays
+// CHECK-NOT:     dla.resident
 func.func @too_large(%x: tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x96x96x32xi8>):
@@ -57,7 +57,7 @@ func.func @too_large(%x: tensor<1x96x96x32xi8>) -> tensor<1x48x48x32xi8> {
 // CHECK-LABEL: func.func @leaves_room
 // CHECK:         "dla.copy"
 // CHECK:         "dla.conv"
-// CHECK-NOT:     dla.stays
+// CHECK-NOT:     dla.resident
 // CHECK:         "dla.eltwise"
 func.func @leaves_room(%x: tensor<1x7x7x2048xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x2048xi8> {
   %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x2048xi8>} : () -> tensor<1x1x1024x2048xi8>
@@ -76,8 +76,8 @@ func.func @leaves_room(%x: tensor<1x7x7x2048xi8>, %y: tensor<1x14x14x1024xi8>) -
 
 // There is room for both sides where there are few channels: weights are loaded once anyway.
 // CHECK-LABEL: func.func @has_room
-// CHECK:         "dla.copy"{{.*}}dla.stays
-// CHECK:         "dla.conv"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.resident
+// CHECK:         "dla.conv"{{.*}}dla.resident
 // CHECK:         "dla.eltwise"
 func.func @has_room(%x: tensor<1x7x7x64xi8>, %y: tensor<1x14x14x1024xi8>) -> tensor<1x7x7x64xi8> {
   %w = "tri.constant"() {value = dense<1> : tensor<1x1x1024x64xi8>} : () -> tensor<1x1x1024x64xi8>
@@ -97,11 +97,11 @@ func.func @has_room(%x: tensor<1x7x7x64xi8>, %y: tensor<1x14x14x1024xi8>) -> ten
 // What is made at its place in a joined image takes no room of its own: both parts and the whole
 // stay, 160 KiB of 256.
 // CHECK-LABEL: func.func @joined
-// CHECK:         "dla.copy"{{.*}}dla.stays
-// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.resident
+// CHECK:         "dla.copy"{{.*}}dla.resident
 // CHECK:         "dla.concat"
 // CHECK-NOT:     dla.copies
-// CHECK-SAME:    dla.stays
+// CHECK-SAME:    dla.resident
 func.func @joined(%x: tensor<1x32x40x64xi8>) -> tensor<1x16x20x128xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x32x40x64xi8>):
@@ -119,11 +119,11 @@ func.func @joined(%x: tensor<1x32x40x64xi8>) -> tensor<1x16x20x128xi8> {
 // The joined image, 114 KiB, would be in the way from its first part on, which has 14 KiB: meanwhile
 // another value stays, of 196 KiB. The parts stay, and are copied when that is gone.
 // CHECK-LABEL: func.func @joined_later
-// CHECK:         "dla.copy"{{.*}}dla.stays
-// CHECK:         "dla.resize"{{.*}}dla.stays
-// CHECK:         "dla.pool"{{.*}}dla.stays
-// CHECK:         "dla.resize"{{.*}}dla.stays
-// CHECK:         "dla.concat"{{.*}}dla.copies, dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.resident
+// CHECK:         "dla.resize"{{.*}}dla.resident
+// CHECK:         "dla.pool"{{.*}}dla.resident
+// CHECK:         "dla.resize"{{.*}}dla.resident
+// CHECK:         "dla.concat"{{.*}}dla.copies, dla.resident
 func.func @joined_later(%x: tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x7x64x32xi8>):
@@ -142,8 +142,8 @@ func.func @joined_later(%x: tensor<1x7x64x32xi8>) -> tensor<1x57x64x32xi8> {
 
 // Both values stay, though each has 160 KiB of 256: the second one is made in place of the first.
 // CHECK-LABEL: func.func @in_place
-// CHECK:         "dla.copy"{{.*}}dla.stays
-// CHECK:         "dla.copy"{{.*}}dla.stays
+// CHECK:         "dla.copy"{{.*}}dla.resident
+// CHECK:         "dla.copy"{{.*}}dla.resident
 // CHECK:         "dla.pool"
 func.func @in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
   %y = "tri.group"(%x) ({
@@ -160,8 +160,8 @@ func.func @in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
 
 // Only one of the two does when a pool, which needs its neighbours, is between them.
 // CHECK-LABEL: func.func @not_in_place
-// CHECK-COUNT-1: dla.stays
-// CHECK-NOT:     dla.stays
+// CHECK-COUNT-1: dla.resident
+// CHECK-NOT:     dla.resident
 func.func @not_in_place(%x: tensor<1x32x40x128xi8>) -> tensor<1x16x20x128xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x32x40x128xi8>):

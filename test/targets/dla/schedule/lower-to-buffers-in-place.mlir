@@ -11,8 +11,8 @@
 func.func @in_place(%x: tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x3xi8>):
-    %0 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
-    %1 = "dla.copy"(%0) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %0 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %1 = "dla.copy"(%0) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>
     "tri.yield"(%2) : (tensor<1x4x4x3xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>
@@ -29,9 +29,9 @@ func.func @in_place(%x: tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8> {
 func.func @over_the_second(%x: tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x3xi8>):
-    %0 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
-    %1 = "dla.copy"(%a) {dla.stays, multiplier = 3} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
-    %2 = "dla.eltwise"(%0, %1) {dla.stays, operator = "max"} : (tensor<1x8x8x3xi8>, tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %0 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %1 = "dla.copy"(%a) {dla.resident, multiplier = 3} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %2 = "dla.eltwise"(%0, %1) {dla.resident, operator = "max"} : (tensor<1x8x8x3xi8>, tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     %3 = "dla.eltwise"(%2, %0) {operator = "add"} : (tensor<1x8x8x3xi8>, tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     "tri.yield"(%3) : (tensor<1x8x8x3xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
@@ -48,8 +48,8 @@ func.func @over_the_second(%x: tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8> {
 func.func @read_later(%x: tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x3xi8>):
-    %0 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
-    %1 = "dla.copy"(%0) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %0 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %1 = "dla.copy"(%0) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     %2 = "dla.eltwise"(%0, %1) {operator = "max"} : (tensor<1x8x8x3xi8>, tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     "tri.yield"(%2) : (tensor<1x8x8x3xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
@@ -66,8 +66,8 @@ func.func @read_later(%x: tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8> {
 func.func @pool(%x: tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x3xi8>):
-    %0 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
-    %1 = "dla.pool"(%0) {dla.stays, mode = "max", kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %0 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %1 = "dla.pool"(%0) {dla.resident, mode = "max", kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>
     "tri.yield"(%2) : (tensor<1x4x4x3xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>
@@ -86,12 +86,12 @@ func.func @pool(%x: tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8> {
 func.func @row_and_part(%x: tensor<1x8x8x16xi8>, %row: tensor<1x1x8x16xi8>) -> tensor<1x4x4x32xi8> {
   %y = "tri.group"(%x, %row) ({
   ^bb0(%a: tensor<1x8x8x16xi8>, %r: tensor<1x1x8x16xi8>):
-    %0 = "dla.copy"(%r) {dla.stays} : (tensor<1x1x8x16xi8>) -> tensor<1x1x8x16xi8>
-    %1 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
-    %2 = "dla.eltwise"(%1, %0) {dla.stays, operator = "max"} : (tensor<1x8x8x16xi8>, tensor<1x1x8x16xi8>) -> tensor<1x8x8x16xi8>
-    %3 = "dla.copy"(%2) {dla.stays, multiplier = 3} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
-    %4 = "dla.copy"(%3) {dla.stays, multiplier = 5} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
-    %5 = "dla.concat"(%3, %4) {dla.stays, axis = 3} : (tensor<1x8x8x16xi8>, tensor<1x8x8x16xi8>) -> tensor<1x8x8x32xi8>
+    %0 = "dla.copy"(%r) {dla.resident} : (tensor<1x1x8x16xi8>) -> tensor<1x1x8x16xi8>
+    %1 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
+    %2 = "dla.eltwise"(%1, %0) {dla.resident, operator = "max"} : (tensor<1x8x8x16xi8>, tensor<1x1x8x16xi8>) -> tensor<1x8x8x16xi8>
+    %3 = "dla.copy"(%2) {dla.resident, multiplier = 3} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
+    %4 = "dla.copy"(%3) {dla.resident, multiplier = 5} : (tensor<1x8x8x16xi8>) -> tensor<1x8x8x16xi8>
+    %5 = "dla.concat"(%3, %4) {dla.resident, axis = 3} : (tensor<1x8x8x16xi8>, tensor<1x8x8x16xi8>) -> tensor<1x8x8x32xi8>
     %6 = "dla.pool"(%5) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x8x32xi8>) -> tensor<1x4x4x32xi8>
     "tri.yield"(%6) : (tensor<1x4x4x32xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x16xi8>, tensor<1x1x8x16xi8>) -> tensor<1x4x4x32xi8>

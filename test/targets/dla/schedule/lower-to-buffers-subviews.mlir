@@ -13,9 +13,9 @@
 func.func @in_sram(%x: tensor<1x4x4x32xi8>) -> tensor<1x2x2x64xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x4x4x32xi8>):
-    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
-    %1 = "dla.copy"(%0) {dla.stays, multiplier = 3, shift = 2} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
-    %2 = "dla.concat"(%0, %1) {dla.stays, axis = 3} : (tensor<1x4x4x32xi8>, tensor<1x4x4x32xi8>) -> tensor<1x4x4x64xi8>
+    %0 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
+    %1 = "dla.copy"(%0) {dla.resident, multiplier = 3, shift = 2} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
+    %2 = "dla.concat"(%0, %1) {dla.resident, axis = 3} : (tensor<1x4x4x32xi8>, tensor<1x4x4x32xi8>) -> tensor<1x4x4x64xi8>
     %3 = "dla.pool"(%2) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x4x64xi8>) -> tensor<1x2x2x64xi8>
     "tri.yield"(%3) : (tensor<1x2x2x64xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x4x4x32xi8>) -> tensor<1x2x2x64xi8>
@@ -59,7 +59,7 @@ func.func @in_dram(%x: tensor<1x4x4x32xi8>) -> tensor<1x8x4x32xi8> {
 func.func @in_both(%x: tensor<1x4x4x32xi8>) -> tensor<1x4x8x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x4x4x32xi8>):
-    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
+    %0 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
     %1 = "dla.copy"(%0) {multiplier = 3, shift = 2} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
     %2 = "dla.concat"(%0, %1) {axis = 2} : (tensor<1x4x4x32xi8>, tensor<1x4x4x32xi8>) -> tensor<1x4x8x32xi8>
     "tri.yield"(%2) : (tensor<1x4x8x32xi8>) -> ()
@@ -87,10 +87,10 @@ func.func @of_joined(%x: tensor<1x4x4x16xi8>) -> tensor<1x2x2x48xi8> {
   %t = "tri.constant"() {value = dense<1> : tensor<256xi8>} : () -> tensor<256xi8>
   %y = "tri.group"(%x, %t) ({
   ^bb0(%a: tensor<1x4x4x16xi8>, %table: tensor<256xi8>):
-    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
-    %1 = "dla.lookup"(%0, %table) {dla.stays} : (tensor<1x4x4x16xi8>, tensor<256xi8>) -> tensor<1x4x4x16xi8>
-    %2 = "dla.concat"(%0, %1) {dla.stays, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x16xi8>) -> tensor<1x4x4x32xi8>
-    %3 = "dla.concat"(%0, %2) {dla.stays, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x32xi8>) -> tensor<1x4x4x48xi8>
+    %0 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
+    %1 = "dla.lookup"(%0, %table) {dla.resident} : (tensor<1x4x4x16xi8>, tensor<256xi8>) -> tensor<1x4x4x16xi8>
+    %2 = "dla.concat"(%0, %1) {dla.resident, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x16xi8>) -> tensor<1x4x4x32xi8>
+    %3 = "dla.concat"(%0, %2) {dla.resident, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x32xi8>) -> tensor<1x4x4x48xi8>
     %4 = "dla.pool"(%3) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x4x48xi8>) -> tensor<1x2x2x48xi8>
     "tri.yield"(%4) : (tensor<1x2x2x48xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x4x4x16xi8>, tensor<256xi8>) -> tensor<1x2x2x48xi8>
@@ -143,9 +143,9 @@ func.func @broken_grains(%x: tensor<1x4x4x8xi8>) -> tensor<1x4x4x16xi8> {
 func.func @marked(%x: tensor<1x4x4x16xi8>) -> tensor<1x2x2x32xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x4x4x16xi8>):
-    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
-    %1 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 2} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
-    %2 = "dla.concat"(%0, %1) {dla.stays, dla.copies, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x16xi8>) -> tensor<1x4x4x32xi8>
+    %0 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
+    %1 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 2} : (tensor<1x4x4x16xi8>) -> tensor<1x4x4x16xi8>
+    %2 = "dla.concat"(%0, %1) {dla.resident, dla.copies, axis = 3} : (tensor<1x4x4x16xi8>, tensor<1x4x4x16xi8>) -> tensor<1x4x4x32xi8>
     %3 = "dla.pool"(%2) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x4x4x32xi8>) -> tensor<1x2x2x32xi8>
     "tri.yield"(%3) : (tensor<1x2x2x32xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x4x4x16xi8>) -> tensor<1x2x2x32xi8>
@@ -164,8 +164,8 @@ func.func @marked(%x: tensor<1x4x4x16xi8>) -> tensor<1x2x2x32xi8> {
 func.func @windows(%x: tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8> {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x4x4x32xi8>):
-    %0 = "dla.copy"(%a) {dla.stays, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
-    %1 = "dla.slice"(%0) {dla.stays, start = array<i64: 2, 0, 16>, sizes = array<i64: 2, 4, 16>} : (tensor<1x4x4x32xi8>) -> tensor<1x2x4x16xi8>
+    %0 = "dla.copy"(%a) {dla.resident, multiplier = 3, shift = 1} : (tensor<1x4x4x32xi8>) -> tensor<1x4x4x32xi8>
+    %1 = "dla.slice"(%0) {dla.resident, start = array<i64: 2, 0, 16>, sizes = array<i64: 2, 4, 16>} : (tensor<1x4x4x32xi8>) -> tensor<1x2x4x16xi8>
     %2 = "dla.pool"(%1) {mode = "max", kernel = array<i64: 2, 1>} : (tensor<1x2x4x16xi8>) -> tensor<1x1x4x16xi8>
     "tri.yield"(%2) : (tensor<1x1x4x16xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x4x4x32xi8>) -> tensor<1x1x4x16xi8>

@@ -20,7 +20,7 @@
 func.func @stays(%x: tensor<1x8x8x3xi8>) -> (tensor<1x4x4x3xi8>, tensor<1x8x8x3xi8>) {
   %y = "tri.group"(%x) ({
   ^bb0(%a: tensor<1x8x8x3xi8>):
-    %0 = "dla.copy"(%a) {dla.stays} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
+    %0 = "dla.copy"(%a) {dla.resident} : (tensor<1x8x8x3xi8>) -> tensor<1x8x8x3xi8>
     %1 = "dla.pool"(%0) {mode = "max", kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>
     "tri.yield"(%1) : (tensor<1x4x4x3xi8>) -> ()
   }) {target = "vanilla"} : (tensor<1x8x8x3xi8>) -> tensor<1x4x4x3xi8>

@@ -83,8 +83,8 @@ class TestFussy(Pass):
 class Fussy(Accelerator):
     most = 50
 
-    def road(self) -> Phases:
-        return super().road().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
 
 
 def test_attempts_that_did_not_fit_are_reported(

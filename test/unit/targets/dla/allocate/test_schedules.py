@@ -23,10 +23,10 @@ from trivium.dialects.dla.buffers import BufferOp, touched
 from trivium.dialects.dla.program import evaluate_program
 from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
-from trivium.targets.dla.allocate.liveness import lives, overlap, programs
+from trivium.targets.dla.allocate.liveness import liveness, overlap, programs
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.simulator import simulate
-from trivium.targets.dla.core.simulator_state import Machine
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.emit.emit import emit
 from trivium.targets.dla.registry import find_instructions
 
@@ -57,7 +57,7 @@ def outputs(module: Module, arrays: list[Any], seed: int | None = None) -> list[
 
 
 def simulated(made: container.Container, arrays: list[Any], seed: int | None) -> list[Any]:
-    machine = Machine(VANILLA.description, made.regions)
+    machine = SimulatorState(VANILLA.description, made.regions)
     machine.fill("dram.constants", made.constants)
     for port, array in zip(made.inputs, arrays, strict=True):
         machine.fill("dram.inputs", port.pack(array).view(np.uint8), port.offset)
@@ -116,7 +116,7 @@ def test_buffers_that_are_used_later_keep_their_bytes(seed: int) -> None:
                 one, other
             )
     assert all(alloc.address % 16 == 0 for alloc in allocs)
-    assert overlap(lives(program, program.ops)) is None
+    assert overlap(liveness(program, program.ops)) is None
 
 
 def apart(one: dla.Alloc, other: dla.Alloc) -> bool:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError
-from trivium.targets.dla.core.linter import Buffer, lint
+from trivium.targets.dla.core.linter import BufferRange, lint
 from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
-from trivium.targets.dla.core.simulator_state import Machine
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import parse_description
 from trivium.targets.dla.vanilla.convolution import Conv
 from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
@@ -51,8 +51,8 @@ END = End(waits={"load": 2, "store": 1, "mac": 1, "vec": 1})
 STREAM: list[Packet] = [LOAD, WEIGHTS, CONV, COPY, STORE, END]
 
 
-def machine(instructions: InstructionSet = VANILLA) -> Machine:
-    made = Machine(instructions.description, REGIONS)
+def machine(instructions: InstructionSet = VANILLA) -> SimulatorState:
+    made = SimulatorState(instructions.description, REGIONS)
     values = np.random.RandomState(1)
     table = np.zeros(416, np.uint8)
     table[:256] = np.eye(16, dtype=np.uint8).reshape(-1)
@@ -62,7 +62,7 @@ def machine(instructions: InstructionSet = VANILLA) -> Machine:
     return made
 
 
-def kinds(stream: list[Packet], buffers: list[Buffer] | None = None) -> set[str]:
+def kinds(stream: list[Packet], buffers: list[BufferRange] | None = None) -> set[str]:
     found = lint(VANILLA, VANILLA.encode_stream(stream), REGIONS, buffers or [])
     return {finding.kind for finding in found}
 
@@ -141,7 +141,7 @@ def test_what_follows_the_end_is_refused() -> None:
 
 
 def test_buffers_that_live_at_once_share_no_bytes() -> None:
-    x, y = Buffer("x", "sram", 0, 256, 0, 2), Buffer("y", "sram", 128, 256, 2, 3)
+    x, y = BufferRange("x", "sram", 0, 256, 0, 2), BufferRange("y", "sram", 128, 256, 2, 3)
     assert kinds(STREAM, [x, y]) == {"live overlap"}
     assert kinds(STREAM, [x, replace(y, start=256)]) == set()
     assert kinds(STREAM, [x, replace(y, first=3)]) == set()
@@ -153,7 +153,7 @@ def test_a_machine_beyond_its_bound_is_refused_before_it_is_allocated() -> None:
     hostile = {**REGIONS, "outputs": 1 << 36}
     tracemalloc.start()
     for act in (
-        lambda: Machine(VANILLA.description, hostile),
+        lambda: SimulatorState(VANILLA.description, hostile),
         lambda: lint(VANILLA, code, hostile),
     ):
         with pytest.raises(
@@ -164,9 +164,9 @@ def test_a_machine_beyond_its_bound_is_refused_before_it_is_allocated() -> None:
     tracemalloc.stop()
     inside = sum(m.bytes for m in VANILLA.description.memories.values() if m.name != "dram")
     most = inside + sum(REGIONS.values())
-    assert Machine(VANILLA.description, REGIONS, most).size("dram.inputs") == 4096
+    assert SimulatorState(VANILLA.description, REGIONS, most).size("dram.inputs") == 4096
     with pytest.raises(CompileError, match=f"the machine has {most} bytes"):
-        Machine(VANILLA.description, REGIONS, most - 1)
+        SimulatorState(VANILLA.description, REGIONS, most - 1)
 
 
 def test_sums_beyond_32_bits_are_a_fault() -> None:

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 from hypothesis import given
 from hypothesis import strategies as st
-from trivium.targets.dla.core.simulator import Report, Run
+from trivium.targets.dla.core.simulator import PacketRun, Report
 from trivium.targets.dla.core.timeline import LEGEND, SHADES, shade
 
 
@@ -50,7 +50,7 @@ def test_shades_are_those_of_fractions(
 
 
 def test_the_report_says_how_to_read_it() -> None:
-    runs = (Run(0, "load", 0, 10, "load"), Run(1, "mac", 10, 40, "conv"))
+    runs = (PacketRun(0, "load", 0, 10, "load"), PacketRun(1, "mac", 10, 40, "conv"))
     assert Report(runs, {"sram read": 7}).text(width=8).splitlines() == [
         "40 cycles",
         "sram read: 7 bytes",

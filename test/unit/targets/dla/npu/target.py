@@ -77,8 +77,8 @@ class _Select(Pattern):
 class Npu(Accelerator):
     """Vanilla with an op of its own."""
 
-    def road(self) -> Phases:
-        return super().road().add(TENSOR_SEL, SelectAbsolute())
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(TENSOR_SEL, SelectAbsolute())
 
 
 TARGET = Npu("npu")

@@ -13,11 +13,11 @@ from trivium.dialects.dla.program import evaluate_program
 from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
 from trivium.targets.dla.core.simulator import simulate
-from trivium.targets.dla.core.simulator_state import Machine
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.emit.emit import emit
 from trivium.targets.dla.registry import find_instructions
-from trivium.targets.dla.retry import ATTEMPTS, Parameters, Retry
-from trivium.targets.dla.schedule.assign_residency import ChooseMemory
+from trivium.targets.dla.retry import ATTEMPTS, Retry, SchedulingAttempt
+from trivium.targets.dla.schedule.assign_residency import AssignResidency
 from trivium.targets.dla.schedule.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.schedule.prefetch import Prefetch
 
@@ -65,9 +65,11 @@ def joined(net: Network, x: ir.Value, values: list[ir.Value]) -> ir.Value:
     return dla.Concat.build(parts, axis=axis).y
 
 
-def scheduled(module: Module, x: Array, expected: tuple[Array, ...], number: Parameters) -> None:
+def scheduled(
+    module: Module, x: Array, expected: tuple[Array, ...], number: SchedulingAttempt
+) -> None:
     steps = (
-        ChooseMemory(share=number.share),
+        AssignResidency(share=number.share),
         LowerToBuffers(tile_share=number.tile_share),
         Prefetch(room=number.prefetch),
         AllocateBuffers(),
@@ -93,7 +95,7 @@ def in_orders(module: Module, x: Array, expected: tuple[Array, ...]) -> None:
     packed = emit(module, call, VANILLA)
     for seed in range(3):
         assert_equal(tuple(evaluate_program(program, given, types, seed)), expected)
-        machine = Machine(VANILLA.description, packed.regions)
+        machine = SimulatorState(VANILLA.description, packed.regions)
         if packed.constants:
             machine.fill("dram.constants", packed.constants)
         for port in packed.inputs:
@@ -139,7 +141,7 @@ def test_nothing_is_copied_where_all_parts_are_made_at_their_places() -> None:
         twice = dla.Concat.build([once, parts[2]], axis=3).y
         y = lookup(net, twice)
     net.enclose([y], "vanilla")
-    ChooseMemory().run(net.module)
+    AssignResidency().run(net.module)
     LowerToBuffers().run(net.module)
     (program,) = [op for op in ops(net.module.operation) if isinstance(op, dla.Program)]
     assert copies(net.module) == 0
@@ -164,7 +166,7 @@ def test_windows_are_read_where_they_are(share: int, moved: int) -> None:
     net.enclose([made, other], "vanilla")
     x = net.bytes(1, 8, 8, 32)
     expected = run(net.module, [x])
-    ChooseMemory(share=share).run(net.module)
+    AssignResidency(share=share).run(net.module)
     LowerToBuffers().run(net.module)
     assert copies(net.module) == 0
     assert sum(map(traffic, programs(net.module))) == 64 * moved

@@ -12,7 +12,7 @@ from trivium.dialects.core.tensor import Array, Shape
 from trivium.dialects.dla.types import buffer_of
 from trivium.targets.dla.layout.memory_layout import layout_of
 from trivium.targets.dla.retry import Retry
-from trivium.targets.dla.schedule.assign_residency import ChooseMemory
+from trivium.targets.dla.schedule.assign_residency import AssignResidency
 from trivium.targets.dla.schedule.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.schedule.prefetch import Prefetch
 
@@ -43,7 +43,7 @@ def test_tiles_compute_what_tensors_do(seed: int) -> None:
     module = network(seed, shape, 6)
     x = np.random.default_rng(seed).integers(-128, 128, shape).astype(np.int8)
     expected = run(module, [x])
-    ChooseMemory(share=share).run(module)
+    AssignResidency(share=share).run(module)
     module.verify()
     try:
         LowerToBuffers(tile_share=(100, 30)[seed % 2]).run(module)
@@ -69,7 +69,7 @@ def assert_equal(got: tuple[Array, ...], expected: tuple[Array, ...]) -> None:
 def test_values_that_stay_are_neither_loaded_nor_stored(seed: int) -> None:
     """Only the input comes from dram and only outputs go there when all else fits into sram."""
     module = network(seed, (1, 9, 11, 3), 6)
-    ChooseMemory(share=90).run(module)
+    AssignResidency(share=90).run(module)
     LowerToBuffers().run(module)
     (program,) = programs(module)
     assert not [op for op in ops(program.operation) if is_spilled(op)]
@@ -90,7 +90,7 @@ def test_staying_moves_less(seed: int) -> None:
     moved: list[int] = []
     for share in (0, 90):
         module = network(seed, (1, 30, 30, 32), 6)
-        ChooseMemory(share=share).run(module)
+        AssignResidency(share=share).run(module)
         LowerToBuffers().run(module)
         moved.append(sum(map(traffic, programs(module))))
     assert moved[1] < moved[0]

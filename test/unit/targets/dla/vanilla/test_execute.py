@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
-from trivium.targets.dla.core.simulator_state import Machine
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import parse_description
 from trivium.targets.dla.vanilla.convolution import Conv
 from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
@@ -33,7 +33,7 @@ class Case:
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.machine = Machine(VANILLA.description, {})
+        self.machine = SimulatorState(VANILLA.description, {})
         integer = self.random.randint
         self.rows, self.columns, self.channels = integer(1, 7), integer(1, 7), integer(1, 19)
         self.pixel = -(-self.channels // ATOM) * ATOM + 16 * integer(0, 1)
@@ -185,7 +185,7 @@ def average(
 ) -> int:
     """Return the average of an image of one channel, as a packet computes it."""
     rows, columns = x.shape
-    machine = Machine(instructions.description, {})
+    machine = SimulatorState(instructions.description, {})
     machine.fill("sram", np.repeat(x, ATOM).astype(np.int8).view(np.uint8))
     packet = Pool(
         source=0, source_row=columns * ATOM, source_pixel=ATOM, rows=rows, columns=columns,
