@@ -1,4 +1,8 @@
-"""Networks for accelerators: coarse ops on integers, ops on buffers in memories, schedules."""
+"""The dialect `dla`: integer ops on images, ops on buffers in memories, and schedules.
+
+Imported by targets/dla and by accelerators outside of the tree. Start at `dialect.py` for ops on
+tensors and at `buffers.py` for ops on buffers.
+"""
 
 from ..core.op import OPS as OPS
 from .convolution import *

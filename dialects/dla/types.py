@@ -1,4 +1,4 @@
-"""What the values of programs are: buffers in memories, and tokens that say what is complete."""
+"""Types of values in programs: buffers in memories, and tokens of completed ops."""
 
 import math
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from ..core.mlir import announce_dialect, ir
 from ..core.tensor import Shape
 
 TOKEN = "!async.token"
-"""The type of what an op of a scheduled program gives to those that wait for it."""
+"""The type of the token of a scheduled op, for which other ops wait."""
 
-announce_dialect("async")  # tokens are looked at often
+announce_dialect("async")  # the type of tokens
 
 SRAM, WEIGHTS, ACCUMULATOR = "sram", "weights", "accumulator"
 INPUTS, OUTPUTS, CONSTANTS, ACTIVATIONS = (
@@ -28,7 +28,7 @@ _BYTES = {"i8": 1, "i32": 4}
 
 @dataclass(frozen=True)
 class BufferType:
-    """Hold the type of a buffer: its shape, its element type, and the space that it is in."""
+    """The type of a buffer: its shape, its element type, and its space."""
 
     shape: Shape
     dtype: str
@@ -36,17 +36,17 @@ class BufferType:
 
     @property
     def itemsize(self) -> int:
-        """Return how many bytes an element has."""
+        """Return the bytes of an element."""
         return _BYTES[self.dtype]
 
     @property
     def strides(self) -> Shape:
-        """Return the distances between elements, in elements: the last dimension is densest."""
+        """Return the strides in elements; the last dimension is contiguous."""
         return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
 
     @property
     def size_bytes(self) -> int:
-        """Return how many bytes the buffer has."""
+        """Return the bytes of the buffer."""
         return math.prod(self.shape) * self.itemsize
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class BufferType:
 
 
 def buffer_of(type_: ir.Type) -> BufferType:
-    """Return the plain type of a buffer; raise Invalid for a type that none has."""
+    """Return the buffer type of an MLIR type; raise Invalid for any other type."""
     return read_once(_read, type_)
 
 

@@ -1,4 +1,4 @@
-"""Ops in buffer form that compute images from windows: convolutions and pools."""
+"""Ops on buffers that slide a kernel over images: convolutions and pools."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -27,11 +27,11 @@ from .tiles import ImageOp
 from .types import ACCUMULATOR, WEIGHTS
 
 TABLE_BYTES = 9
-"""Bytes that a filter has in a table: its bias and its multiplier (i32), and its shift (i8)."""
+"""The bytes of a filter in a table: bias and multiplier (i32), and shift (i8)."""
 
 
 class WindowOp(ImageOp, abstract=True):
-    """Base of ops that move a kernel over a window of images; what is outside has `source_zero`."""
+    """Base of ops that slide a kernel over a window of images; padding is `source_zero`."""
 
     out_rows: int
     out_columns: int
@@ -50,11 +50,11 @@ class WindowOp(ImageOp, abstract=True):
 
     @property
     def window(self) -> Window:
-        """Return how the kernel moves."""
+        """Return the kernel window."""
         return Window.of(self)
 
     def check_window(self) -> None:
-        """Raise Invalid for sizes that make no sense."""
+        """Raise Invalid for sizes out of range."""
         window = self.window
         least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
         for what, least in least_of.items():
@@ -63,14 +63,14 @@ class WindowOp(ImageOp, abstract=True):
 
 
 class ConvTile(WindowOp):
-    """Convolve a window of images: dense, or each channel by itself.
+    """Convolve a window of images: dense, or depthwise.
 
-    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). What is outside
-    of the source holds `source_zero`; biases have zero points folded in. Weights are
-    [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters where depthwise.
-    The table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
-    `begin` sums go on from those that are in `sums`; without `finish` they stay there, and nothing
-    is written to the destination.
+    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
+    outside of the source are `source_zero`; zero points are folded into biases. Weights are
+    [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters if depthwise. The
+    table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
+    `begin`, sums in `sums` are accumulated; without `finish`, they stay there, and the destination
+    is not written.
     """
 
     weights: Operand
@@ -93,7 +93,7 @@ class ConvTile(WindowOp):
 
     @property
     def padded(self) -> int:
-        """Return how many filters there are with those that pad the last atom."""
+        """Return the number of filters in whole atoms."""
         return -(-self.filters // self.atom) * self.atom
 
     @property

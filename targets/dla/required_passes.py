@@ -1,4 +1,4 @@
-"""Insert passes that others require and nobody listed."""
+"""Insert passes that other passes require."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -11,10 +11,10 @@ Kind = type[Pass]
 
 
 def with_required(steps: Sequence[Step], ran: set[Kind]) -> tuple[Step, ...]:
-    """Return passes with all that they require before them, and add what there is to `ran`.
+    """Return passes, each behind those that it requires, and add all to `ran`.
 
-    A pass that is inserted gets the options that it has in common with the one that requires it.
-    Raises CompileError when a pass requires itself, through others.
+    An inserted pass gets the options that it shares with the one that requires it. Raises
+    CompileError for a cycle of requirements.
     """
     found: list[Step] = []
     for step in steps:
@@ -26,7 +26,7 @@ def with_required(steps: Sequence[Step], ran: set[Kind]) -> tuple[Step, ...]:
 
 
 def _before(step: Pass, ran: set[Kind], path: tuple[Kind, ...]) -> list[Step]:
-    """Return the passes that must run before a pass; `path` is what requires it."""
+    """Return the passes to insert before a pass; `path` is the chain of requirements to it."""
     path = (*path, type(step))
     found: list[Step] = []
     for kind in step.requires:
@@ -43,7 +43,7 @@ def _before(step: Pass, ran: set[Kind], path: tuple[Kind, ...]) -> list[Step]:
 
 
 def _made_like(kind: Kind, step: Pass) -> Pass:
-    """Make a pass with those options of another one that it has, too."""
+    """Make a pass with the options that it shares with another one."""
     known = {field.name for field in dataclasses.fields(kind)}
     given = {f.name: getattr(step, f.name) for f in dataclasses.fields(step) if f.name in known}
     return kind(**given)

@@ -1,4 +1,4 @@
-"""Traces: what each pass of each phase did, attempt by attempt."""
+"""Trace the passes of all phases, attempt by attempt."""
 
 import sys
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from .phases import Phase, PhaseInstrumentation
 from .retry import Retry
 
 UNCHANGED, CHANGED, RETRIED, FAILED = "no change", "changed", "retry", "failure"
-"""What comes of running a pass."""
+"""Outcomes of a pass."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Say what came of a pass in an attempt."""
+    """The outcome of a pass in an attempt."""
 
     attempt: int
     phase: str
@@ -26,7 +26,7 @@ class Event:
 
 
 class Trace(PhaseInstrumentation):
-    """Note what came of each pass; it prints the IR before and after, so it takes its time."""
+    """Record the outcome of each pass; slow, because the IR is printed before and after it."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

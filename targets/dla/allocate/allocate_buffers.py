@@ -16,14 +16,14 @@ from ..retry import Retry
 from .liveness import LiveRange, liveness, programs
 
 SHOWN = 4
-"""How many of the buffers that live where most do are named when a memory overflows."""
+"""How many of the live buffers an overflow error names."""
 
 
 class AllocateBuffers(Pass):
-    """Give each buffer an address: those that live at once share no bytes.
+    """Give each buffer an address; overlapping live ranges share no bytes.
 
-    A buffer lives from the first op that uses it to the last one. The arguments of a program come
-    one after the other in their regions. A memory that is too small asks for another attempt.
+    The arguments of a program are placed one after another in their regions. Raises Retry if a
+    memory is too small.
 
     dla.alloc : memref<1x4x4x16xi8, "sram">   =>   dla.alloc {address = 512} : memref<…>
     """
@@ -82,7 +82,7 @@ def _allocate(
 
 
 def _addressed(description: Description) -> set[str | None]:
-    """List the memories that packets have addresses of; all others are used from byte 0 on."""
+    """List the memories that packets address; buffers of any other one start at byte 0."""
     return {field.memory for packet in description.packets.values() for field in packet.fields}
 
 
@@ -97,7 +97,7 @@ def _one_at_a_time(found: Sequence[LiveRange]) -> None:
 def _overflow(
     ops: Sequence[BufferOp], found: Sequence[LiveRange], memory: Memory, space: str, plan: Plan
 ) -> str:
-    """Say by how much a memory overflows, at which op most liveness, and what that is."""
+    """Describe by how much a memory overflows, at which op, and the largest live buffers."""
     sizes = [0] * len(ops)
     for live_range in found:
         for number in range(live_range.first, live_range.last + 1):

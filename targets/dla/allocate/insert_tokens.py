@@ -1,4 +1,4 @@
-"""Give the ops of programs their engines, and order what touches the same bytes by tokens."""
+"""Assign engines to the ops of programs, and order conflicting accesses by tokens."""
 
 from collections.abc import Sequence
 
@@ -18,10 +18,10 @@ from .liveness import programs
 
 
 class InsertTokens(Pass):
-    """Let each op run on the engine of its packet, and wait for no more ops than it must.
+    """Run each op on the engine of its packet, with as few waits as possible.
 
-    An op waits for what touched the same bytes before it on another engine, one of the two writing,
-    unless what it comes after anyway came after that.
+    An op waits for the ops on other engines that accessed the same bytes before, if one of the two
+    writes, unless the order follows from other waits.
 
     dla.load %x, %a                    %0 = dla.load %x, %a {engine = "load"}
     dla.copy_tile %a, %b   =>          %1 = dla.copy_tile %0, %a, %b {engine = "vec"}
@@ -44,9 +44,9 @@ class InsertTokens(Pass):
 def fewest_waits(
     program: Program, ops: Sequence[BufferOp], engines: Sequence[str]
 ) -> list[list[int]]:
-    """Return for each op the numbers of those that it must wait for, in ascending order.
+    """Return for each op the numbers of the ops that it must wait for, in ascending order.
 
-    Raises CompileError for a buffer that has no address.
+    Raises CompileError for a buffer without an address.
     """
     try:
         order, conflicts = Order(engines), Conflicts(touches(ops, program.addresses))
@@ -59,7 +59,7 @@ def fewest_waits(
         chosen: list[int] = []
         missed = conflicts.of(number)
         while (missed := missed[~order.before(missed, number)]).size:
-            # The latest comes first: it may bring others along, which cannot bring it along.
+            # The latest op first: waiting for it may imply waits for earlier ops.
             chosen.append(int(missed[-1]))
             order.wait(number, chosen[-1])
         waits.append(sorted(chosen))
@@ -77,7 +77,7 @@ def _engine(op: BufferOp, description: Description) -> str:
 def _schedule(
     ops: Sequence[BufferOp], engines: Sequence[str], waits: Sequence[Sequence[int]]
 ) -> None:
-    """Put ops with engines and tokens in the place of ops, which may have had others before."""
+    """Replace ops by ops with engines and tokens; earlier tokens are dropped."""
     token = ir.Type.parse(TOKEN)
     done: list[ir.Value] = []
     for op, engine, others in zip(ops, engines, waits, strict=True):

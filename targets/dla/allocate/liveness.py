@@ -1,4 +1,4 @@
-"""Lives: from which op of a program to which one a buffer must keep its bytes."""
+"""Liveness: from which op of a program to which one a buffer is in use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ from ....dialects.dla.types import BufferType, buffer_of
 
 @dataclass(frozen=True)
 class LiveRange:
-    """A buffer that a program makes, and the numbers of the first and last op that use it.
+    """A buffer of a program, and the numbers of the first and last op that use it.
 
-    A buffer that nothing uses lives while nothing else does: `last` is before `first`.
+    The live range of an unused buffer is empty: `last` is before `first`.
     """
 
     alloc: Alloc
@@ -31,7 +31,7 @@ def programs(module: Module, target: str) -> list[Program]:
 
 
 def liveness(program: Program, ops: Sequence[BufferOp]) -> list[LiveRange]:
-    """Return the lives of all buffers that a program makes, in the order in which it does."""
+    """Return the live ranges of all buffers that a program allocates, in order."""
     first: dict[ir.Value, int] = {}
     last: dict[ir.Value, int] = {}
     for number, op in enumerate(ops):
@@ -49,7 +49,10 @@ def liveness(program: Program, ops: Sequence[BufferOp]) -> list[LiveRange]:
 
 
 def overlap(found: Sequence[LiveRange]) -> str | None:
-    """Say which two buffers share bytes while both live, or None; all must have addresses."""
+    """Describe two buffers that share bytes in overlapping live ranges; None without any.
+
+    All buffers must have addresses.
+    """
     active: list[tuple[LiveRange, int, int]] = []
     used = [live_range for live_range in found if live_range.first <= live_range.last]
     for live_range in sorted(used, key=lambda live_range: live_range.first):

@@ -1,4 +1,4 @@
-"""A simulated machine made ready for a container: what a driver is to hardware."""
+"""A simulated accelerator with a container loaded: the counterpart of a hardware driver."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,9 +19,10 @@ Classes = Sequence[type[Packet]]
 
 
 class Device:
-    """Run the stream of a container on arrays, as often as one likes; runs do not see each other.
+    """Run the stream of a container on arrays, any number of times, without state in between.
 
-    Packets run in the stream's order as far as waits allow; with a seed, in any order they allow.
+    Packets run in the stream's order as far as waits allow; with a seed, in any order that waits
+    allow.
     """
 
     def __init__(
@@ -43,11 +44,11 @@ class Device:
         file: str = "container",
         seed: int | None = None,
     ) -> "Device":
-        """Make a machine of a description (TOML) ready for the container in a file's data.
+        """Load the container in a file's data onto an accelerator described in TOML.
 
-        `find_classes` returns the packets of the accelerator whose name the container has. Raises
+        `find_classes` returns the packets of the accelerator that the container names. Raises
         CompileError for a faulty description, and with `file` and the offset for a container that
-        is corrupt, newer than this, or of another description.
+        is corrupt, of a newer version, or for another description.
         """
         classes = container.find_for(data, file, find_classes)
         instructions = InstructionSet(parse_description(description), classes)
@@ -60,7 +61,7 @@ class Device:
     def run(self, inputs: Sequence[Values]) -> list[Values]:
         """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.
 
-        Raises CompileError for other arrays, and for what hardware could not do.
+        Raises CompileError for arrays that do not fit the ports, and for faults of the simulation.
         """
         state = self._new_state()
         state.share(self._constants, CONSTANTS)
@@ -76,11 +77,11 @@ class Device:
             raise CompileError(str(error)) from None
 
     def report(self) -> Report:
-        """Return what the last run cost; an empty report before the first one."""
+        """Return the costs of the last run; an empty report before the first one."""
         return self._report
 
     def lint(self) -> list[Finding]:
-        """Return the faults of the stream that show without running it."""
+        """Return the faults of the stream that are found without running it."""
         filled = ("constants", *(port.region for port in self.container.inputs))
         regions = self.container.regions
         return lint(self.instructions, self.container.code, regions, filled=filled)

@@ -1,8 +1,7 @@
 """Find faults of a command stream without running it.
 
-The linter knows packets only by the extents that they declare. What happens before what follows
-from the waits: of an engine's packets each comes after the one before, and a wait brings all that
-came before the packet that is waited for.
+Packets are known by their extents alone. Happens-before follows from waits: an engine runs its
+packets in order, and a wait orders a packet behind all predecessors of the awaited one.
 """
 
 from bisect import bisect_left
@@ -32,7 +31,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """Name a fault: its kind, the packet that has it, and what is wrong."""
+    """A fault: its kind, its packet, and a message."""
 
     kind: str
     packet: int
@@ -44,7 +43,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class BufferRange:
-    """Say what an allocator gave to a value: its bytes, from its first packet to its last one."""
+    """The bytes that an allocator gave to a value, from its first packet to its last one."""
 
     name: str
     space: str
@@ -68,7 +67,7 @@ def lint(
 ) -> list[Finding]:
     """Return the faults of a stream; `filled` regions are written before it starts.
 
-    Raises CompileError when the code is no stream of packets at all.
+    Raises CompileError if the code is no stream of packets.
     """
     placed = instructions.decode_stream(code)
     linter = _Linter(instructions, placed, SimulatorState(instructions.description, regions))
@@ -108,7 +107,7 @@ class _Linter:
         self.found.append(Finding(kind, packet, message))
 
     def in_range(self, number: int) -> bool:
-        """Check the addresses of a packet; return whether the other checks can look at it."""
+        """Check the addresses of a packet; return whether further checks can use it."""
         packet, description = self.placed[number].packet, self.state.description
         misaligned = addresses_fault(packet, description)
         if misaligned is not None:
@@ -128,7 +127,7 @@ class _Linter:
         return fault is None
 
     def order(self) -> list[int]:
-        """Return packets in an order that waits allow, and note what each surely comes after."""
+        """Return packets in an order that waits allow, and record the vector clock of each."""
         done = dict.fromkeys(self.queues, 0)
         order: list[int] = []
         while True:
@@ -163,11 +162,11 @@ class _Linter:
             clock[names.index(name)] = max(clock[names.index(name)], count)
 
     def before(self, first: int | npt.NDArray[np.int64], second: int) -> npt.NDArray[np.bool_]:
-        """Say whether packets are complete before another starts."""
+        """Report which packets are complete before another starts."""
         return self.clocks[second, self.engine[first]] > self.index[first]
 
     def dependencies(self) -> None:
-        """Find pairs of packets that touch the same bytes, one writing, in no order."""
+        """Find unordered pairs of packets that access the same bytes, one writing."""
         description = self.state.description
         touched: dict[str, list[tuple[int, bool, Extent]]] = {}
         for number, placed in enumerate(self.placed):
@@ -198,10 +197,10 @@ class _Linter:
     def _unsettled(
         self, numbers: npt.NDArray[np.int64]
     ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-        """Yield each place in a list of packets with earlier places, engine by engine.
+        """Yield each position in a list of packets with earlier positions, by engine.
 
-        Those are left out whose packets are surely complete before. An engine's packets stand in
-        order, so it is the last ones that are left: this does not look at all pairs.
+        Packets that are surely complete before are omitted. Those of an engine are in order, so
+        that only the last ones remain: not all pairs are compared.
         """
         placed = [np.flatnonzero(self.engine[numbers] == e) for e in range(len(self.queues))]
         indices = [self.index[numbers[places]].tolist() for places in placed]
@@ -214,7 +213,7 @@ class _Linter:
             counts[self.engine[number]] += 1
 
     def uses(self, order: Sequence[int], filled: Sequence[str]) -> None:
-        """Find reads of bytes that nothing wrote."""
+        """Find reads of bytes that were never written."""
         description, written = self.state.description, self.state.written
         for region in filled:
             if f"dram.{region}" in written:
@@ -229,7 +228,7 @@ class _Linter:
                 view(written[extent.space], extent)[...] = True
 
     def liveness(self, buffers: Sequence[BufferRange]) -> None:
-        """Find buffers that share bytes while both live, and ones beyond their memory."""
+        """Find buffers that share bytes in overlapping live ranges, or exceed their memory."""
         for number, buffer in enumerate(buffers):
             fault = extent_fault(buffer.extent, self.state.size(buffer.space))
             if fault is not None:

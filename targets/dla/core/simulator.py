@@ -1,6 +1,6 @@
-"""PacketRun a stream of packets on a simulated machine: bit for bit, with every access checked.
+"""Simulate a stream of packets: bit for bit, with every access checked.
 
-Each engine takes its packets in order; a packet starts when its waits are met. Any order that the
+Each engine runs its packets in order; a packet starts when its waits are met. Any order that the
 waits allow must give the same result: a seed draws one at random, so that a missing wait shows.
 """
 
@@ -21,7 +21,7 @@ CONSTANTS = "dram.constants"
 
 @dataclass(frozen=True)
 class PacketRun:
-    """Say when a packet ran: its number in the stream, and its cycles on an engine."""
+    """The run of a packet: its number in the stream, its engine and its cycles."""
 
     number: int
     engine: str
@@ -32,7 +32,7 @@ class PacketRun:
 
 @dataclass(frozen=True)
 class Report:
-    """What a simulation cost: the runs of all packets by their start, and bytes moved."""
+    """The costs of a simulation: the runs of all packets by their start, and bytes moved."""
 
     runs: tuple[PacketRun, ...]
     bytes_moved: Mapping[str, int]
@@ -43,16 +43,16 @@ class Report:
         return max((run.end for run in self.runs), default=0)
 
     def busy(self, engine: str) -> int:
-        """Return for how many cycles an engine works."""
+        """Return the cycles that an engine is busy."""
         return sum(run.end - run.start for run in self.runs if run.engine == engine)
 
     @property
     def engines(self) -> list[str]:
-        """Return the engines that ran anything, by name."""
+        """Return the engines that ran any packet, by name."""
         return sorted({run.engine for run in self.runs})
 
     def numbers(self) -> dict[str, Any]:
-        """Return all but the timeline, as JSON has it."""
+        """Return all but the timeline, as JSON values."""
         busy = {engine: self.busy(engine) for engine in self.engines}
         return {
             "packets": len(self.runs),
@@ -63,7 +63,7 @@ class Report:
         }
 
     def text(self, width: int = 64) -> str:
-        """Draw the timeline: a line for each engine, darker where it works more of the time."""
+        """Draw the timeline: one line per engine, darker where it is busier."""
         lines = [f"{self.cycles} cycles"]
         lines += [f"{name}: {count} bytes" for name, count in sorted(self.bytes_moved.items())]
         longest = max(map(len, self.engines), default=0)
@@ -96,10 +96,10 @@ def stream_fault(placed: Sequence[Placed]) -> str | None:
 def simulate(
     instructions: InstructionSet, code: bytes, state: SimulatorState, seed: int | None = None
 ) -> Report:
-    """PacketRun a stream to its end and return what it cost; the results are in the machine.
+    """Run a stream to its end and return its costs; results are in the state.
 
-    Without a seed packets run in the stream's order as far as waits allow. Raises CompileError
-    with the packet for what hardware could not do, and with the queues' heads for a deadlock.
+    Without a seed packets run in the stream's order as far as waits allow. Raises CompileError with
+    the packet for an illegal operation, and with the heads of all queues for a deadlock.
     """
     return simulate_packets(instructions, instructions.decode_stream(code), state, seed)
 
@@ -110,7 +110,7 @@ def simulate_packets(
     state: SimulatorState,
     seed: int | None = None,
 ) -> Report:
-    """PacketRun a stream that is decoded already, as `simulate` does."""
+    """Run a decoded stream, as `simulate` does."""
     fault = stream_fault(placed)
     if fault is not None:
         raise CompileError(fault)
@@ -194,14 +194,14 @@ class _Simulation:
 
 
 def require_legal(packet: Packet, state: SimulatorState) -> None:
-    """Refuse what no machine does, before anything is touched; raise Invalid."""
+    """Raise Invalid for an illegal packet, before it changes the state."""
     fault = packet_fault(packet, state)
     if fault is not None:
         raise Invalid(fault)
 
 
 def packet_fault(packet: Packet, state: SimulatorState) -> str | None:
-    """Say which address or extent of a packet is wrong, or None."""
+    """Return which address or extent of a packet is illegal, or None."""
     fault = addresses_fault(packet, state.description)
     if fault is not None:
         return fault

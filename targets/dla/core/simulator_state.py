@@ -1,4 +1,4 @@
-"""The state of a simulated machine: memories that know which of their bytes were ever written."""
+"""The state of a simulated accelerator: memories that know which of their bytes were written."""
 
 from collections.abc import Mapping
 
@@ -13,14 +13,14 @@ Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[np.int8]
 
 MOST_BYTES = 1 << 32
-"""What all spaces of a machine may have together; the computer needs two bytes for each of them."""
+"""The most bytes of all spaces together; the host needs two bytes for each of them."""
 
 
 class SimulatorState:
-    """Hold the spaces of a machine: its memories, and of dram each region by itself.
+    """The contents of all spaces: on-chip memories, and each region of DRAM.
 
-    No access leaves a space, whatever a packet says: `extent_fault` is asked before each one.
-    Raises CompileError, before anything is allocated, when all spaces have more than `most` bytes.
+    Every access is checked by `extent_fault`, so that none leaves its space. Raises CompileError,
+    before anything is allocated, if all spaces have more than `most` bytes.
     """
 
     def __init__(
@@ -34,18 +34,18 @@ class SimulatorState:
         self.written = {space: np.zeros(size, np.bool_) for space, size in sizes.items()}
 
     def fill(self, space: str, data: bytes | Bytes, start: int = 0) -> None:
-        """Put bytes into a space from outside: constants, inputs."""
+        """Write constants or inputs into a space."""
         values = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
         self.write(Extent(space, start, values.size), values)
 
     def share(self, other: "SimulatorState", space: str) -> None:
-        """Take a space of another machine as one's own; only what nothing writes can be shared."""
+        """Use a space of another state; only a space that nothing writes can be shared."""
         self.data[space], self.written[space] = other.data[space], other.written[space]
 
     def read(self, extent: Extent) -> Values:
         """Return a copy of the bytes of an extent as i8, of shape counts and run.
 
-        Raises Invalid when they are out of the space, or were never written.
+        Raises Invalid if they are outside of the space, or were never written.
         """
         self._require(extent)
         if not view(self.written[extent.space], extent).all():
@@ -53,13 +53,13 @@ class SimulatorState:
         return view(self.data[extent.space], extent).copy().view(np.int8)
 
     def write(self, extent: Extent, values: npt.NDArray[np.generic]) -> None:
-        """Write i8 or u8 values that broadcast to an extent; raise Invalid when it is outside."""
+        """Write i8 or u8 values that broadcast to an extent; raise Invalid outside of it."""
         self._require(extent)
         view(self.data[extent.space], extent)[...] = values.view(np.uint8)
         view(self.written[extent.space], extent)[...] = True
 
     def size(self, space: str) -> int | None:
-        """Return how many bytes a space has, None when there is no such space."""
+        """Return the bytes of a space, None if there is no such space."""
         return self.data[space].size if space in self.data else None
 
     def _require(self, extent: Extent) -> None:
@@ -74,6 +74,6 @@ def _require_room(sizes: Mapping[str, int], most: int) -> None:
         return
     largest = max(sizes, key=sizes.__getitem__)
     raise CompileError(
-        f"the machine has {total} bytes, {sizes[largest]} of them in {largest}, and a simulation "
-        f"may have {most}: say `most` to simulate more"
+        f"the accelerator has {total} bytes, {sizes[largest]} of them in {largest}, a simulation "
+        f"may have at most {most}: set `most` to simulate more"
     )

@@ -1,4 +1,4 @@
-"""Emit containers: the packets of a scheduled program, its constants, and where its ports are."""
+"""Emit containers: the packets of a scheduled program, its constants, and its ports."""
 
 from collections.abc import Sequence
 
@@ -26,10 +26,10 @@ from .packing import DRAM, packet_of, refusal, waits_of
 
 
 def emit(module: Module, run: Run, instructions: InstructionSet) -> Container:
-    """Return the container of the program that an op runs, with its constants and ports.
+    """Return the container of the program that an op runs.
 
-    Raises CompileError for an op that has no packet, one that is not scheduled, and a constant
-    that is not known. A stream in which the linter finds anything is a bug: RuntimeError.
+    Raises CompileError for an op without a packet, an op without an engine, and a constant of
+    unknown value. Raises RuntimeError, as for any bug, if the linter finds a fault in the stream.
     """
     program = find_program(run.operation, run.program)
     packets, nodes = _packets(program, instructions)
@@ -48,7 +48,7 @@ def emit(module: Module, run: Run, instructions: InstructionSet) -> Container:
 
 
 def _packets(program: Program, instructions: InstructionSet) -> tuple[list[Packet], list[str]]:
-    """Return the packets of a program and the nodes that each is of."""
+    """Return the packets of a program, and the nodes of each."""
     ops = _scheduled(program)
     waits, counts = waits_of(ops)
     addresses = program.addresses
@@ -79,7 +79,7 @@ def _scheduled(program: Program) -> list[BufferOp]:
 
 
 def _regions(program: Program, instructions: InstructionSet) -> dict[str, int]:
-    """Return how many bytes each region of dram has; regions without any are left out."""
+    """Return the bytes of each region of DRAM that is used."""
     alignment = instructions.description.memories["dram"].alignment
     ends: dict[str, int] = {}
     for value, address in program.addresses.items():
@@ -124,7 +124,7 @@ def _constant(module: Module, run: Run, value: ir.Value) -> Array:
 
 
 def _arguments(run: Run, program: Program, space: str) -> list[tuple[ir.Value, BufferType, int]]:
-    """List what is given for the arguments in a region, with the buffers and their addresses."""
+    """List the operands or results of a call in a region, with their buffers and addresses."""
     given = iter(run.outputs if space == OUTPUTS else run.inputs)
     found: list[tuple[ir.Value, BufferType, int]] = []
     for (_, buffer), address in zip(program.arguments, program.argument_addresses, strict=True):
@@ -148,7 +148,7 @@ def _ports(run: Run, program: Program, space: str) -> tuple[Port, ...]:
 
 
 def _names(value: ir.Value) -> Sequence[str]:
-    """Return the name of a value, if it has one."""
+    """Return the name of a value, if any."""
     if isinstance(value, ir.BlockArgument):
         return ()
     names = value_names(value.owner.location)

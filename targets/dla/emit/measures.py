@@ -1,4 +1,4 @@
-"""What programs take and move, beside what they could not do without: what reports show."""
+"""Measure memory use and traffic of programs, beside their lower bounds, for reports."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from ..schedule.group_members import members_of
 
 
 def traffic_bounds(module: Module, target: str, description: Description) -> list[int]:
-    """Return for each group of an accelerator what its ops move if none leaves anything in sram.
+    """Return for each group the traffic in bytes if no value is resident in SRAM.
 
     Each op then loads its operands and weights once, and stores its result once.
     """
@@ -32,7 +32,7 @@ def _moved_alone(group: tri.Group, description: Description) -> int:
 
 
 def _size(value: ir.Value, description: Description) -> int:
-    """Return how many bytes a value takes in dram, where the last axis has whole atoms."""
+    """Return the bytes of a value in DRAM, where channels are padded to whole atoms."""
     tensor = tensor_of(value.type)
     padded = description.padded(tensor.shape[-1])
     return math.prod(tensor.shape[:-1]) * padded * (1 if tensor.dtype == "i8" else TABLE_BYTES)
@@ -60,7 +60,7 @@ def measure(
 
 
 def _most_alive(found: Sequence[LiveRange]) -> int:
-    """Return how many bytes live at once where most do: no plan can do with less."""
+    """Return the most bytes that are live at once, a lower bound of any allocation."""
     starts = [live_range.first for live_range in found if live_range.first <= live_range.last]
     return max((_alive(found, number) for number in starts), default=0)
 
@@ -74,7 +74,7 @@ def _alive(found: Sequence[LiveRange], number: int) -> int:
 
 
 def _traffic(program: dla.Program) -> int:
-    """Return how many bytes the ops of a program read from dram and write to it."""
+    """Return the bytes that the ops of a program read from DRAM and write to it."""
     accesses = (found for op in program.ops for found in touched(op))
     return sum(
         math.prod(access.sizes) * buffer.itemsize

@@ -1,4 +1,4 @@
-"""Turn scheduled ops into packets: their fields have the names of operands and attributes."""
+"""Turn scheduled ops into packets: fields have the names of operands and attributes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,20 +15,20 @@ from ..core.packet import InstructionSet, Packet
 from ..phases import CODE_EMIT
 
 STRIDES = {"row": 1, "pixel": 2}
-"""Which axis of an image the fields `<operand>_row` and `<operand>_pixel` are the strides of."""
+"""The axis of an image whose stride a field `<operand>_row` or `<operand>_pixel` is."""
 
 DRAM = "dram."
-"""What the names of dram's regions begin with, as spaces."""
+"""The prefix of the regions of DRAM in the names of spaces."""
 
 
 def refusal(op: Op, message: str) -> CompileError:
-    """Return the error for an op that cannot become a packet."""
+    """Return the error for an op that no packet can encode."""
     text = f"'{op.op_name}' op {message}"
     return CompileError([Diagnostic(describe(op.location), text, (f"in phase {CODE_EMIT}",))])
 
 
 def waits_of(ops: Sequence[BufferOp]) -> tuple[list[dict[str, int]], dict[str, int]]:
-    """Return how many ops of which engines each op waits for, and how many each engine has."""
+    """Return for each op the packets it waits for by engine, and the packets of each engine."""
     counts: dict[str, int] = {}
     places: dict[ir.Value, tuple[str, int]] = {}
     waits: list[dict[str, int]] = []
@@ -49,7 +49,7 @@ def packet_of(
     addresses: Mapping[ir.Value, int],
     waits: Mapping[str, int],
 ) -> Packet:
-    """Return the packet of a scheduled op; raise CompileError when there is none for it."""
+    """Return the packet of a scheduled op; raise CompileError if there is none."""
     if op.packet not in instructions.classes:
         name = instructions.description.name
         raise refusal(op, f"is packet '{op.packet}', which {name} has not")
@@ -82,7 +82,7 @@ class _Packing:
             self.addresses[name] = addresses[value]
 
     def value(self, field: Field) -> Value:
-        """Return what a field holds."""
+        """Return the value of a field."""
         operand, _, stride = field.name.rpartition("_")
         if field.memory is not None:
             return self._address(field.name)
@@ -95,7 +95,7 @@ class _Packing:
         return self.attributes[field.name]
 
     def check(self, values: Mapping[str, Value]) -> None:
-        """Raise CompileError when the op says anything that its packet does not."""
+        """Raise CompileError if a property of the op has no counterpart in its packet."""
         if self.op.engine != self.form.engine:
             raise refusal(
                 self.op, f"is on engine '{self.op.engine}', must be on {self.form.engine}"
@@ -112,7 +112,7 @@ class _Packing:
             self._fixed(name)
 
     def _fixed(self, name: str) -> None:
-        """Check an attribute that all packets of a machine have in common."""
+        """Check an attribute that is the same for all packets of an accelerator."""
         if name != "rounding":
             raise refusal(self.op, f"has attribute '{name}', its packet has no field for it")
         if self.attributes[name] != self.description.rounding:
@@ -127,7 +127,7 @@ class _Packing:
         return self.addresses[operand] + Access(operand, first, ()).offset(self.buffers[operand])
 
     def _region(self) -> int:
-        """Return the number of the region that the op's buffer in dram is in."""
+        """Return the number of the region of DRAM that the op accesses."""
         names = [b.space.removeprefix(DRAM) for b in self.buffers.values() if DRAM in b.space]
         known = self.description.regions
         if len(names) != 1 or names[0] not in known:

@@ -1,4 +1,4 @@
-"""Code of a model for accelerators: a container for each program, and steps that run them."""
+"""The code of a model for accelerators: one container per program, and steps that run them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,9 +20,9 @@ from .measures import measure
 
 
 class ProgramCode(Code):
-    """Hold the containers of a model by the names of their programs.
+    """The containers of a model by the names of their programs.
 
-    What is constant for a program is in its container, so a call has only what is not.
+    Constants of a program are in its container, so that a call has only the other operands.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class ProgramCode(Code):
         )
 
     def _inputs(self, run: dla.Run) -> list[ir.Value]:
-        """Return the operands of a call that are no constants of its program."""
+        """Return the operands of a call that are not constants of its program."""
         spaces = [buffer.space for _, buffer in self.programs[run.program].arguments]
         given = [space for space in spaces if space != OUTPUTS]
         pairs = zip(given, run.inputs, strict=True)
@@ -85,5 +85,5 @@ class ProgramCode(Code):
 
 
 def entry_of(program: str) -> str:
-    """Return the name of the entry that holds the container of a program."""
+    """Return the name of the package entry with the container of a program."""
     return f"dla/{program}.tdla"

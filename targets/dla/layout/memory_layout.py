@@ -1,4 +1,4 @@
-"""How images and tables lie in the memories of an accelerator, as its description says."""
+"""Layout of images and tables in the memories of an accelerator."""
 
 from dataclasses import dataclass
 
@@ -12,32 +12,32 @@ from ..registry import choose_instructions
 
 @dataclass(frozen=True)
 class MemoryLayout:
-    """Say how large things are: channels of a pixel are padded to whole grains."""
+    """Sizes of images and tables; the channels of a pixel are padded to whole grains."""
 
     description: Description
 
     @property
     def grain(self) -> int:
-        """Return what channels are padded to: whole atoms, at addresses that memories allow."""
+        """Return the unit that channels are padded to: whole atoms, at aligned addresses."""
         memories = self.description.memories
         return max(self.description.atom, memories["dram"].alignment, memories["sram"].alignment)
 
     def padded(self, channels: int) -> int:
-        """Return how many bytes the channels of a pixel take in a buffer."""
+        """Return the bytes of the channels of a pixel."""
         return -(-channels // self.grain) * self.grain
 
     def images(self, shape: Shape, space: str) -> BufferType:
-        """Return the buffer of images [N, rows, columns, channels] in a space."""
+        """Return the buffer type of images [N, rows, columns, channels] in a space."""
         return BufferType((*shape[:3], self.padded(shape[3])), "i8", space)
 
     def aligned(self, size: int) -> int:
-        """Return so many bytes with those that bring the next ones to an address."""
+        """Round a size up to the alignment of DRAM and of the memory of weights."""
         memories = self.description.memories
         unit = max(memories["dram"].alignment, memories["weights"].alignment)
         return -(-size // unit) * unit
 
     def capacity(self, memory: str) -> int:
-        """Return how many bytes a memory has."""
+        """Return the bytes of a memory."""
         return self.description.memories[memory].bytes
 
     def packed_images(self, array: Array) -> Array:
@@ -47,5 +47,5 @@ class MemoryLayout:
 
 
 def layout_of(target: str, file: str) -> MemoryLayout:
-    """Return the layout of an accelerator, as its own description or a user's file has it."""
+    """Return the layout for an accelerator's own description, or for a user's file."""
     return MemoryLayout(choose_instructions(f"{target}:{file}").description)

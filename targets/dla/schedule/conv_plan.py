@@ -1,4 +1,4 @@
-"""Choose the tiles of a convolution by what they cost, in cycles of the description."""
+"""Choose the tiles of a convolution by estimated cycles."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from .halo import extent, largest_halo
 from .tile_sizes import even, halves, largest, parts
 
 Parts = Sequence[tuple[int, int]]
-"""Where the parts of a range start and end."""
+"""The half-open parts of a range."""
 
 
 @dataclass(frozen=True)
 class ConvShape:
-    """Describe a convolution to be tiled: sizes, and what has to be loaded and stored."""
+    """Sizes of a convolution, and whether its image is loaded and its result stored."""
 
     images: int
     size: tuple[int, int]
@@ -37,19 +37,19 @@ class ConvShape:
         return self.kernel[0] * self.kernel[1]
 
     def source_size(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return how many rows and columns of the image so many of the result need, at most."""
+        """Return how many source rows and columns a tile of the result reads at most."""
         extents = tuple(map(extent, self.kernel, self.dilations))
         return largest_halo((rows, columns), self.strides, extents, self.size)
 
 
 @dataclass(frozen=True)
 class ConvPlan:
-    """Say how a convolution is cut: a tile of the result, and channels summed at once.
+    """Sizes of a tile of the result, channels per accumulation step, and the loop order.
 
-    With `filters_outside` weights are loaded once and images again for each part of the filters,
-    unless `whole` says that these stay while the op runs; otherwise the other way round. `keep` is
-    how many chunks of weights stay. Where there is sram for it, the window of the next tile is
-    loaded `ahead`.
+    With `filters_outside`, the loop over filters is the outer one: weights are loaded once, and
+    images once per part of the filters, unless they are in a `line_buffer`. Otherwise tiles are the
+    outer loop. `keep` chunks of weights are resident. With `ahead`, the window of the next tile is
+    prefetched.
     """
 
     rows: int
@@ -63,9 +63,9 @@ class ConvPlan:
 
 
 def plan_conv(shape: ConvShape, layout: MemoryLayout, sram: int, weights: int) -> ConvPlan:
-    """Return the cheapest plan for so much sram in sram, and chunks of so many bytes of weights.
+    """Return the cheapest plan for `sram` free bytes of SRAM and `weights` bytes per chunk.
 
-    Raises Unsupported when there is none.
+    Raises Unsupported if there is none.
     """
     best = min(
         _plans(shape, layout, sram, weights),
@@ -93,11 +93,11 @@ def _plans(shape: ConvShape, layout: MemoryLayout, sram: int, weights: int) -> I
             continue
         size, around = chunk_bytes(shape, layout, filters, channels), _depth(shape, channels)
         chunks = len(parts(shape.filters, filters)) * around
-        # Weights go around inside; they are loaded once if there is sram for all.
-        stay = chunks if chunks * size <= weights else 1
+        # As the inner loop, weights are loaded once if all of them fit.
+        keep = chunks if chunks * size <= weights else 1
         turns = around * size <= weights
         for rows, columns, ahead in dict.fromkeys(_tiles(shape, layout, filters, sram)):
-            yield ConvPlan(rows, columns, filters, channels, False, stay, ahead)
+            yield ConvPlan(rows, columns, filters, channels, False, keep, ahead)
             if turns:
                 yield ConvPlan(rows, columns, filters, channels, True, around, ahead)
         for rows in _beside_line_buffer(shape, layout, filters, sram) if turns else ():
@@ -105,7 +105,7 @@ def _plans(shape: ConvShape, layout: MemoryLayout, sram: int, weights: int) -> I
 
 
 def _most_channels(shape: ConvShape, layout: MemoryLayout, filters: int, weights: int) -> int:
-    """Return of how many channels a chunk of weights may be, 0 if not even of the fewest."""
+    """Return the most channels that a chunk of weights may have, 0 if none fit."""
     depths = [1] if shape.depthwise else halves(shape.channels, layout.grain)
     fitting = (n for n in depths if chunk_bytes(shape, layout, filters, n) <= weights)
     return next(fitting, 0)
@@ -114,9 +114,9 @@ def _most_channels(shape: ConvShape, layout: MemoryLayout, filters: int, weights
 def _tiles(
     shape: ConvShape, layout: MemoryLayout, filters: int, sram: int
 ) -> Iterator[tuple[int, int, bool]]:
-    """Yield rows and columns of tiles, and whether one more of its windows fits, to run ahead.
+    """Yield rows and columns of tiles, and whether a second window fits, for prefetching.
 
-    Narrower tiles are tried only when whole rows do not fit.
+    Narrower tiles are tried only if no full row fits.
     """
     for columns in halves(shape.out[1]):
         found = False
@@ -136,7 +136,7 @@ def _tiles(
 def _beside_line_buffer(
     shape: ConvShape, layout: MemoryLayout, filters: int, sram: int
 ) -> Iterator[int]:
-    """Yield how many rows tiles may have beside images that stay while the op runs."""
+    """Yield how many rows tiles may have beside a line buffer for all images."""
     width = filters if shape.depthwise else shape.channels
     whole = shape.images * prod(shape.size) * layout.padded(width)
     if not shape.loads or whole > sram:
@@ -152,7 +152,7 @@ def _beside_line_buffer(
 def _rows(
     shape: ConvShape, layout: MemoryLayout, columns: int, filters: int, fits: Callable[[int], bool]
 ) -> Iterator[int]:
-    """Yield how many rows tiles may have that fit, of about the same size: as many, or fewer."""
+    """Yield numbers of rows that fit, of equal tiles: the most, a half and a quarter of these."""
     sums = layout.capacity("accumulator") // (4 * columns * layout.description.padded(filters))
     most = largest(fits, min(sums, shape.out[0]))
     for share in (1, 2, 4) if most else ():
@@ -160,7 +160,7 @@ def _rows(
 
 
 def chunk_bytes(shape: ConvShape, layout: MemoryLayout, filters: int, channels: int) -> int:
-    """Return how many bytes the weights of so many filters and channels take, with their table."""
+    """Return the bytes of the weights for some filters and channels, with their table."""
     padded = layout.description.padded(filters)
     kernel = layout.aligned(shape.taps * channels * padded)
     return kernel + layout.aligned(TABLE_BYTES * padded)
@@ -173,7 +173,7 @@ def _depth(shape: ConvShape, channels: int) -> int:
 def tile_footprint(
     shape: ConvShape, layout: MemoryLayout, rows: int, columns: int, filters: int
 ) -> tuple[int, int]:
-    """Return how many bytes of sram the window that a tile needs takes, and the tile itself."""
+    """Return the bytes of SRAM of the window that a tile reads, and of the tile itself."""
     source_rows, source_columns = shape.source_size(rows, columns)
     width = filters if shape.depthwise else shape.channels
     source = source_rows * source_columns * layout.padded(width) if shape.loads else 0
@@ -181,10 +181,10 @@ def tile_footprint(
 
 
 def cycles_of(plan: ConvPlan, shape: ConvShape, layout: MemoryLayout) -> int:
-    """Estimate how long the engines take, and dram for what is moved (see `with_traffic`).
+    """Estimate the cycles of a plan, weighted with DRAM traffic (see `with_traffic`).
 
-    Engines take as long as the longest one does, and before that what comes first, and after it
-    what is stored last. What is not loaded ahead is waited for.
+    Engines run in parallel, so that the slowest one counts, plus the first loads, the last store,
+    and loads that are not prefetched.
     """
     rows, columns = parts(shape.out[0], plan.rows), parts(shape.out[1], plan.columns)
     tiles = shape.images * len(rows) * len(columns)
@@ -209,7 +209,7 @@ def cycles_of(plan: ConvPlan, shape: ConvShape, layout: MemoryLayout) -> int:
 def _image_cycles(
     plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, rows: Parts, columns: Parts
 ) -> int:
-    """Return for how many cycles windows are loaded."""
+    """Return the cycles of loading windows."""
     if not shape.loads:
         return 0
     filters = parts(shape.filters, plan.filters)
@@ -231,7 +231,7 @@ def _image_cycles(
 def _weight_cycles(
     plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, tiles: int
 ) -> tuple[int, int]:
-    """Return for how many cycles weights are loaded, and for how many the first of their chunks."""
+    """Return the cycles of loading all weights, and of loading the first chunk."""
     filters = parts(shape.filters, plan.filters)
     chunks = len(filters) * _depth(shape, plan.channels)
     times = 1
@@ -252,10 +252,10 @@ def _mac_cycles(plan: ConvPlan, shape: ConvShape, layout: MemoryLayout, packets:
 
 
 def _steps(total: int, step: int, lanes: int) -> int:
-    """Return how many steps of an engine all parts of a range take."""
+    """Return the engine steps of all parts of a range."""
     return sum(-(-(end - first) // lanes) for first, end in parts(total, step))
 
 
 def _width(filters: Parts, layout: MemoryLayout) -> int:
-    """Return how many bytes all filters of a pixel take, in tiles."""
+    """Return the bytes of all filters of a pixel, in padded tiles."""
     return sum(layout.padded(end - first) for first, end in filters)

@@ -1,4 +1,4 @@
-"""Let loads run ahead and stores lag behind, so that all engines are busy at once."""
+"""Prefetch operands and delay stores, so that engines run in parallel."""
 
 from collections.abc import Sequence
 
@@ -11,16 +11,16 @@ from ....passes.core import Pass
 from ..layout.memory_layout import MemoryLayout, layout_of
 
 FILLED = {WEIGHTS: 90}
-"""How many percent of a memory loads may fill at most: chunks of many sizes leave holes in it."""
+"""Percent of a memory that loads may fill: chunks of different sizes fragment it."""
 
 
 class Prefetch(Pass):
     """Move loads above the computations before them, and stores below the next one.
 
-    A load goes up past `depth` computations, as far as what it loads is there already, and what is
-    then there at once takes at most `room` percent of a memory: so a tile is loaded while the one
-    before it is computed, into another buffer. Weights leave a tenth of theirs free. A store goes
-    down past one. No room, no change.
+    A load moves up past `depth` computations at most, as long as no dependence forbids it and live
+    buffers use at most `room` percent of a memory: so a tile is loaded into a second buffer while
+    the one before it is computed. A tenth of the memory of weights stays free. A store moves down
+    past one computation.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
@@ -42,7 +42,7 @@ class Prefetch(Pass):
 
 
 def _reorder(program: dla.Program, order: Sequence[BufferOp]) -> None:
-    """Put ops in an order, each buffer in front of the first one that touches it."""
+    """Put ops in an order, and each allocation in front of its first use."""
     end = list(program.block.operations)[-1].operation
     moved: set[ir.Value] = set()
     for op in order:
@@ -54,7 +54,7 @@ def _reorder(program: dla.Program, order: Sequence[BufferOp]) -> None:
 
 
 class _Order:
-    """Build an order op by op; `usage` is what each memory holds while an op of it runs."""
+    """Build an order op by op; `usage` is the live bytes of each memory while an op runs."""
 
     def __init__(self, program: dla.Program, layout: MemoryLayout, depth: int, room: int) -> None:
         self.ops = program.ops
@@ -65,7 +65,7 @@ class _Order:
         self.sizes: dict[ir.Value, tuple[str, int]] = {}
         self.touches = {id(op): touched(op) for op in self.ops}
         for op in self.ops:
-            for value in _held(op):
+            for value in _on_chip(op):
                 buffer = buffer_of(value.type)
                 self.uses[value] = self.uses.get(value, 0) + 1
                 self.sizes[value] = (buffer.space, buffer.size_bytes)
@@ -99,13 +99,13 @@ class _Order:
         self.waiting = []
 
     def _room(self, op: BufferOp) -> bool:
-        """Say whether memories have room for what an op needs beside all that is there."""
+        """Report whether the buffers of an op fit beside those that are live."""
         more = self._more(op)
         return all(self._fits(space, self.live.get(space, 0) + n) for space, n in more.items())
 
     def _more(self, op: BufferOp) -> dict[str, int]:
         more: dict[str, int] = {}
-        for value in _held(op):
+        for value in _on_chip(op):
             if value not in self.alive:
                 space, size = self.sizes[value]
                 more[space] = more.get(space, 0) + size
@@ -116,7 +116,7 @@ class _Order:
         return size <= most * self.room // 100
 
     def _place(self, load: BufferOp) -> int:
-        """Return where a load may go: past computations, but not past what it depends on."""
+        """Return the position for a load: above computations that it does not depend on."""
         more = self._more(load)
         place, passed = len(self.made), 0
         best = place
@@ -133,7 +133,7 @@ class _Order:
         return best
 
     def _insert(self, op: BufferOp, place: int) -> None:
-        """Put an op into the order; what it brings is there from then on."""
+        """Insert an op, and count the buffers that it makes live from there on."""
         more = self._more(op)
         before = self.usage[place] if place < len(self.usage) else self.live
         self.made.insert(place, op)
@@ -142,7 +142,7 @@ class _Order:
             self.live[space] = self.live.get(space, 0) + size
             for used in self.usage[place:]:
                 used[space] = used.get(space, 0) + size
-        for value in _held(op):
+        for value in _on_chip(op):
             self.alive.add(value)
             self.uses[value] -= 1
             if not self.uses[value]:
@@ -150,7 +150,7 @@ class _Order:
                 self.live[space] -= size
 
     def _conflict(self, first: BufferOp, second: BufferOp) -> bool:
-        """Say whether two ops touch a buffer that one of them writes."""
+        """Report whether two ops access the same buffer, and one of them writes it."""
         for value, _, access in self.touches[id(first)]:
             for other, _, second_access in self.touches[id(second)]:
                 if value == other and (access.writes or second_access.writes):
@@ -158,11 +158,11 @@ class _Order:
         return False
 
 
-def _held(op: BufferOp) -> list[ir.Value]:
-    """List the buffers in the memories inside that must be there while an op runs.
+def _on_chip(op: BufferOp) -> list[ir.Value]:
+    """List the on-chip buffers that are live while an op runs.
 
-    One that it names counts even if it touches nothing of it, as sums that are not finished do not
-    touch the result.
+    A buffer counts even if the op does not access it: a convolution without `finish` writes no
+    result.
     """
     values = dict.fromkeys(op.buffers.values())
     return [value for value in values if buffer_of(value.type).space not in REGIONS]

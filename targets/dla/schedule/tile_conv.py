@@ -1,4 +1,4 @@
-"""Cut convolutions into tiles: of rows and columns, of filters, and of channels summed in turns."""
+"""Tile convolutions: over rows, columns and filters, and over channels that are accumulated."""
 
 from dataclasses import dataclass
 
@@ -27,7 +27,7 @@ def tile_conv(op: dla.Conv, tiler: Tiler) -> None:
 
 
 def shape_of(op: dla.Conv, tiler: Tiler) -> tuple[ConvShape, Reader, Writer]:
-    """Return the sizes of a convolution, and what finds windows of its image and its result."""
+    """Return the sizes of a convolution, and the reader and writer of its images."""
     x, y = tensor_of(op.x.type).shape, tensor_of(op.y.type).shape
     kernel = tensor_of(op.w.type).shape
     reader, writer = tiler.reader(op.x), tiler.writer(op.y)
@@ -79,7 +79,7 @@ class _Tiles:
         weights: Weights,
         tables: Weights | None,
     ) -> None:
-        """Write one tile of the result: its window is loaded, summed over channels, stored."""
+        """Write one tile of the result: load its window, accumulate over channels, store it."""
         layout = self.tiler.layout
         made = (row.out, column.out, filters)
         whole = filters if self.shape.depthwise else (0, self.shape.channels)

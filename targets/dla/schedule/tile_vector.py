@@ -1,4 +1,4 @@
-"""Cut ops that work value by value, or on windows of each channel, into tiles."""
+"""Tile elementwise ops, pools, and ops that move images."""
 
 from collections.abc import Callable
 from math import prod
@@ -20,7 +20,7 @@ from .tiler import Reader, Tiler, Writer, tiles
 
 @tiles(dla.Pool)
 def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
-    """Write the tiles of a pool: rows and channels of the result, with the windows they need."""
+    """Write the tiles of a pool, with the halo regions that they read."""
     reader, writer = tiler.reader(op.x), tiler.writer(op.y)
     x, y = _shape(op.x), _shape(op.y)
     extents = tuple(map(extent, op.kernel, op.dilations))
@@ -56,7 +56,7 @@ def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
 
 @tiles(dla.Eltwise)
 def tile_eltwise(op: dla.Eltwise, tiler: Tiler) -> None:
-    """Write the tiles of a combination; what has one row or column is the same for all tiles."""
+    """Write the tiles of a binary op; a broadcast row or column is read by all tiles."""
     reader, other, writer = tiler.reader(op.x), tiler.reader(op.other), tiler.writer(op.y)
     y, second = _shape(op.y), _shape(op.other)
     need = _footprint(tiler, reader.loads + other.loads, writer.stores)
@@ -88,14 +88,14 @@ def tile_lookup(op: dla.Lookup, tiler: Tiler) -> None:
 
 @tiles(dla.Copy)
 def tile_copy(op: dla.Copy, tiler: Tiler) -> None:
-    """Write the tiles of a change of scale."""
+    """Write the tiles of a rescaling."""
     tile_by_value(op, dla.CopyTile, tiler, op.attributes)
 
 
 def tile_by_value(
     op: Op, cls: type[dla.ImageOp], tiler: Tiler, fields: dict[str, Any], *tables: ir.Value
 ) -> None:
-    """Write tiles of a class for an op that makes each value of the one at its place in `x`."""
+    """Write tiles of a class for an op that is elementwise in its first operand."""
     x, (result,) = op.operation.operands[0], op.results
     reader, writer = tiler.reader(x), tiler.writer(result)
     y, need = _shape(result), _footprint(tiler, reader.loads, writer.stores)
@@ -109,7 +109,7 @@ def tile_by_value(
 
 @tiles(dla.Resize)
 def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
-    """Write the tiles of a resize, with the rows and columns that each of them repeats."""
+    """Write the tiles of a resize, with the rows and columns that they read."""
     reader, writer = tiler.reader(op.x), tiler.writer(op.y)
     x, y = _shape(op.x), _shape(op.y)
 
@@ -143,7 +143,7 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
 
 @tiles(dla.Concat)
 def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
-    """Write the parts of a concatenation that are not at their places, by way of sram."""
+    """Copy the operands of a concat that are no subviews of its result, through SRAM."""
     writer = tiler.writer(op.y)
     for value, at in operand_offsets(op):
         reader, shape = tiler.reader(value), _shape(value)
@@ -161,7 +161,7 @@ def tile_concat(op: dla.Concat, tiler: Tiler) -> None:
 
 @tiles(dla.Slice)
 def tile_slice(op: dla.Slice, tiler: Tiler) -> None:
-    """Write a window of an image, unless it is read where it is, to a place of its own."""
+    """Copy a window of an image, unless the result is a subview."""
     reader, writer, y = tiler.reader(op.x), tiler.writer(op.y), _shape(op.y)
     if writer.images.parent is reader.images:
         return
@@ -177,7 +177,7 @@ def tile_slice(op: dla.Slice, tiler: Tiler) -> None:
 def _move(
     tiler: Tiler, reader: Reader, writer: Writer, image: int, taken: Ranges, made: Ranges
 ) -> None:
-    """Bring a window to its place in the shortest way."""
+    """Copy a window: store it from SRAM, load it into the target, or copy it within SRAM."""
     if writer.stores:
         writer.finish(reader.window(image, taken), image, made)
         return
@@ -202,7 +202,7 @@ def _footprint(
     stores: int,
     taken: Callable[[int, int], tuple[int, int]] = _as_many,
 ) -> Footprint:
-    """Say what tiles take when so many images are loaded and stored, and what rows they need."""
+    """Return the footprint of tiles for a number of loaded and of stored images."""
 
     def need(rows: int, columns: int, channels: int) -> int:
         return (prod(taken(rows, columns)) * loads + rows * columns * stores) * tiler.layout.padded(

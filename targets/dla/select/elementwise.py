@@ -1,4 +1,4 @@
-"""Select what works element by element: sums, products, extremes, other scales, tables."""
+"""Select elementwise ops: sums, products, extremes, rescaling, and tables."""
 
 from dataclasses import dataclass
 
@@ -20,12 +20,12 @@ OPERATORS: dict[type[Op], str] = {
     tri.Maximum: "max",
     tri.Minimum: "min",
 }
-"""Ops on two tensors of i32, and what the packet calls them."""
+"""Binary ops on i32, and the operator of the packet for each."""
 
 
 @dataclass(frozen=True)
 class _Term:
-    """Hold an operand of a sum: bytes, and what they are multiplied by."""
+    """An operand of a binary op: bytes, and a factor."""
 
     bytes: QuantizedOperand
     multiplier: int
@@ -37,7 +37,7 @@ class _Term:
 
 
 def select_elements(op: tri.Requantize, selection: Selection) -> None:
-    """Select a sum, a product or an extreme of two tensors, of which one may be repeated."""
+    """Select a sum, product or extreme of two tensors, one of which may be broadcast."""
     made = selection.sole(op.x, Op)
     operator, shape = OPERATORS[type(made)], tensor_of(op.y.type).shape
     a, b = (_term(value, operator, selection) for value in made.operation.operands)
@@ -69,7 +69,7 @@ def select_elements(op: tri.Requantize, selection: Selection) -> None:
 
 
 def select_copy(op: tri.Requantize, selection: Selection) -> None:
-    """Select bringing values to another scale."""
+    """Select a rescaling."""
     source = selection.quantized_operand(op.x)
     finish, factor = selection.scaling(op), selection.factor(op, "copy")
     with selection.place(*source.ops):
@@ -80,19 +80,19 @@ def select_copy(op: tri.Requantize, selection: Selection) -> None:
 
 
 def is_lookup(op: tri.Gather) -> bool:
-    """Say whether a gather looks up bytes in a table of all."""
+    """Report whether a gather is a lookup of bytes in a table of 256 entries."""
     table, index = tensor_of(op.x.type), tensor_of(op.indices.type)
     return table.shape == (256,) and index.dtype in ("i8", "ui8")
 
 
 def select_lookup(op: tri.Gather, selection: Selection) -> None:
-    """Select a table of 256 bytes."""
+    """Select a lookup in a table of 256 bytes."""
     for value in (op.x, op.indices):
         if (dtype := tensor_of(value.type).dtype) != BYTE:
             raise NoMatch(f"{selection.description.name} looks up {BYTE} for {BYTE}, not {dtype}")
     entries = selection.constant(op.x, "entries of the table")
     with selection.place():
-        # An index below zero counts from the end of the op's table; the machine's begins with -128.
+        # A negative index counts from the end of the op's table; the packet's table starts at -128.
         table = selection.build_constant(np.roll(entries, 128), "table")
         new = selection.build(dla.Lookup, elements_of(op.indices, selection.rewriter), table)
         back = elements_from(new.y, tensor_of(op.y.type).shape)
@@ -116,7 +116,7 @@ def _is_constant(term: _Term, selection: Selection) -> bool:
 
 
 def _other(term: _Term, shape: Shape, image: Shape, selection: Selection) -> ir.Value:
-    """Build the image of a second operand, whose rows or columns the machine may repeat."""
+    """Build the image of the second operand, with rows or columns that packets may broadcast."""
     value = term.bytes.value
     sizes = (1,) * (len(shape) - len(term.shape)) + term.shape
     channels = 1 if len(shape) == 4 else len(shape) - 1
@@ -134,7 +134,7 @@ def _other(term: _Term, shape: Shape, image: Shape, selection: Selection) -> ir.
 
 
 def _repeated(value: ir.Value, shape: Shape, selection: Selection) -> ir.Value:
-    """Give a constant all channels: packets do not repeat them."""
+    """Broadcast a constant along channels, which packets do not."""
     constant = selection.find_constant(value)
     if constant is None:
         raise NoMatch(f"{selection.description.name} does not repeat channels")

@@ -1,4 +1,4 @@
-"""Find out, before an accelerator is given an op, that no tiles of it fit."""
+"""Check during selection that tiles of an op fit the memories."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ def tiling_refusal(
     layout: MemoryLayout,
     find_constant: Callable[[ir.Value], Array | None],
 ) -> str | None:
-    """Say why no tiles of an op fit memories that it has for itself, or None where some do.
+    """Return why no tile of an op fits into empty memories, or None if some do.
 
     `find_constant` returns the value of an operand that does not depend on inputs.
     """
@@ -32,7 +32,7 @@ def tiling_refusal(
     if rule is None:
         return None
     block = op.operation.block
-    dry_run = _Checked(module, block, layout, op.operation, find_constant=find_constant)
+    dry_run = _FieldCheck(module, block, layout, op.operation, find_constant=find_constant)
     dry_run.sram_free = dry_run.tile_budget = layout.capacity("sram")
     dry_run.weight_budget = layout.capacity("weights")
     for value in (*op.operation.operands, *op.results):
@@ -47,8 +47,8 @@ def tiling_refusal(
 
 
 @dataclass(kw_only=True)
-class _Checked(DryRun):
-    """Check that packets have room for what tiles are."""
+class _FieldCheck(DryRun):
+    """Check in a dry run that the fields of packets can encode each tile."""
 
     find_constant: Callable[[ir.Value], Array | None]
 

@@ -1,4 +1,4 @@
-"""Tensors as images [N, rows, columns, channels], and back: what an accelerator computes on."""
+"""Convert tensors to images [N, rows, columns, channels] and back."""
 
 import math
 
@@ -13,7 +13,7 @@ from ....passes.rewriting import NoMatch, Rewriter
 
 
 def image_of(x: ir.Value) -> ir.Value:
-    """Build the image that a tensor [N, channels, rows, columns] is, or one without rows."""
+    """Build the image of a tensor [N, channels, rows, columns] or [N, channels, columns]."""
     shape = tensor_of(x.type).shape
     if len(shape) == 4:
         return transpose(x, 0, 2, 3, 1)
@@ -23,7 +23,7 @@ def image_of(x: ir.Value) -> ir.Value:
 
 
 def tensor_from(image: ir.Value, shape: Shape) -> Op:
-    """Build the tensor [N, channels, spatial…] of a shape that an image is."""
+    """Build the tensor [N, channels, spatial…] of a shape from an image."""
     if len(shape) == 4:
         return tri.Transpose.build(image, permutation=(0, 3, 1, 2))
     rows = reshape(image, shape[0], shape[2], shape[1])
@@ -41,7 +41,7 @@ def rows_shape(shape: Shape) -> Shape:
 def rows_of(x: ir.Value, rewriter: Rewriter) -> ir.Value:
     """Build the image whose channels are the last axis of a tensor.
 
-    What was made of an image with these channels becomes that again.
+    A reshaped image with these channels is returned as it was before the reshape.
     """
     shape = tensor_of(x.type).shape
     made = rewriter.find_producer(x)
@@ -54,17 +54,17 @@ def rows_of(x: ir.Value, rewriter: Rewriter) -> ir.Value:
 
 
 def elements_of(x: ir.Value, rewriter: Rewriter) -> ir.Value:
-    """Build an image of a tensor for what works element by element."""
+    """Build an image of a tensor for an elementwise op."""
     return image_of(x) if tensor_of(x.type).rank == 4 else rows_of(x, rewriter)
 
 
 def elements_from(image: ir.Value, shape: Shape) -> Op:
-    """Build the tensor of a shape that `elements_of` made an image of."""
+    """Build the tensor of a shape from an image that `elements_of` made."""
     return tensor_from(image, shape) if len(shape) == 4 else tri.Reshape.build(image, shape=shape)
 
 
 def is_made_here(x: ir.Value, rewriter: Rewriter) -> bool:
-    """Say whether an op of the accelerator has made what a tensor is an image of."""
+    """Report whether an op of the accelerator makes the image of a tensor."""
     made = rewriter.find_producer(x)
     while isinstance(made, (tri.Reshape, tri.Transpose)):
         made = rewriter.find_producer(made.x)

@@ -1,4 +1,4 @@
-"""What an accelerator takes of ops on tensors: what fits the fields of the packets for them."""
+"""Limits of an accelerator on ops on tensors: values must fit the fields of packets."""
 
 from collections.abc import Iterable, Iterator
 from typing import cast
@@ -20,15 +20,15 @@ _PAIRS = {
     "start": ("start_rows", "start_columns"),
     "step": ("step_rows", "step_columns"),
 }
-"""The fields that hold the first two numbers of an attribute."""
+"""The fields for the first two numbers of an attribute."""
 
 
 MOVES = "copy"
-"""The packet for what is moved about in sram, of ops that have none of their own."""
+"""The packet for ops that have none of their own, when they copy within SRAM."""
 
 
 def tensor_refusal(op: TensorOp, description: Description) -> str | None:
-    """Say why an accelerator does not take an op, however it is tiled, or None when it does."""
+    """Return why an accelerator cannot run an op, however it is tiled, or None."""
     name = description.name
     if op.dialect.target not in ("", name):
         return f"{name} has no op {op.op_name}, which is of '{op.dialect.target}' alone"
@@ -44,7 +44,7 @@ def tensor_refusal(op: TensorOp, description: Description) -> str | None:
 def field_refusal(
     description: Description, packet: str, values: Iterable[tuple[str, Value]]
 ) -> str | None:
-    """Say which of some values is beyond the limits of a packet's field, or beyond its bits."""
+    """Return which value exceeds a limit or the bits of its field, or None."""
     if packet not in description.packets:
         return f"{description.name} has no packet '{packet}'"
     try:
@@ -56,9 +56,9 @@ def field_refusal(
 
 
 def _stride_refusal(op: TensorOp, description: Description) -> str | None:
-    """Say which packet cannot hold how far rows or pixels of an op's images are apart, or None.
+    """Return which packet cannot encode the strides of an op's images, or None.
 
-    In sram that is no more than in dram, nor than sram has bytes.
+    Strides in SRAM are bounded by its size, too.
     """
     layout, results = MemoryLayout(description), list(op.results)
     images, inside = _images(op), layout.capacity("sram")
@@ -83,7 +83,7 @@ def _images(op: TensorOp) -> list[ir.Value]:
 def _strides(
     name: str, values: Iterable[ir.Value], layout: MemoryLayout, most: int | None = None
 ) -> Iterator[tuple[str, Value]]:
-    """Yield how far the rows and the pixels of images are apart, at most."""
+    """Yield the largest strides of rows and pixels of images."""
     for tensor in (tensor_of(value.type) for value in values):
         if tensor.dtype == "i8" and tensor.rank == 4:
             pixel = layout.padded(tensor.shape[3])
@@ -93,7 +93,7 @@ def _strides(
 
 
 def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
-    """Yield what fields are to hold; those of the same name as an attribute hold it."""
+    """Yield the values of fields: those of attributes, by name or as pairs."""
     if isinstance(op, dla.Conv):
         yield from zip(_PAIRS["kernel"], tensor_of(op.w.type).shape, strict=False)
     for name, value in op.attributes.items():
@@ -105,7 +105,7 @@ def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
 
 
 def check_field(description: Description, packet: str, name: str, value: Value) -> None:
-    """Raise Invalid for a value beyond the limits of a field, or beyond its bits."""
+    """Raise Invalid for a value that exceeds the limits or the bits of a field."""
     description.check(packet, {name: value})
     for field in description.packets[packet].fields:
         if field.name == name:

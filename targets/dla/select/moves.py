@@ -1,4 +1,4 @@
-"""Select what moves values: joins, windows, and images of other sizes."""
+"""Select ops that move values: concats, slices, and nearest resizes."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ CHANNELS = 3
 
 
 def select_concat(op: tri.Concat, selection: Selection) -> None:
-    """Select joining images along rows, columns or channels."""
+    """Select a concat along rows, columns or channels."""
     shape = tensor_of(op.y.type).shape
     axis = _image_axis("joins", normalize_axis(op.axis, len(shape)), shape)
     if not axis:
@@ -35,7 +35,7 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
 
 
 def select_slice(op: tri.Slice, selection: Selection) -> None:
-    """Select a window of an image that the machine has made; of others it is taken elsewhere."""
+    """Select a slice of an image that the accelerator has made."""
     name, shape = selection.description.name, tensor_of(op.x.type).shape
     if any(step != 1 for step in op.steps):
         raise NoMatch(f"{name} takes what lies together, not in steps of {op.steps}")
@@ -57,7 +57,7 @@ def select_slice(op: tri.Slice, selection: Selection) -> None:
 
 
 def select_resize(op: tri.Resize, selection: Selection) -> None:
-    """Select resizing to the nearest, where steps of the machine find the same pixels."""
+    """Select a nearest resize, if fixed-point steps find the same pixels."""
     before, after = tensor_of(op.x.type).shape, tensor_of(op.y.type).shape
     if op.mode != "nearest" or op.coordinate_transform == "tf_crop_and_resize":
         raise NoMatch(f"{selection.description.name} resizes to the nearest pixel")
@@ -81,13 +81,13 @@ def select_resize(op: tri.Resize, selection: Selection) -> None:
 
 
 def _plain_image(x: ir.Value) -> ir.Value:
-    """Build the image whose axes are those that `_image_axis` says."""
+    """Build the image whose axes are those of `_image_axis`."""
     shape = tensor_of(x.type).shape
     return image_of(x) if len(shape) == 4 else reshape(x, *rows_shape(shape))
 
 
 def _image_axis(verb: str, axis: int, shape: Shape) -> int:
-    """Return the axis of an image that an axis of a tensor becomes; 0 is the batch."""
+    """Return the axis of an image that corresponds to an axis of a tensor; 0 is the batch."""
     if len(shape) == 4:
         return (0, 3, 1, 2)[axis]
     if len(shape) == 3:
@@ -98,7 +98,7 @@ def _image_axis(verb: str, axis: int, shape: Shape) -> int:
 
 
 def _need_grains(verb: str, channels: int, selection: Selection) -> None:
-    """Refuse to begin in the middle of what is written at once."""
+    """Raise NoMatch for channels that do not start at a grain."""
     grain = MemoryLayout(selection.description).grain
     if channels % grain:
         name = selection.description.name
@@ -106,9 +106,9 @@ def _need_grains(verb: str, channels: int, selection: Selection) -> None:
 
 
 def _steps(table: Array, size: int) -> tuple[int, int]:
-    """Return where to start and how far to step, in parts of 2^16, to find the pixels of a table.
+    """Return the start and the step, in units of 2^-16, that reproduce a table of indices.
 
-    The nearest start to 0 that does; what is outside of the image is its first or last pixel.
+    The start closest to 0 is returned; positions are clamped to the image.
     """
     index, whole = np.arange(len(table)), 1 << RESIZE_BITS
     slopes = (size * whole / len(table), (size - 1) * whole / max(len(table) - 1, 1))

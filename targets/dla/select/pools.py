@@ -1,4 +1,4 @@
-"""Select pools: the greatest value, the average, and the mean of whole images."""
+"""Select max pools, average pools, and means over rows and columns."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from .windows import KernelWindow
 
 
 def sums_windows(op: tri.Conv, selection: Selection) -> bool:
-    """Say whether a convolution adds up windows, each channel by itself."""
+    """Report whether a convolution sums windows of each channel: all weights are 1."""
     weights = tensor_of(op.w.type)
     if weights.shape[:2] != (op.group, 1) or op.b is not None:
         return False
@@ -38,7 +38,7 @@ def select_average(op: tri.Requantize, selection: Selection) -> None:
 
 
 def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None:
-    """Select the average of what windows have of an image."""
+    """Select an average that divides by the number of values inside the image."""
     conv = selection.sole(op.x, tri.Conv)
     if not sums_windows(conv, selection):
         raise NoMatch(f"{selection.description.name} divides sums of windows, not of products")
@@ -61,7 +61,7 @@ def select_counted_average(op: tri.RequantizeMean, selection: Selection) -> None
 
 
 def select_mean(op: tri.Requantize, selection: Selection) -> None:
-    """Select the mean over rows and columns, or over the axis before the last of three."""
+    """Select the mean over rows and columns, or over axis 1 of three."""
     total = selection.sole(op.x, tri.ReduceSum)
     source = selection.quantized_operand(total.x)
     shape = tensor_of(source.value.type).shape
@@ -83,13 +83,13 @@ def select_mean(op: tri.Requantize, selection: Selection) -> None:
 
 
 def select_max_pool(op: tri.MaxPool, selection: Selection) -> None:
-    """Select the greatest values of windows, as they are."""
+    """Select a max pool without rescaling."""
     rounding = selection.description.rounding
     _select_max(op, op.y, {"rounding": rounding}, (), selection)
 
 
 def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
-    """Select the greatest values of windows, brought to another scale."""
+    """Select a max pool with the requantization that follows."""
     source = selection.quantized_operand(op.x)
     pool = selection.rewriter.sole_producer(source.value, tri.MaxPool)
     scaling, factor = selection.scaling(op), selection.factor(op, "pool")
@@ -97,8 +97,8 @@ def select_rescaled_max_pool(op: tri.Requantize, selection: Selection) -> None:
     _select_max(pool, op.y, finish, (pool, *source.ops), selection)
 
 
-def waits(op: tri.MaxPool) -> bool:
-    """Say whether a requantisation follows, which the packet of the pool does as well."""
+def is_requantized(op: tri.MaxPool) -> bool:
+    """Report whether a requantization follows, which the packet of the pool includes."""
     value: ir.Value = op.y
     for classes in ((tri.Cast,), (tri.Sub, tri.Requantize)):
         found = [use.owner.operation for use in value.uses]
@@ -128,7 +128,7 @@ def _select_max(
 def _average(
     selection: Selection, x: ir.Value, zero: int, window: KernelWindow, op: tri.Requantize
 ) -> Op:
-    """Build an average: by the packet for it, or by a convolution with ones where that cannot."""
+    """Build an average pool, or a convolution with ones if the packet cannot do it."""
     channels = tensor_of(x.type).shape[-1]
     try:
         scaling, factor = selection.scaling(op), selection.factor(op, "pool")
@@ -151,7 +151,7 @@ def _pool(
     finish: dict[str, Any],
     divisor: str = "none",
 ) -> dla.Pool:
-    """Build a pool that makes `out`, which may need more padding than the op has."""
+    """Build a pool with the rows and columns of `out`, with more padding than the op if needed."""
     sizes = _sizes(x)
     if out is not None:
         window = window.reaching(sizes, (1,) * (2 - len(out)) + out)

@@ -19,9 +19,9 @@ MOST_SUM = (1 << 31) - 1
 
 @dataclass(frozen=True)
 class ConvKernel:
-    """Hold the weights of a convolution as a packet has them, and its biases.
+    """Weights of a convolution, [rows, columns, channels, filters], and biases.
 
-    Weights are [rows, columns, channels, filters], or without filters for one of each channel.
+    Weights of a depthwise convolution are [rows, columns, channels].
     """
 
     weights: Array
@@ -40,7 +40,7 @@ def convolve(
     window: KernelWindow,
     end: tri.Requantize,
 ) -> dla.Conv:
-    """Build the convolution of an image that ends in a requantisation; NoMatch beyond limits."""
+    """Build the convolution of an image and its requantization; NoMatch beyond limits."""
     window.check()
     _limit_sums(kernel, zero)
     if kernel.weights.min() < LOW or kernel.weights.max() > HIGH:
@@ -63,7 +63,7 @@ def convolve(
 
 
 def select_conv(op: tri.Requantize, selection: Selection) -> None:
-    """Select a convolution: of all channels, of each channel by itself, or of groups."""
+    """Select a convolution: dense, depthwise, or grouped."""
     conv = selection.sole(op.x, tri.Conv)
     _need_channels(op, 1)
     source = selection.quantized_operand(conv.x)
@@ -82,7 +82,7 @@ def select_conv(op: tri.Requantize, selection: Selection) -> None:
 
 
 def select_product(op: tri.Requantize, selection: Selection) -> None:
-    """Select a product with a constant matrix: a kernel of one by one, or of a whole image."""
+    """Select a product with a constant matrix, as a 1x1 convolution or one of whole images."""
     total, bias = op.x, None
     covered: list[Op] = []
     if isinstance(added := selection.rewriter.find_producer(total), tri.Add):
@@ -113,7 +113,7 @@ def select_product(op: tri.Requantize, selection: Selection) -> None:
 def _whole_image(
     selection: Selection, source: QuantizedOperand, matrix: Array, bias: Array, op: tri.Requantize
 ) -> dla.Conv:
-    """Multiply flattened images: the matrix is a kernel as large as they are."""
+    """Multiply flattened images: the matrix is a kernel of their size."""
     flat = selection.rewriter.producer(source.value, tri.Reshape)
     before, after = tensor_of(flat.x.type).shape, tensor_of(flat.y.type).shape
     if len(before) != 4 or len(after) != 2 or before[0] != after[0]:
@@ -134,7 +134,7 @@ def _image_weights(weights: Array) -> Array:
 
 
 def _grouped(weights: Array, groups: int) -> Array:
-    """Return weights for all channels, with zeros between groups; or those of each channel."""
+    """Return dense weights with zeros between groups, or depthwise weights."""
     rows, columns, depth, filters = weights.shape
     if groups == 1:
         return weights
@@ -149,7 +149,7 @@ def _grouped(weights: Array, groups: int) -> Array:
 
 
 def _limit_sums(kernel: ConvKernel, zero: int) -> None:
-    """Refuse sums that may not fit in 32 bits, those of a part of the products included."""
+    """Raise NoMatch if sums, partial ones included, may exceed 32 bits."""
     axes = tuple(range(kernel.weights.ndim - 1)) if kernel.mode == "dense" else (0, 1)
     wide = kernel.weights.astype(np.int64)
     folded = kernel.bias.astype(np.int64) - zero * wide.sum(axis=axes)
@@ -165,7 +165,7 @@ def _need_channels(op: tri.Requantize, axis: int) -> None:
 
 
 def _row(bias: Array | None, columns: int) -> Array:
-    """Return one bias for each column; NoMatch when rows differ."""
+    """Return one bias per column; raise NoMatch if rows differ."""
     if bias is None:
         return np.zeros(columns, np.int64)
     if bias.size not in (1, columns) or bias.shape[-1:] != (bias.size,) * bool(bias.ndim):

@@ -1,4 +1,4 @@
-"""Gather ops on tensors into segments, each of which is to become one program of an accelerator."""
+"""Group ops on tensors into segments; each becomes one program of an accelerator."""
 
 import heapq
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +16,10 @@ from ...registry import choose_target
 
 
 class SegmentDla(Pass):
-    """Put ops of `dla` on tensors into groups: as few as there can be, none in a cycle.
+    """Put ops of `dla` on tensors into as few groups as possible without cycles.
 
-    What an op reads besides is an input of its group, constants too. Ops that the accelerator
-    refuses stay alone. Whatever else the function does then runs before or after a group, so the
-    others move to where all that they read is known.
+    Operands from outside, constants included, become inputs of the group. Ops that the accelerator
+    refuses stay ungrouped. Operations between the members of a group move before or after it.
 
         %a = dla.conv %x …; %b = tri.softmax %a; %c = dla.copy %a …; %d = dla.eltwise %c, %b
             =>   %a, %c = tri.group %x { dla.conv; dla.copy }
@@ -51,13 +50,13 @@ def _segment(block: ir.Block, target: Target) -> None:
 
 
 def is_selected(operation: ir.Operation, target: Target) -> TensorOp | None:
-    """Return an op of `dla` on tensors that an accelerator takes; None for any other operation."""
+    """Return the op of `dla` on tensors that an accelerator accepts; None for any other one."""
     op = view(operation)
     return op if isinstance(op, TensorOp) and target.refusal(op) is None else None
 
 
 class _Graph:
-    """Know the operations of a block but for its last one, and which ones each of them reads."""
+    """The operations of a block without its terminator, and the producers that each one reads."""
 
     def __init__(self, block: ir.Block) -> None:
         self.operations = [operation.operation for operation in block.operations][:-1]
@@ -71,7 +70,7 @@ class _Graph:
         ]
 
     def reorder(self, segments: Sequence[Sequence[int]]) -> None:
-        """Let the operations of each segment follow one another, and move no more than that."""
+        """Make the operations of each segment adjacent, and keep the order of all others."""
         unit = list(range(len(self.operations)))
         for members in segments:
             for number in members:
@@ -89,18 +88,18 @@ class _Graph:
 
 
 def _used(operation: ir.Operation) -> Iterator[ir.Value]:
-    """Yield what an operation reads, in its regions too."""
+    """Yield the operands of an operation and of all operations nested in it."""
     yield from operation.operands
     for inner in operations(operation):
         yield from inner.operands
 
 
 def _levels(graph: _Graph, taken: Sequence[bool]) -> list[int]:
-    """Say of each operation how often a road to it changes between the accelerator and the rest.
+    """Return how often paths to each operation switch between the accelerator and the rest.
 
-    Levels of the accelerator's ops are odd, those of the rest even. Whatever reads of a level has
-    that one or a higher one: the ops of one level can run at once, after those of the lower ones,
-    and a road with the most changes shows that there can be no fewer segments.
+    Levels of the accelerator's ops are odd, all others even. Ops of one level do not depend on one
+    another through other levels, and a path with the most switches shows that no fewer segments are
+    possible.
     """
     levels: list[int] = []
     for reads, here in zip(graph.reads, taken, strict=True):
@@ -115,7 +114,7 @@ def _segments(levels: Sequence[int], taken: Sequence[bool]) -> Iterator[list[int
 
 
 def _in_order(before: dict[int, set[int]]) -> Iterator[int]:
-    """Yield numbers, each after those that must come before it, otherwise in ascending order."""
+    """Yield numbers in topological order, ascending where the order is free."""
     waiting = {number: len(others) for number, others in before.items()}
     after: dict[int, list[int]] = {number: [] for number in before}
     for number, others in before.items():
@@ -133,7 +132,7 @@ def _in_order(before: dict[int, set[int]]) -> Iterator[int]:
 
 
 def _enclose(members: Sequence[Op]) -> None:
-    """Move ops that follow one another into a group in the place of the last one."""
+    """Move adjacent ops into a group in the place of the last one."""
     inner = {value: None for op in members for value in op.results}
     outer = [value for op in members for value in op.operation.operands]
     inputs = [value for value in dict.fromkeys(outer) if value not in inner]
@@ -166,7 +165,7 @@ def _is_outside(user: ir.Operation, inner: Mapping[ir.Value, None]) -> bool:
 
 
 def _location(members: Sequence[Op], outputs: Sequence[ir.Value]) -> ir.Location:
-    """Return the location of a group, which names each of the values that leave it."""
+    """Return the location of a group, which names each of its results."""
     location = fuse_locations([op.location for op in members])
     nodes = node_names(location)
     if not nodes:

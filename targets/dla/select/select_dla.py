@@ -17,13 +17,13 @@ from ..registry import find_instructions
 from .elementwise import OPERATORS, is_lookup, select_copy, select_elements, select_lookup
 from .moves import select_concat, select_resize, select_slice
 from .pools import (
+    is_requantized,
     select_average,
     select_counted_average,
     select_max_pool,
     select_mean,
     select_rescaled_max_pool,
     sums_windows,
-    waits,
 )
 from .products import select_conv, select_product
 from .selection import Rule, Rules, Selection
@@ -96,7 +96,7 @@ class _Select(Pattern):
 def _rule(op: Op, selection: Selection) -> Rule:
     match op:
         case tri.MaxPool():
-            if waits(op):
+            if is_requantized(op):
                 raise NoMatch("is brought to another scale, which the same packet does")
             return select_max_pool
         case tri.Gather():

@@ -1,4 +1,4 @@
-"""What the rules that select packets share: the limits of the machine, operands, refusals."""
+"""What selection rules share: limits of the accelerator, operands, and building of ops."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -27,18 +27,18 @@ AnyTensorOp = TypeVar("AnyTensorOp", bound=TensorOp)
 BYTE = "i8"
 LOW, HIGH = -128, 127
 LARGEST_CONSTANT = 1 << 28
-"""How many elements a constant may have on its way to the bytes that a packet reads."""
+"""The most elements of a constant that is evaluated during selection."""
 
 Rule = Callable[[Any, "Selection"], None]
-"""What selects for an op, or raises NoMatch or Invalid with a sentence that says why not."""
+"""A selection rule for an op; raises NoMatch or Invalid with the reason of a refusal."""
 
 Rules = Mapping[type[Op], Sequence[Rule]]
-"""The rules for ops of some classes, in the order in which they are asked."""
+"""Selection rules by class of op, in the order in which they are tried."""
 
 
 @dataclass(frozen=True)
 class QuantizedOperand:
-    """Hold bytes, and what is subtracted from each; `ops` are those that do so."""
+    """A tensor of bytes and its zero point; `ops` are those that subtract it."""
 
     value: ir.Value
     zero: int
@@ -47,9 +47,9 @@ class QuantizedOperand:
 
 @dataclass(frozen=True)
 class Selection:
-    """Hold what is asked for: that a machine does the work of one op, and of some before it.
+    """The selection of one op, with ops before it, for an accelerator.
 
-    What it does not do raises NoMatch with a sentence that says so.
+    Methods raise NoMatch with the reason if the accelerator cannot run the op.
     """
 
     description: Description
@@ -59,7 +59,7 @@ class Selection:
     # -- limits -------------------------------------------------------------------------------
 
     def scaling(self, op: tri.Requantize) -> dict[str, Any]:
-        """Return what finishes a result, as the ops of `dla` say it; multiplier and shift apart."""
+        """Return the attributes that end a result in `dla`, except multiplier and shift."""
         name, rounding = self.description.name, self.description.rounding
         if any(op.shift) and op.rounding != rounding:
             raise NoMatch(f"{name} rounds {rounding}, not {op.rounding}")
@@ -76,7 +76,7 @@ class Selection:
         return {**given, "low": op.low, "high": op.high}
 
     def factor(self, op: tri.Requantize, packet: str) -> dict[str, int]:
-        """Return the one multiplier and the one shift that a packet has for all channels."""
+        """Return the multiplier and the shift of a packet that has one for all channels."""
         if len(op.multiplier) != 1:
             raise NoMatch(f"{self.description.name} has one multiplier for all of a {packet}")
         return {"multiplier": op.multiplier[0], "shift": op.shift[0]}
@@ -84,7 +84,7 @@ class Selection:
     # -- operands -----------------------------------------------------------------------------
 
     def quantized_operand(self, value: ir.Value) -> QuantizedOperand:
-        """Find the bytes that an operand of i32 is made of."""
+        """Find the bytes and the zero point that an operand of i32 is made of."""
         wide, zero = value, 0
         ops: list[Op] = []
         shift = self.rewriter.find_producer(value)
@@ -104,7 +104,7 @@ class Selection:
         return QuantizedOperand(cast.x, zero, (cast, *ops))
 
     def _constant_bytes(self, value: ir.Value) -> QuantizedOperand:
-        """Hold constants as bytes, with a zero point where they are in need of one."""
+        """Return a constant operand as bytes, with a zero point if it needs one."""
         array = self.find_constant(value)
         if array is None or not array.size:
             made = self.rewriter.find_producer(value)
@@ -119,30 +119,30 @@ class Selection:
             )
 
     def find_constant(self, value: ir.Value) -> Array | None:
-        """Return the value of what does not depend on inputs, or None."""
+        """Return a value that does not depend on inputs, or None."""
         return ConstantEvaluator(self.rewriter.module.weights, LARGEST_CONSTANT)(value)
 
     def constant(self, value: ir.Value, what: str) -> Array:
-        """Return the value of a constant; refuse others."""
+        """Return a constant value; raise NoMatch for any other one."""
         array = self.find_constant(value)
         if array is None:
             raise NoMatch(f"{what} of the op are not constant")
         return array
 
     def sole(self, value: ir.Value, cls: type[AnyOp]) -> AnyOp:
-        """Return the op that makes a value for one user alone."""
+        """Return the producer of a value with a single use."""
         op = self.rewriter.producer(value, cls)
         if (count := uses(value)) != 1:
-            raise NoMatch(f"sums of {op.op_name} have {count} uses, they stay in the machine")
+            raise NoMatch(f"sums of {op.op_name} have {count} uses, they stay in the accumulator")
         return op
 
     # -- changing -----------------------------------------------------------------------------
 
     def build(self, cls: type[AnyTensorOp], *operands: Any, **attributes: Any) -> AnyTensorOp:
-        """Build an op of the machine.
+        """Build an op of the accelerator.
 
-        Where the machine does not do it, none is left and NoMatch says why: fields of the packet do
-        not hold its numbers, or its tiles do not fit the memories.
+        Raises NoMatch, and leaves no op behind, if its packet cannot encode the attributes, or its
+        tiles do not fit the memories.
         """
         made = cls.build(*operands, **attributes)
         refusal = tensor_refusal(made, self.description) or self._tiling_refusal(made)
@@ -156,15 +156,15 @@ class Selection:
         return tiling_refusal(op, self.rewriter.module, layout, self.find_constant)
 
     def build_constant(self, array: Array, what: str) -> ir.Value:
-        """Build a constant, named after the op that is selected."""
+        """Build a constant, named after the selected op."""
         name = f"{hint(self.op)}.{what}"
         held = np.ascontiguousarray(array)
         return tri.build_constant(self.rewriter.module, held, name).results[0]
 
     def place(self, *ops: Op) -> AbstractContextManager[None]:
-        """Build before the op, for it and for others whose work is done, too."""
+        """Return the insertion point before the op and before ops that it replaces, too."""
         return self.rewriter.before(self.op, *ops)
 
     def replace(self, new: Op, ops: Sequence[Op]) -> None:
-        """Let a new op stand for the one that is selected and for others."""
+        """Replace the selected op and others by a new op."""
         self.rewriter.replace(self.op, new, *ops)

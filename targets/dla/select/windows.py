@@ -1,4 +1,4 @@
-"""How kernels move over the rows and columns of an image, as packets say it."""
+"""Kernel windows: sizes, strides, dilations and pads over rows and columns."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from ..schedule.halo import extent
 
 @dataclass(frozen=True)
 class KernelWindow:
-    """Hold a kernel's size and its steps; pads are top, left, bottom, right."""
+    """A kernel's size, strides and dilations; pads are top, left, bottom, right."""
 
     kernel: Shape = (1, 1)
     strides: Shape = (1, 1)
@@ -20,7 +20,7 @@ class KernelWindow:
 
     @staticmethod
     def of(kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> "KernelWindow":
-        """Make one for an op over one or two axes; images without rows have one row."""
+        """Make the window of an op over one or two axes; one axis becomes the columns."""
         if len(kernel) == 2:
             return KernelWindow(kernel, strides, dilations, pads)
         if len(kernel) != 1:
@@ -29,18 +29,18 @@ class KernelWindow:
         return KernelWindow((1, *kernel), (1, *strides), (1, *dilations), (0, begin, 0, end))
 
     def check(self) -> None:
-        """Refuse windows that may have nothing of an image: a tile of them would have none."""
+        """Raise NoMatch if a window may be outside of the image as a whole."""
         for pad, span in zip(self.pads, (*self.extents, *self.extents), strict=True):
             if pad >= span:
                 raise NoMatch(f"pads by {pad}, must be less than the kernel spans, {span}")
 
     @property
     def extents(self) -> Shape:
-        """Return how many rows and columns the kernel spans."""
+        """Return how many rows and columns the dilated kernel covers."""
         return tuple(map(extent, self.kernel, self.dilations))
 
     def reaching(self, sizes: Shape, out: Shape) -> "KernelWindow":
-        """Return the window that makes `out` rows and columns, with more padding at the ends."""
+        """Return the window with end pads for at least `out` rows and columns."""
         ends: list[int] = []
         for axis in (0, 1):
             reach = (out[axis] - 1) * self.strides[axis] + self.extents[axis]
@@ -49,7 +49,7 @@ class KernelWindow:
         return KernelWindow(self.kernel, self.strides, self.dilations, pads)
 
     def counts(self, sizes: Shape, out: Shape) -> Array:
-        """Return how many pixels of an image each window has."""
+        """Return how many pixels of an image each window contains."""
         rows, columns = (self._counts(axis, sizes[axis], out[axis]) for axis in (0, 1))
         return rows[:, None] * columns
 

@@ -1,4 +1,4 @@
-"""The packet of vanilla's engine for sums of products: convolution."""
+"""The packet of vanilla's multiply-accumulate engine: convolution."""
 
 from dataclasses import dataclass
 
@@ -23,14 +23,14 @@ from .images import WindowPacket
 
 @dataclass(frozen=True, kw_only=True)
 class Conv(WindowPacket):
-    """Convolve; a product of matrices is a kernel of one by one.
+    """Convolve; a product of matrices is a 1x1 kernel.
 
     y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
-    outside of the source hold `source_zero`; biases have zero points folded in.
+    outside of the source are `source_zero`; zero points are folded into biases.
 
-    Weights: [kernel_rows, kernel_columns, channels, padded filters], or without filters when
+    Weights: [kernel_rows, kernel_columns, channels, padded filters], or without filters if
     depthwise. The table: biases, then multipliers (i32), then shifts (i8) of all padded filters.
-    Without `begin` sums go on from those of the packet before; without `finish` they stay in the
+    Without `begin`, sums of the packet before are accumulated; without `finish`, sums stay in the
     accumulator, and nothing else is written.
     """
 

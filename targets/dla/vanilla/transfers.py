@@ -1,4 +1,4 @@
-"""The packets of vanilla that move bytes between dram and the memories inside, and the end."""
+"""The packets of vanilla that move bytes between DRAM and the on-chip memories, and the end."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ from ..core.simulator_state import SimulatorState
 
 
 def dma_cycles(description: Description, packet: str, count: int) -> int:
-    """Return how long the engine of a packet copies bytes."""
+    """Return the cycles in which the engine of a packet copies bytes."""
     costs = description.costs(packet)
     return costs["latency"] + -(-count // costs["bytes_per_cycle"])
 
 
 def dram(description: Description, region: int) -> str:
-    """Return the space of a region's number; one that there is not gets a space of its own."""
+    """Return the space of a region by number; an unknown number gets a space of its own."""
     names = description.regions
     return f"dram.{names[region] if region < len(names) else region}"
 

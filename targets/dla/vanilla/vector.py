@@ -1,4 +1,4 @@
-"""The packets of vanilla's vector engine: what is no sum of products."""
+"""The packets of vanilla's vector engine."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from .images import ImagePacket, WindowPacket
 
 @dataclass(frozen=True, kw_only=True)
 class VectorPacket(ImagePacket):
-    """Base of packets that read one image and spend as long as there are bytes to write."""
+    """Base of packets that read one image; their cycles depend on the bytes written."""
 
     runs_on = "vec"
 
@@ -30,7 +30,7 @@ class VectorPacket(ImagePacket):
 
     @property
     def steps(self) -> int:
-        """Return how many steps a byte takes."""
+        """Return the engine steps per byte."""
         return 1
 
 
@@ -38,10 +38,10 @@ class VectorPacket(ImagePacket):
 class Pool(WindowPacket, VectorPacket):
     """Take the greatest value or the average of each window; only values in the image count.
 
-    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); the average
-    has sum(x - source_zero) there. Its `divisor` is none, where one over the count is part of the
-    multiplier, or what of the window is inside: then the division by count * 2^shift is exact, and
-    rounds half away from zero.
+    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); an average
+    uses sum(x - source_zero) instead of the maximum. With `divisor` "none", the multiplier contains
+    one over the count; with "inside", the sum is divided by count * 2^shift, exactly, and rounds
+    half away from zero.
     """
 
     name = "pool"
@@ -67,7 +67,7 @@ class Eltwise(VectorPacket):
     """Combine two tensors: p = (a - source_zero) * multiplier, q = (b - other_zero) * other.
 
     y = clamp(round(op(p, q) / 2^shift) + destination_zero) for add, max and min; the operator mul
-    takes p * (b - other_zero), and does not look at `other_multiplier`.
+    computes p * (b - other_zero), and ignores `other_multiplier`.
     """
 
     name = "eltwise"

@@ -165,7 +165,7 @@ def test_a_machine_beyond_its_bound_is_refused_before_it_is_allocated() -> None:
     inside = sum(m.bytes for m in VANILLA.description.memories.values() if m.name != "dram")
     most = inside + sum(REGIONS.values())
     assert SimulatorState(VANILLA.description, REGIONS, most).size("dram.inputs") == 4096
-    with pytest.raises(CompileError, match=f"the machine has {most} bytes"):
+    with pytest.raises(CompileError, match=f"the accelerator has {most} bytes"):
         SimulatorState(VANILLA.description, REGIONS, most - 1)
 
 
