@@ -27,7 +27,7 @@ func.func @selects_a_convolution(%x: tensor<1x2x4x5xi8>) -> tensor<1x3x5x4xi8> {
 // A result that is used twice would have to leave the machine as a sum.
 // CHECK-LABEL: func.func @keeps_sums_with_two_users
 // CHECK:         "tri.conv"
-// CHECK:         "tri.requantize"({{.*}}dla.refusal = "sums of tri.conv have 2 uses, they stay in the machine"
+// CHECK:         "tri.requantize"({{.*}}dla.refusal = "sums of tri.conv have 2 uses, they stay in the accumulator"
 func.func @keeps_sums_with_two_users(%x: tensor<1x2x4x5xi8>) -> (tensor<1x3x4x5xi32>, tensor<1x3x4x5xi8>) {
   %w = "tri.constant"() {value = dense<7> : tensor<3x2x1x1xi32>} : () -> tensor<3x2x1x1xi32>
   %0 = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x4x5xi8>) -> tensor<1x2x4x5xi32>
