@@ -7,7 +7,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..passes.pipeline import Hook, Pipeline
+from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
 from ..targets.code import Code
 from ..targets.core import Progress, Target
@@ -31,7 +31,7 @@ def build_module(
     source: str,
     options: Options = DEFAULT,
     kept: Mapping[str, bytes] | None = None,
-    hooks: Sequence[Hook] = (),
+    hooks: Sequence[Instrumentation] = (),
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
@@ -66,7 +66,7 @@ def _optimise(
     targets: Sequence[Target],
     options: Options,
     progress: Progress,
-    hooks: Sequence[Hook],
+    hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
     """Run the pipeline under the eyes of the targets; return what they want in the package."""
     watches = [w for target in targets if (w := target.watch(options, progress)) is not None]

@@ -9,7 +9,7 @@ from ..dialects.core.attributes import types_read_once
 from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
 from ..dialects.core.tensor import Array
-from ..passes.pipeline import Hook
+from ..passes.pipeline import Instrumentation
 from ..runtime.package import SUFFIX, Package
 from ..runtime.session import Session
 from ..targets.core import Progress
@@ -43,7 +43,7 @@ def compile(
     quantized: str = FLOATS,
     strict: bool = False,
     progress: Progress | None = None,
-    hooks: Sequence[Hook] = (),
+    hooks: Sequence[Instrumentation] = (),
     threads: int | None = None,
 ) -> Session:
     """Compile a model and return a session that runs it.
@@ -70,11 +70,11 @@ def compile(
     computed in: "floats", or "integers" alone: see docs/quantization.md. With `candidates`, a
     package for a GPU holds its kernels with other settings too, for the command tune to measure.
     `progress` is called with a line of text as work goes on. `hooks` see the IR around each pass,
-    such as `PrintIr` and `WriteIr` of `trivium.passes.hooks`: see docs/opt.md. The session runs on
-    up to `threads` threads, by default one for each core. A package, open or by its path (`.trv`),
-    has the IR in it compiled again for a machine, with the math that it was compiled with;
-    `threads` and `progress` apart, the other arguments then mean nothing. Raises CompileError,
-    which lists everything that is wrong.
+    such as `PrintIr` and `WriteIr` of `trivium.passes.instrumentation`: see docs/opt.md. The
+    session runs on up to `threads` threads, by default one for each core. A package, open or by
+    its path (`.trv`), has the IR in it compiled again for a machine, with the math that it was
+    compiled with; `threads` and `progress` apart, the other arguments then mean nothing. Raises
+    CompileError, which lists everything that is wrong.
     """
     choices = (math, winograd_error, tuning, tune, machine, precision, candidates, quantized)
     rest = (progress, example_inputs, strict, hooks)
@@ -103,7 +103,7 @@ def build(
     progress: Progress | None = None,
     example_inputs: Any = None,
     strict: bool = False,
-    hooks: Sequence[Hook] = (),
+    hooks: Sequence[Instrumentation] = (),
 ) -> Package:
     """Compile a model to a package; arguments and errors are those of `compile`."""
     report = progress or _ignore

@@ -5,10 +5,10 @@ from dataclasses import replace
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
-from ..passes.fold_casts import FoldCasts
+from ..passes.fold.fold_casts import FoldCasts
 from ..passes.lower_precision import LowerPrecision
-from ..passes.lower_quantized import LowerQuantized
 from ..passes.pipeline import Pipeline, Step
+from ..passes.quantize.lower_quantized import LowerQuantized
 from ..targets.options import DEFAULT, F32, INTEGERS, Options
 from ..targets.place import Place
 from ..targets.registry import find_target, split_target

@@ -7,7 +7,7 @@ from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe, node_names
 from ..dialects.core.module import Module, ops
-from ..passes.pipeline import Hook, Stage
+from ..passes.pipeline import Instrumentation, Stage
 from ..targets.core import Target
 from ..targets.place import Place, placed_groups, refusals_in, running_in
 from ..targets.registry import choose_target
@@ -110,7 +110,7 @@ def _targets(module: Module) -> dict[str, tuple[str, ...]]:
     return {node: tuple(dict.fromkeys(names)) for node, names in found.items()}
 
 
-class Strict(Hook):
+class Strict(Instrumentation):
     """Refuse, as soon as ops are placed, a model of which the target asked for does not run all.
 
     It is made when the model was just imported. Raises CompileError with all ops that are refused.
@@ -141,6 +141,6 @@ class Strict(Hook):
         return [*faults, Diagnostic("", advice)]
 
 
-def strict_hooks(strict: bool, module: Module, target: str) -> tuple[Hook, ...]:
+def strict_hooks(strict: bool, module: Module, target: str) -> tuple[Instrumentation, ...]:
     """Return what a pipeline is to be run with on a module that was just imported."""
     return (Strict(module, target),) if strict else ()

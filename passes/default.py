@@ -3,30 +3,30 @@
 from .core import Pass
 from .cse import Cse
 from .decompose import Decompose
-from .delay_scales import DelayScales
 from .eliminate import Eliminate
-from .expose_storage import ExposeStorage
-from .fold_batch_norm import FoldBatchNorm
-from .fold_casts import FoldCasts
-from .fold_constants import FoldConstants
-from .fold_dead_taps import FoldDeadTaps
-from .fold_pad import FoldPad
-from .fold_repeated_heads import FoldRepeatedHeads
-from .fold_scale import FoldScale
-from .fold_shapes import FoldShapes
-from .fold_slices import FoldSlices
-from .fuse_attention import FuseAttention
-from .fuse_elementwise import FuseElementwise
-from .fuse_epilogues import FuseEpilogues
-from .fuse_gelu import FuseGelu
-from .fuse_group_norm import FuseGroupNorm
-from .fuse_hardswish import FuseHardswish
-from .fuse_layer_norm import FuseLayerNorm
-from .fuse_mish import FuseMish
-from .fuse_rms_norm import FuseRmsNorm
-from .fuse_silu import FuseSilu
-from .hoist_gather import HoistGather
-from .unflatten_gemm import UnflattenGemm
+from .fold.fold_batch_norm import FoldBatchNorm
+from .fold.fold_casts import FoldCasts
+from .fold.fold_constants import FoldConstants
+from .fold.fold_dead_taps import FoldDeadTaps
+from .fold.fold_pad import FoldPad
+from .fold.fold_repeated_heads import FoldRepeatedHeads
+from .fold.fold_scale import FoldScale
+from .fold.fold_shapes import FoldShapes
+from .fold.fold_slices import FoldSlices
+from .fold.hoist_gather import HoistGather
+from .fold.unflatten_gemm import UnflattenGemm
+from .fuse.fuse_attention import FuseAttention
+from .fuse.fuse_elementwise import FuseElementwise
+from .fuse.fuse_epilogues import FuseEpilogues
+from .fuse.fuse_gelu import FuseGelu
+from .fuse.fuse_group_norm import FuseGroupNorm
+from .fuse.fuse_hardswish import FuseHardswish
+from .fuse.fuse_layer_norm import FuseLayerNorm
+from .fuse.fuse_mish import FuseMish
+from .fuse.fuse_rms_norm import FuseRmsNorm
+from .fuse.fuse_silu import FuseSilu
+from .quantize.expose_storage import ExposeStorage
+from .quantize.sink_dequantize import SinkDequantize
 
 WHOLE = (
     *("channel_shuffle", "expression", "linear", "multihead_attention", "recurrent_stack", "roll"),
@@ -43,7 +43,7 @@ ARITHMETIC: tuple[Pass, ...] = (Decompose(ops=QUANTISED), ExposeStorage())
 
 SIMPLIFY: tuple[Pass, ...] = (
     Decompose(ops=WHOLE),  # first: all other passes look at the parts
-    DelayScales(),  # before constants are folded: weights are still integers
+    SinkDequantize(),  # before constants are folded: weights are still integers
     HoistGather(),
     FoldConstants(),
     Eliminate(),
@@ -108,7 +108,7 @@ def default_pipeline(
     passes = (*first, *LEVELS[min(opt_level, len(LEVELS) - 1)])
     if not prepares:
         passes = tuple(WIDEN if isinstance(p, FoldConstants) else p for p in passes)
-    return tuple(p for p in passes if not (exact and isinstance(p, DelayScales)))
+    return tuple(p for p in passes if not (exact and isinstance(p, SinkDequantize)))
 
 
 def grouping_pipeline(opt_level: int) -> tuple[Pass, ...]:

@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,13 +43,13 @@ PassIndex = Mapping[str, PassSource]
 """Passes by their names."""
 
 
-def index_passes(package: str, files: Iterable[Path]) -> dict[str, PassSource]:
-    """Index the passes that files below the folder of a package define."""
+def index_passes(package: str, root: Path) -> dict[str, PassSource]:
+    """Index the passes that the source files of a package define, those in its folders included."""
     found: dict[str, PassSource] = {}
-    for file in sorted(files):
+    for file in sorted(root.rglob("*.py")):
         text = file.read_text(encoding="utf-8")
         if "(Pass):" in text:
-            module = f"{package}.{file.stem}"
+            module = ".".join([package, *file.relative_to(root).with_suffix("").parts])
             for match in _DEFINITION.finditer(text):
                 found[pass_name(match[1])] = PassSource(module, match[0])
     return found
@@ -57,4 +57,4 @@ def index_passes(package: str, files: Iterable[Path]) -> dict[str, PassSource]:
 
 def own_passes() -> dict[str, PassSource]:
     """Index the passes of this package, which are for any target."""
-    return index_passes(__package__ or "", Path(__file__).parent.glob("*.py"))
+    return index_passes(__package__ or "", Path(__file__).parent)

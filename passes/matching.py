@@ -22,7 +22,7 @@ from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op
-from .chains import Chain
+from .fold.chains import Chain
 from .rewriting import NoMatch, Pattern, Rewriter, users
 
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2}

@@ -79,7 +79,7 @@ class Stage:
         return "".join(f"{a}(" for a in self.anchors) + str(self.step) + ")" * len(self.anchors)
 
 
-class Hook:
+class Instrumentation:
     """Base of what wants to see the module around each pass; every method may be overridden."""
 
     def begin(self, pipeline: "Pipeline", module: Module) -> None: ...
@@ -136,7 +136,7 @@ class Pipeline:
     def run(
         self,
         module: Module,
-        *hooks: Hook,
+        *hooks: Instrumentation,
         verify_each: bool = True,
         allow_unregistered: bool = False,
     ) -> None:
@@ -266,7 +266,7 @@ def _is_upstream(batch: Sequence[Stage]) -> bool:
 
 
 def _observed(
-    batch: Sequence[Stage], module: Module, hooks: Sequence[Hook], verify_each: bool
+    batch: Sequence[Stage], module: Module, hooks: Sequence[Instrumentation], verify_each: bool
 ) -> None:
     """Run a batch between its hooks; the last hook is closest to the pass, on both sides."""
     for hook in hooks:
@@ -301,7 +301,10 @@ def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
 
 
 def _verify(
-    batch: Sequence[Stage], module: Module, hooks: Sequence[Hook], allow_unregistered: bool
+    batch: Sequence[Stage],
+    module: Module,
+    hooks: Sequence[Instrumentation],
+    allow_unregistered: bool,
 ) -> None:
     try:
         verify(module.operation, allow_unregistered=allow_unregistered)

@@ -7,7 +7,7 @@ from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..passes.pipeline import Hook, Step
+from ..passes.pipeline import Instrumentation, Step
 from .options import DEFAULT, TF32, Options
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ MOST_VALUES = 256
 """The most operands and results of an op in a kernel: its code grows with their number."""
 
 
-class Watch(Hook):
+class Watch(Instrumentation):
     """Base of what a target wants to see and do around the passes that prepare its kernels.
 
     `ran` says whether there was anything to do.

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..passes.pipeline import Hook
+    from ..passes.pipeline import Instrumentation
 
 
 def add_ir_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +37,9 @@ def given_ir_arguments(flags: argparse.Namespace) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in given]
 
 
-def ir_hooks(flags: argparse.Namespace) -> "tuple[Hook, ...]":
+def ir_hooks(flags: argparse.Namespace) -> "tuple[Instrumentation, ...]":
     """Return what shows the IR as the flags say."""
-    from ..passes.hooks import EVERY, PrintIr, WriteIr
+    from ..passes.instrumentation import EVERY, PrintIr, WriteIr
 
     before = [EVERY] if flags.print_ir_before_all else flags.print_ir_before
     after = [EVERY] if flags.print_ir_after_all else flags.print_ir_after

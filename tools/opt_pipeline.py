@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
 from ..passes.core import PASSES
-from ..passes.hooks import EVERY, Explain, PrintIr, Timing
-from ..passes.pipeline import Hook, Pipeline
+from ..passes.instrumentation import EVERY, Explain, PrintIr, Timing
+from ..passes.pipeline import Instrumentation, Pipeline
 from ..targets.installed import foreign_targets
 from ..targets.pass_index import pass_index
 from ..targets.registry import find_target, load_passes
@@ -78,9 +78,9 @@ def phase_table(target: str) -> str:
     return "\n".join(f"  {name:{width}}  {', '.join(passes)}".rstrip() for name, passes in phases)
 
 
-def hooks(flags: argparse.Namespace, show: Callable[[ir.Operation], str]) -> list[Hook]:
+def hooks(flags: argparse.Namespace, show: Callable[[ir.Operation], str]) -> list[Instrumentation]:
     """Make what watches the passes; the clock comes last, to be closest to them."""
-    made: list[Hook] = []
+    made: list[Instrumentation] = []
     printing = PrintIr(
         before_passes=_printed_passes(flags, "before"),
         after_passes=_printed_passes(flags, "after"),

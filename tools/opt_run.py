@@ -13,7 +13,7 @@ from ..dialects.core.mlir import ir, new_context
 from ..dialects.core.module import Module
 from ..dialects.core.tensor import Array
 from ..dialects.core.verification import verify
-from ..passes.hooks import Timing
+from ..passes.instrumentation import Timing
 from ..passes.pipeline import Pipeline
 from ..targets.registry import load_dialects
 from . import expectations, opt_pipeline

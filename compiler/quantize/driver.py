@@ -13,8 +13,8 @@ from ...dialects.core.tensor import Tensor
 from ...passes.decompose import Decompose
 from ...passes.default import WHOLE, default_pipeline
 from ...passes.pipeline import Pipeline
-from ...passes.quantize import quantize_by
-from ...passes.scale_table import Scale, ScaleTable
+from ...passes.quantize.quantize import quantize_by
+from ...passes.quantize.scale_table import Scale, ScaleTable
 from ..arguments import checked_arguments
 from ..build import Progress
 from ..frontends.core.bindings import Bindings

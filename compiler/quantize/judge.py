@@ -7,8 +7,8 @@ import numpy as np
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
-from ...passes.quantize import quantize_by
-from ...passes.scale_table import ScaleTable
+from ...passes.quantize.quantize import quantize_by
+from ...passes.quantize.scale_table import ScaleTable
 from ..build import Progress
 from .closeness import Closeness, closeness
 from .observe import Feed, Run

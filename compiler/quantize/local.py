@@ -11,8 +11,8 @@ from ...dialects import tri
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...dialects.core.op import view
-from ...passes.quantizable import is_moved, names_of
-from ...passes.quantize import quantize_by
+from ...passes.quantize.quantizable import is_moved, names_of
+from ...passes.quantize.quantize import quantize_by
 from .closeness import Closeness, Sums
 from .judge import Subject
 from .observe import watched

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
-from ...passes.quantizable import is_moved, names_of, quantizable
+from ...passes.quantize.quantizable import is_moved, names_of, quantizable
 from ..build import Progress
 from .ranges import Form, Seen
 from .variants import compiled, copied, input_names, set_results

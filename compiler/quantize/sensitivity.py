@@ -11,14 +11,14 @@ from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
-from ...passes.quantizable import (
+from ...passes.quantize.quantizable import (
     data_operands,
     deciding,
     is_bounded,
     is_supported,
     names_of,
 )
-from ...passes.scale_table import ScaleTable
+from ...passes.quantize.scale_table import ScaleTable
 from .closeness import Closeness
 from .judge import Choices, Subject, Wholes
 from .local import local_closeness

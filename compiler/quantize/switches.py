@@ -15,9 +15,9 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...dialects.core.tensor import Tensor
-from ...passes.quantizable import data_operands, is_moved, is_supported, names_of
-from ...passes.quantize import quantize_by
-from ...passes.scale_table import ScaleTable
+from ...passes.quantize.quantizable import data_operands, is_moved, is_supported, names_of
+from ...passes.quantize.quantize import quantize_by
+from ...passes.quantize.scale_table import ScaleTable
 from .variants import add_inputs, copied, input_names
 
 

@@ -7,7 +7,7 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ..building import expand, mat_mul, number, reshape, shape_of, transpose
-from ..fold_slices import build_slice
+from ..fold.fold_slices import build_slice
 from ..rewriting import uses
 from .attention import attention_weights
 from .norms import narrowed, widened

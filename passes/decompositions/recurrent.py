@@ -4,7 +4,7 @@ from ...dialects import tri
 from ...dialects.core.mlir import ir
 from ...dialects.tri.recurrent_stack import layer_op, layer_operands
 from ..building import reshape, shape_of, transpose
-from ..fold_slices import build_slice
+from ..fold.fold_slices import build_slice
 from .registry import decomposes
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.mlir import ir
 from ..building import expand, number, reshape, shape_of, transpose, where
-from ..fold_slices import build_slice
+from ..fold.fold_slices import build_slice
 from .registry import decomposes
 
 

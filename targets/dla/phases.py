@@ -13,7 +13,7 @@ from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 from ...passes.core import Pass
-from ...passes.pipeline import Hook, Pipeline, Stage, Step
+from ...passes.pipeline import Instrumentation, Pipeline, Stage, Step
 from ..core import Progress
 from .required_passes import with_required
 from .retry import ATTEMPTS, Failure, Log, Retry, SchedulingAttempt, exhausted
@@ -55,7 +55,7 @@ class Phase:
         return _names(self.made(ATTEMPTS[0]))
 
 
-class PhaseInstrumentation(Hook):
+class PhaseInstrumentation(Instrumentation):
     """Base of what wants to see the module around each phase as well as around each pass."""
 
     def enter(self, phase: Phase, attempt: int, module: Module) -> None: ...
@@ -116,7 +116,7 @@ class Phases:
         self,
         module: Module,
         progress: Progress,
-        *hooks: Hook,
+        *hooks: Instrumentation,
         only: Sequence[str] = NAMES,
         attempts: Sequence[SchedulingAttempt] = ATTEMPTS,
     ) -> Log:
@@ -140,7 +140,7 @@ class _Run:
     phases: Phases
     module: Module
     progress: Progress
-    hooks: Sequence[Hook]
+    hooks: Sequence[Instrumentation]
     only: Sequence[str]
     attempts: Sequence[SchedulingAttempt]
 
@@ -204,7 +204,7 @@ class _Run:
             raise _after(phase, error) from None
 
 
-class _Last(Hook):
+class _Last(Instrumentation):
     """Note the passes that started."""
 
     def __init__(self, names: list[str]) -> None:

@@ -4,10 +4,10 @@ from ...passes.cse import Cse
 from ...passes.decompose import Decompose
 from ...passes.default import QUANTISED, WIDEN
 from ...passes.eliminate import Eliminate
-from ...passes.expose_storage import ExposeStorage
-from ...passes.fold_shapes import FoldShapes
-from ...passes.lower_quantized import LowerQuantized
-from ...passes.sign_bytes import SignBytes
+from ...passes.fold.fold_shapes import FoldShapes
+from ...passes.quantize.convert_uint8_to_int8 import ConvertUint8ToInt8
+from ...passes.quantize.expose_storage import ExposeStorage
+from ...passes.quantize.lower_quantized import LowerQuantized
 from .allocate.allocate_buffers import AllocateBuffers
 from .allocate.insert_tokens import InsertTokens
 from .core.description import Description
@@ -32,7 +32,7 @@ def default_phases(description: Description, target: str, file: str = "") -> Pha
         Phases()
         .add(
             TENSOR_SEL,
-            SignBytes(),
+            ConvertUint8ToInt8(),
             LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
             Eliminate(),  # and no more: folded constants would be wider than bytes

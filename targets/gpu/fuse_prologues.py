@@ -6,7 +6,7 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...passes.core import Pass
-from ...passes.grouping import build_group
+from ...passes.fuse.grouping import build_group
 from ...passes.rewriting import users
 from ..place import dissolve
 from .target import lowering_of

@@ -1,6 +1,6 @@
 // RUN: trivium-opt %s --pack-weights=machine=x86-64-v4 | FileCheck %s
 // RUN: trivium-opt %s --pack-weights=machine=x86-64-v3 | FileCheck %s --check-prefix=NARROW
-// RUN: trivium-opt %s '--pack-weights=machine=x86-64-v4 delay-scales=false' | FileCheck %s --check-prefix=STRICT
+// RUN: trivium-opt %s '--pack-weights=machine=x86-64-v4 sink-dequantize=false' | FileCheck %s --check-prefix=STRICT
 
 // The constant right-hand side of a product comes in panels, which zeros fill up: here to one
 // vector of the machine.

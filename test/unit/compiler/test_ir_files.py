@@ -145,7 +145,7 @@ def test_ops_that_no_target_would_run_are_refused(tmp_path: Path) -> None:
 
 
 def test_hooks_see_the_passes_of_a_compilation(text: Path, tmp_path: Path) -> None:
-    from trivium.passes.hooks import WriteIr
+    from trivium.passes.instrumentation import WriteIr
 
     trivium.compile(text, hooks=[WriteIr(tmp_path / "ir")])
     (placed,) = (tmp_path / "ir").glob("*-place.mlir")

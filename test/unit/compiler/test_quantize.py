@@ -19,8 +19,8 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.lower_quantized import LowerQuantized
-from trivium.passes.scale_table import ScaleTable
+from trivium.passes.quantize.lower_quantized import LowerQuantized
+from trivium.passes.quantize.scale_table import ScaleTable
 
 RANDOM = np.random.default_rng(8)
 

@@ -25,9 +25,9 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.quantized import QuantizedType
 from trivium.dialects.core.tensor import Array
-from trivium.passes.quantizable import deciding, names_of
-from trivium.passes.quantize import quantize_by
-from trivium.passes.scale_table import Scale, ScaleTable
+from trivium.passes.quantize.quantizable import deciding, names_of
+from trivium.passes.quantize.quantize import quantize_by
+from trivium.passes.quantize.scale_table import Scale, ScaleTable
 
 # -- how close numbers are --------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from trivium.dialects.core.module import Module
 from trivium.dialects.core.quantized import QuantizedType, storage_range
 from trivium.dialects.core.tensor import DTYPES, Array, Tensor, numpy_dtype
 from trivium.passes.decompose import Decompose
-from trivium.passes.expose_storage import ExposeStorage
+from trivium.passes.quantize.expose_storage import ExposeStorage
 
 LAW = settings(derandomize=True, deadline=None, max_examples=200, database=None)
 SCALES = st.floats(2.0**-40, 2.0**40)

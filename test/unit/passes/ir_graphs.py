@@ -46,7 +46,7 @@ def names(module: Module) -> list[str]:
 def lit_modules() -> dict[str, str]:
     """Return the functions of all lit tests of passes that are valid IR, one module for each."""
     texts: dict[str, str] = {}
-    for path in sorted(LIT.glob("*.mlir")):
+    for path in sorted(LIT.rglob("*.mlir")):
         for part in re.split(r"^// -----", path.read_text(), flags=re.MULTILINE):
             functions = re.findall(r"^func\.func.*?^}", part, re.MULTILINE | re.DOTALL)
             for text in functions:

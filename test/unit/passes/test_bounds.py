@@ -8,10 +8,11 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Tensor
-from trivium.passes import fold_slices, fuse_elementwise
-from trivium.passes.fold_constants import FoldConstants
-from trivium.passes.fold_slices import FoldSlices
-from trivium.passes.fuse_elementwise import FuseElementwise
+from trivium.passes.fold import fold_slices
+from trivium.passes.fold.fold_constants import FoldConstants
+from trivium.passes.fold.fold_slices import FoldSlices
+from trivium.passes.fuse import fuse_elementwise
+from trivium.passes.fuse.fuse_elementwise import FuseElementwise
 from trivium.targets.cpu import TARGET
 from trivium.targets.host import TARGET as HOST
 

@@ -12,9 +12,9 @@ from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.fold_batch_norm import FoldBatchNorm
-from trivium.passes.fold_constants import FoldConstants
-from trivium.passes.fold_scale import FoldScale
+from trivium.passes.fold.fold_batch_norm import FoldBatchNorm
+from trivium.passes.fold.fold_constants import FoldConstants
+from trivium.passes.fold.fold_scale import FoldScale
 
 functional: Any = torch.nn.functional
 RANDOM = np.random.default_rng(7)

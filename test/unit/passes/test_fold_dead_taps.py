@@ -9,7 +9,7 @@ from trivium.dialects.core.errors import Invalid
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Tensor
-from trivium.passes.fold_dead_taps import FoldDeadTaps
+from trivium.passes.fold.fold_dead_taps import FoldDeadTaps
 
 small = st.integers(1, 4)
 

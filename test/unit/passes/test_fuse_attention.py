@@ -15,9 +15,9 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.building import add, div, mat_mul, mul, reshape, transpose, where
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.fold_repeated_heads import FoldRepeatedHeads
-from trivium.passes.fold_shapes import FoldShapes
-from trivium.passes.fuse_attention import FuseAttention
+from trivium.passes.fold.fold_repeated_heads import FoldRepeatedHeads
+from trivium.passes.fold.fold_shapes import FoldShapes
+from trivium.passes.fuse.fuse_attention import FuseAttention
 
 attend: Any = torch.nn.functional.scaled_dot_product_attention
 RANDOM = np.random.default_rng(3)

@@ -12,8 +12,8 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Tensor
 from trivium.dialects.tri.dialect import TriOp
-from trivium.passes.fuse_elementwise import FuseElementwise
-from trivium.passes.fuse_epilogues import FuseEpilogues
+from trivium.passes.fuse.fuse_elementwise import FuseElementwise
+from trivium.passes.fuse.fuse_epilogues import FuseEpilogues
 from trivium.passes.verify_values import VerifyValues, difference
 
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)

@@ -15,7 +15,7 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.lower_quantized import LowerQuantized
+from trivium.passes.quantize.lower_quantized import LowerQuantized
 from trivium.runtime import Session
 from trivium.test.unit.passes.quantized_graph import Graph
 

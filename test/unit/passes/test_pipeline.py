@@ -12,9 +12,9 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.expose_storage import ExposeStorage
-from trivium.passes.fuse_elementwise import FuseElementwise
-from trivium.passes.pipeline import Hook, Nest, Pipeline, Stage, Step, Upstream
+from trivium.passes.fuse.fuse_elementwise import FuseElementwise
+from trivium.passes.pipeline import Instrumentation, Nest, Pipeline, Stage, Step, Upstream
+from trivium.passes.quantize.expose_storage import ExposeStorage
 from trivium.targets.registry import load_passes
 
 IR = """
@@ -91,7 +91,7 @@ def _surroundings() -> Iterator[None]:
 
 
 @dataclass
-class Recorder(Hook):
+class Recorder(Instrumentation):
     events: list[str] = field(default_factory=list)
 
     def before(self, stage: Stage, module: Module) -> None:
@@ -256,7 +256,7 @@ def test_errors_of_our_passes_come_through() -> None:
 
 
 @pytest.mark.parametrize("hooks", [(), (Recorder(),)])
-def test_errors_of_mlir_become_compile_errors(hooks: tuple[Hook, ...]) -> None:
+def test_errors_of_mlir_become_compile_errors(hooks: tuple[Instrumentation, ...]) -> None:
     with pytest.raises(CompileError) as caught:
         Pipeline.parse("cse,one-shot-bufferize,cse").run(Module.parse(IR), *hooks)
     first = caught.value.diagnostics[0]

@@ -31,12 +31,12 @@ from trivium.passes.building import (
 from trivium.passes.core import Pass
 from trivium.passes.cse import Cse
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.fuse_gelu import FuseGelu
-from trivium.passes.fuse_hardswish import FuseHardswish
-from trivium.passes.fuse_layer_norm import FuseLayerNorm
-from trivium.passes.fuse_mish import FuseMish
-from trivium.passes.fuse_rms_norm import FuseRmsNorm
-from trivium.passes.fuse_silu import FuseSilu
+from trivium.passes.fuse.fuse_gelu import FuseGelu
+from trivium.passes.fuse.fuse_hardswish import FuseHardswish
+from trivium.passes.fuse.fuse_layer_norm import FuseLayerNorm
+from trivium.passes.fuse.fuse_mish import FuseMish
+from trivium.passes.fuse.fuse_rms_norm import FuseRmsNorm
+from trivium.passes.fuse.fuse_silu import FuseSilu
 from trivium.passes.rewriting import LOGS, Log
 
 X = Tensor((2, 3, 5), "f32")

@@ -11,8 +11,8 @@ from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.passes.cse import Cse
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.fold_constants import FoldConstants
-from trivium.passes.unflatten_gemm import UnflattenGemm
+from trivium.passes.fold.fold_constants import FoldConstants
+from trivium.passes.fold.unflatten_gemm import UnflattenGemm
 
 pytestmark = pytest.mark.usefixtures("context")
 X = Tensor((2, 20), "f32")

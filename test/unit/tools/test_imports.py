@@ -70,8 +70,12 @@ def test_the_list_of_commands_imports_none_of_them(folder: Path) -> None:
 
 def test_a_pass_is_imported_without_the_others(folder: Path) -> None:
     modules = imported("opt", "m.mlir", "--fold-casts", folder=folder)
-    assert "trivium.passes.fold_casts" in modules
-    others = {"trivium.passes.fuse_attention", "trivium.compiler.driver", "trivium.targets.cpu"}
+    assert "trivium.passes.fold.fold_casts" in modules
+    others = {
+        "trivium.passes.fuse.fuse_attention",
+        "trivium.compiler.driver",
+        "trivium.targets.cpu",
+    }
     assert not modules & {*others, *OTHER_TARGETS, *OTHER_DIALECTS}
     assert not modules & {*LIBRARIES} - {"numpy", "torch_mlir"}
 

@@ -12,7 +12,7 @@ from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.passes.grouping import build_group
+from trivium.passes.fuse.grouping import build_group
 
 RANDOM = np.random.default_rng(3)
 LANES = 16

@@ -9,7 +9,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
-from trivium.passes.pipeline import Hook, Nest, Stage, Upstream
+from trivium.passes.pipeline import Instrumentation, Nest, Stage, Upstream
 from trivium.targets.dla.phases import (
     CODE_EMIT,
     IR_OPTIMIZATION,
@@ -308,7 +308,7 @@ def test_a_phase_checks_what_it_promises() -> None:
 
 
 def test_hooks_hear_of_a_pass_that_asks_for_another_attempt() -> None:
-    class Failed(Hook):
+    class Failed(Instrumentation):
         names: list[str] = []  # noqa: RUF012
 
         def failed(self, stage: Stage, module: Module) -> None:

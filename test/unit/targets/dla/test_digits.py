@@ -13,7 +13,7 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
-from trivium.passes.hooks import Hook
+from trivium.passes.instrumentation import Instrumentation
 from trivium.passes.pipeline import Stage
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
@@ -49,7 +49,7 @@ def test_accuracy_is_within_one_percent_of_floats(quantized: Path) -> None:
     np.testing.assert_array_equal(found, integers)
 
 
-class Interpreted(Hook):
+class Interpreted(Instrumentation):
     """Execute the module after each pass."""
 
     def __init__(self, x: Array) -> None:

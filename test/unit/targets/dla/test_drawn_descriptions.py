@@ -17,9 +17,9 @@ from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.expose_storage import ExposeStorage
-from trivium.passes.lower_quantized import LowerQuantized
 from trivium.passes.pipeline import Pipeline
+from trivium.passes.quantize.expose_storage import ExposeStorage
+from trivium.passes.quantize.lower_quantized import LowerQuantized
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.core import container

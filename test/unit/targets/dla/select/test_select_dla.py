@@ -21,11 +21,11 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.dla.dialect import TensorOp
 from trivium.passes.default import default_pipeline
 from trivium.passes.eliminate import Eliminate
-from trivium.passes.expose_storage import ExposeStorage
-from trivium.passes.fold_constants import FoldConstants
-from trivium.passes.fold_shapes import FoldShapes
-from trivium.passes.lower_quantized import LowerQuantized
+from trivium.passes.fold.fold_constants import FoldConstants
+from trivium.passes.fold.fold_shapes import FoldShapes
 from trivium.passes.pipeline import Pipeline
+from trivium.passes.quantize.expose_storage import ExposeStorage
+from trivium.passes.quantize.lower_quantized import LowerQuantized
 from trivium.passes.rewriting import Rewriter
 from trivium.targets.dla.select.select_dla import REFUSAL, SelectDla
 from trivium.targets.dla.vanilla.packets import FILE

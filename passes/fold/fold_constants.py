@@ -1,0 +1,125 @@
+"""Compute at compile time what does not depend on any input."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.interpret import ConstantEvaluator
+from ...dialects.core.location import inner_location
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import Module, ops
+from ...dialects.core.op import Op
+from ...dialects.core.quantized import is_quantized
+from ...dialects.core.tensor import Array
+from ...dialects.tri.constant import INLINE_BYTES
+from ..constants import hint
+from ..core import Pass
+from ..rewriting import users
+
+Sources = dict[ir.Value, frozenset[ir.Value]]
+"""The constants and weights that each constant value is computed from."""
+
+Folded = tuple[Op, list[ir.Value]]
+"""An op and those of its results that ops which stay use."""
+
+EXPANDS = 4
+"""A table has at least so many times the elements of the constants that it is computed from."""
+
+
+class FoldConstants(Pass):
+    """Evaluate ops that depend on constants and weights alone.
+
+    Results up to 1 KiB are written in the IR; larger ones, and larger constants that are written
+    there, become weights. An op stays when its results have more bytes than `growth` times the
+    constants that they are computed from and `size_budget`: weights that are stored narrow, as
+    integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
+    `table_budget` bytes. Ops on weights of which the module holds no data stay, too, and so do
+    quantised weights and their scales.
+
+        %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
+        %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
+    """
+
+    size_budget: int = 4 * 1024
+    growth: int = 1
+    table_budget: int = 64 * 1024
+
+    def run(self, module: Module) -> None:
+        evaluator = ConstantEvaluator(module.weights)
+        sources: Sources = {}
+        constant = [op for op in ops(module.operation) if _find_sources(op, sources, evaluator)]
+        folded = self._choose(constant, sources)
+        known = {value: evaluator(value) for _, values in folded for value in values}
+        with module.operation.context:
+            for op, values in folded:
+                _replace(op, {value: known[value] for value in values}, module)
+
+    def _choose(self, constant: Sequence[Op], sources: Sources) -> list[Folded]:
+        """Choose what is folded, users first: what only folded ops need is gone with them."""
+        folded: list[Folded] = []
+        gone: set[ir.Operation] = set()
+        kept: set[ir.Operation] = set()
+        for op in reversed(constant):
+            used = [value for value in op.results if not gone.issuperset(users(value))]
+            final = kept.isdisjoint(user for value in used for user in users(value))
+            if self._fits(used, sources) or (final and self._is_table(used, sources)):
+                folded.append((op, used))
+                gone.add(op.operation)
+            else:
+                kept.add(op.operation)
+        return folded
+
+    def _fits(self, made: Sequence[ir.Value], sources: Sources) -> bool:
+        """Say whether results are hardly larger than the constants that they are computed from."""
+        read = sum(map(_size, _union(made, sources)))
+        return sum(map(_size, made)) <= read * self.growth + self.size_budget
+
+    def _is_table(self, made: Sequence[ir.Value], sources: Sources) -> bool:
+        """Say whether results are many numbers that are computed from few."""
+        expands = _count(made) >= EXPANDS * _count(_union(made, sources))
+        return expands and sum(map(_size, made)) <= self.table_budget
+
+
+def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> bool:
+    """Find out what the results of an op are computed from; say if it can be folded."""
+    operands = list(op.operation.operands)
+    if isinstance(op, tri.Constant) or (
+        isinstance(op, tri.Weight) and op.name in evaluator.weights
+    ):
+        sources[op.y] = frozenset([op.y])
+        return isinstance(op, tri.Constant) and _size(op.y) > INLINE_BYTES
+    if not evaluator.evaluates(op) or any(operand not in sources for operand in operands):
+        return False
+    if isinstance(op, (tri.Weight, tri.Dequantize)) or _has_quantized(op):
+        return False
+    sources.update(dict.fromkeys(op.results, _union(operands, sources)))
+    return True
+
+
+def _has_quantized(op: Op) -> bool:
+    return any(is_quantized(tensor_of(value.type).dtype) for value in op.results)
+
+
+def _union(values: Sequence[ir.Value], sources: Sources) -> frozenset[ir.Value]:
+    return frozenset[ir.Value]().union(*(sources[value] for value in values))
+
+
+def _count(values: Iterable[ir.Value]) -> int:
+    return sum(tensor_of(value.type).size for value in values)
+
+
+def _size(value: ir.Value) -> int:
+    return tensor_of(value.type).size_bytes
+
+
+def _replace(op: Op, known: Mapping[ir.Value, Array | None], module: Module) -> None:
+    """Put constants where results of a folded op are still used, and erase it."""
+    location = op.location if len(op.results) == 1 else inner_location(op.location)
+    for index, value in enumerate(op.results):
+        array = known.get(value)
+        if array is None:
+            continue
+        with ir.InsertionPoint(op.operation), location:
+            constant = tri.build_constant(module, array, hint(op, index))
+        value.replace_all_uses_with(constant.results[0])
+    op.operation.erase()
