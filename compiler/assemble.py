@@ -21,6 +21,7 @@ from ..runtime.package import Package
 from ..targets.code import Code, NumberedCall
 from ..targets.core import DEVICE_MEMORY, HOST_MEMORY, Target
 from ..targets.options import Options
+from ..targets.place import explained_refusal
 from ..targets.program import Program, Storage
 
 BYTECODE = "module.mlirbc"
@@ -145,6 +146,10 @@ class _Assembly:
             device_weight_bytes=device.weight_bytes,
             prepared_bytes=self.program.prepared_bytes,
         )
+
+    def refusal(self, op: Op) -> str:
+        """Return why an op does not run on the first target of the package; empty if it does."""
+        return explained_refusal(op, self.target, self.module) or ""
 
     # -- steps --------------------------------------------------------------------------------
 

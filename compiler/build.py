@@ -7,6 +7,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
 from ..targets.code import Code
@@ -36,15 +37,21 @@ def build_module(
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
     The code is for each of the machines and architectures of `options`. `kept` are entries that the
-    package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
+    package brings along unless the pipeline comes upon others. `hooks` see all passes, also those
+    of code generation.
     """
     progress("optimise")
     options = options_for(target, options)
     targets = [find_target(name) for name in candidates(target)]
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
+    code_passes = (step for each in targets for step in each.code_passes(options))
+    whole = Pipeline((*pipeline.steps, *code_passes))
+    for hook in hooks:
+        hook.begin(whole, module)
+    begun = [Begun(hook) for hook in hooks]
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, begun)}
     replaced = any(each.replaces_groups for each in targets)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, progress)) for each in targets]
+    codes = [(each, each.compile(module, options, progress, hooks)) for each in targets]
     steps = [(_owner(op, codes), op) for op in _running(module)]
     program = lay_out(module, [code.call(op) for code, op in steps])
     return assemble(

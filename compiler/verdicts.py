@@ -78,7 +78,7 @@ def refusals(imported: Imported, module: Module, target: str) -> list[Refusal]:
     targets = _targets(module)
     found: list[Refusal] = []
     for group in placed_groups(module):
-        for op, reason in refusals_in(group, asked) if group.target != asked.name else ():
+        for op, reason in refusals_in(group, asked, module) if group.target != asked.name else ():
             of = node_names(op.location)
             nodes = tuple(
                 node

@@ -23,6 +23,10 @@ class Buffers(Protocol):
         """Return the number of a value's buffer; describes it when it is new."""
         ...
 
+    def refusal(self, op: Op) -> str:
+        """Return why an op does not run on the first target of the package; empty if it does."""
+        ...
+
 
 class Code:
     """Base of what each target makes of the ops that run there.

@@ -129,6 +129,10 @@ class Target:
         """Return the passes that make code of what was placed here, as far as that is IR."""
         return ()
 
+    def code_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes that `compile` runs, for instrumentations that name passes."""
+        return ()
+
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
@@ -167,8 +171,16 @@ class Target:
         """Say whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> "Code":
+    def compile(
+        self,
+        module: Module,
+        options: Options,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> "Code":
         """Generate code for the ops that run here; `progress` hears of each new kernel.
+
+        `hooks` have begun, and see the passes that run.
 
         Raises CompileError.
         """

@@ -12,6 +12,7 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
+from ...passes.pipeline import Instrumentation
 from ..code import Code
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
@@ -60,7 +61,13 @@ class CpuTarget(Target):
 
         return Tuner(options, options.machines[0], progress)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(
+        self,
+        module: Module,
+        options: Options,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> Code:
         from .code import compile_native  # lowerings register with this target
 
         return compile_native(module, options, progress)

@@ -1,48 +1,48 @@
-"""Checks of what each phase must have done, whichever passes it has.
+"""Checks of what each phase must have done, whatever passes it consists of.
 
-A phase list that lacks a pass ends in an error here and not in the code that relies on the pass.
+A pipeline that lacks a pass ends in an error here, not in code that relies on the pass.
 """
 
 from collections.abc import Callable, Iterator
 
-from ...dialects import dla, tri
+from ...dialects import dla
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
-from ...dialects.core.module import Module, functions, ops
+from ...dialects.core.module import Module, functions
 from ...dialects.core.op import Op
-from ..registry import choose_target
 from .allocate.liveness import programs
+from .core.description import Description
+from .emit.emit_containers import entry_of
 from .phases import Check
+from .schedule.group_members import groups_of
 from .select.segment_dla import is_selected
 
 Fault = tuple[Op, str]
-"""An op that breaks a promise, and what is wrong with it."""
+"""An op that violates a check, and a message."""
 
 
-def promise(find: Callable[..., Iterator[Fault]], *options: str) -> Check:
-    """Make the check that raises CompileError for all faults found in a module."""
+def check_that(find: Callable[..., Iterator[Fault]], *arguments: object) -> Check:
+    """Return the check that raises CompileError with all faults found in a module."""
 
     def check(module: Module) -> None:
-        if found := list(find(module, *options)):
+        if found := list(find(module, *arguments)):
             raise CompileError([_diagnostic(op, message) for op, message in found])
 
     return check
 
 
-def ungrouped(module: Module, target: str, file: str) -> Iterator[Fault]:
-    """Find ops that an accelerator, as a file describes it, takes, and that are in no group."""
-    chosen = choose_target(f"{target}:{file}".rstrip(":"))
+def ungrouped(module: Module, description: Description) -> Iterator[Fault]:
+    """Find ops that an accelerator accepts outside of groups."""
     for function in functions(module.operation):
         for operation in function.regions[0].blocks[0].operations:
-            if (op := is_selected(operation.operation, chosen)) is not None:
+            if (op := is_selected(operation.operation, description)) is not None:
                 yield op, "is in no tri.group, must be in one (segment-dla)"
 
 
 def unlowered(module: Module, target: str) -> Iterator[Fault]:
-    """Find groups that are no program yet."""
-    for op in ops(module.main):
-        if isinstance(op, tri.Group) and op.target == target:
-            yield op, f"on '{target}' is no dla.program, must be one (lower-to-buffers)"
+    """Find groups that are not lowered to programs."""
+    for group in groups_of(module, target):
+        yield group, f"on '{target}' is no dla.program, must be one (lower-to-buffers)"
 
 
 def unscheduled(module: Module, target: str) -> Iterator[Fault]:
@@ -55,6 +55,13 @@ def unscheduled(module: Module, target: str) -> Iterator[Fault]:
             yield program, f"{message} (allocate-buffers)"
         if missing := sum(not op.scheduled for op in program.ops):
             yield program, f"has {missing} ops without an engine, must have none (insert-tokens)"
+
+
+def unemitted(module: Module, target: str) -> Iterator[Fault]:
+    """Find programs without a container."""
+    for program in programs(module, target):
+        if entry_of(program.sym_name) not in module.artifacts:
+            yield program, "has no container, must have one (emit-containers)"
 
 
 def _diagnostic(op: Op, message: str) -> Diagnostic:

@@ -6,13 +6,49 @@ one. A user's description must have the same name.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ..installed import accelerators, names, pick
+from .core.description import Description
 from .core.device import Device
 from .core.packet import InstructionSet, Packet
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """An accelerator with its own description, or with a user's file: `vanilla:half.toml`.
+
+    Passes share one object, so that the file is read once.
+    """
+
+    name: str
+    file: str = ""
+
+    @staticmethod
+    def parse(text: str) -> "Configuration":
+        """Return the configuration that `vanilla` or `vanilla:half.toml` stands for."""
+        name, _, file = text.partition(":")
+        return Configuration(name, file)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.file}" if self.file else self.name
+
+    @cached_property
+    def instructions(self) -> InstructionSet:
+        """Return the packets; raises as `find_instructions`."""
+        return find_instructions(self.name, Path(self.file) if self.file else None)
+
+    @property
+    def description(self) -> Description:
+        """Return the description; raises as `find_instructions`."""
+        return self.instructions.description
+
+
+VANILLA = Configuration("vanilla")
+"""The accelerator that passes are for unless an option names another one."""
 
 
 def machine_names() -> list[str]:
@@ -32,12 +68,6 @@ def find_instructions(name: str, description: Path | None = None) -> Instruction
         place = description or f"the accelerator '{name}'"
         raise CompileError(f"{place} describes '{found}', must describe '{name}'")
     return instructions
-
-
-def choose_instructions(choice: str) -> InstructionSet:
-    """Return the packets of a choice such as `vanilla` or `vanilla:half.toml`."""
-    name, _, file = choice.partition(":")
-    return find_instructions(name, Path(file) if file else None)
 
 
 def find_classes(name: str) -> Sequence[type[Packet]]:

@@ -1,4 +1,4 @@
-"""Attempts: what is tried, in which order, when a schedule does not fit the memories."""
+"""Scheduling attempts: which parameters are tried, in which order, if a schedule does not fit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,23 +7,23 @@ from ...dialects.core.errors import CompileError, Diagnostic
 
 
 class Retry(CompileError):
-    """Ask for another attempt with other parameters, and say why this one does not fit.
+    """Request another scheduling attempt, with the reason why the current one does not fit.
 
-    Where nobody makes attempts, as when passes run by themselves, it is an error like any other.
+    Outside of `Phases.run`, as when a pass runs by itself, it is an error like any other.
     """
 
     @property
     def reason(self) -> str:
-        """Return the words alone."""
+        """Return the message without its location."""
         return "; ".join(diagnostic.message for diagnostic in self.diagnostics)
 
 
 @dataclass(frozen=True)
 class SchedulingAttempt:
-    """What an attempt may take, in percent.
+    """The parameters of an attempt, in percent.
 
-    How much of sram the values that stay there may take; how much of the memories may be taken
-    when loads run ahead, where 0 lets none of them; and how much of what is left tiles may take.
+    `share` of SRAM is for resident values; `prefetch` of the memories may be live with prefetched
+    loads, of which 0 forbids all; `tile_share` of the rest is for tiles.
     """
 
     share: int = 100
@@ -45,12 +45,12 @@ ATTEMPTS = (
     SchedulingAttempt(0, prefetch=50),
     SchedulingAttempt(0, prefetch=0, tile_share=50),
 )
-"""All attempts, the one that should be fastest first; after the last one, compilation fails."""
+"""All attempts, the fastest expected schedule first; after the last one, compilation fails."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """An attempt that did not fit: its number from 1 on, where it ended, and why."""
+    """A failed attempt: its number from 1 on, its phase, its last pass, and the reason."""
 
     attempt: int
     phase: str
@@ -63,15 +63,15 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Log:
-    """Say which attempts failed, and what the one that did not was made with."""
+class SchedulingLog:
+    """The failed scheduling attempts, and the parameters of the one that succeeded."""
 
     failures: tuple[Failure, ...] = ()
     parameters: SchedulingAttempt = ATTEMPTS[0]
 
 
 def exhausted(failures: Sequence[Failure]) -> CompileError:
-    """Return the error that says of each attempt why it failed."""
+    """Return the error that lists all attempts with their reasons."""
     notes = tuple(f"{failure} ({failure.parameters})" for failure in failures)
     message = f"no schedule fits the memories after {len(failures)} attempts"
     return CompileError([Diagnostic("", message, notes)])

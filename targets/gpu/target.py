@@ -11,6 +11,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
+from ...passes.pipeline import Instrumentation
 from ...runtime.errors import RunError
 from ...runtime.gpu.device import Device
 from ..code import Code
@@ -52,7 +53,13 @@ class GpuTarget(Target):
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(
+        self,
+        module: Module,
+        options: Options,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> Code:
         from .code import compile_for_gpu  # lowerings register with this target
 
         return compile_for_gpu(module, _architectures(options), options, progress)

@@ -39,5 +39,5 @@ def _step(call: Call, buffers: Buffers) -> Step:
         groups=tuple(groups),
         results=tuple(buffers.number(v) for v in call.results),
         nodes=node_names(op.location),
-        reason=buffers.target.refusal(op) or "",
+        reason=buffers.refusal(op),
     )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
+from ...passes.pipeline import Instrumentation
 from ..code import Code
 from ..core import Progress, Target
 from ..options import Options
@@ -23,7 +24,13 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(
+        self,
+        module: Module,
+        options: Options,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> Code:
         return HostCode()
 
 

@@ -11,7 +11,7 @@ from ....dialects.dla.buffers import BufferOp
 from ....passes.core import Pass
 from ...memory import Interval, Plan, plan_memory
 from ..core.description import Description, Memory
-from ..registry import choose_instructions
+from ..registry import VANILLA, Configuration
 from ..retry import Retry
 from .liveness import LiveRange, liveness, programs
 
@@ -28,12 +28,11 @@ class AllocateBuffers(Pass):
     dla.alloc : memref<1x4x4x16xi8, "sram">   =>   dla.alloc {address = 512} : memref<…>
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
 
     def run(self, module: Module) -> None:
-        description = choose_instructions(f"{self.target}:{self.description}").description
-        for program in programs(module, self.target):
+        description = self.target.description
+        for program in programs(module, self.target.name):
             _place_arguments(program, description)
             ops = program.ops
             found = liveness(program, ops)

@@ -12,7 +12,7 @@ from ....dialects.dla.schedule import Conflicts, Order, touches
 from ....dialects.dla.types import TOKEN
 from ....passes.core import Pass
 from ..core.description import Description
-from ..registry import choose_instructions
+from ..registry import VANILLA, Configuration
 from .allocate_buffers import AllocateBuffers
 from .liveness import programs
 
@@ -30,12 +30,11 @@ class InsertTokens(Pass):
 
     requires = (AllocateBuffers,)
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
 
     def run(self, module: Module) -> None:
-        description = choose_instructions(f"{self.target}:{self.description}").description
-        for program in programs(module, self.target):
+        description = self.target.description
+        for program in programs(module, self.target.name):
             ops = program.ops
             engines = [_engine(op, description) for op in ops]
             _schedule(ops, engines, fewest_waits(program, ops, engines))

@@ -6,16 +6,15 @@ from typing import Any
 from ....dialects import dla
 from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, ops
+from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....dialects.dla.types import CONSTANTS, OUTPUTS
 from ....runtime.manifest import DESCRIPTION, Step
 from ...code import Buffers, Code, NumberedCall
 from ...program import Call, Program
-from ..core import container
 from ..core.packet import InstructionSet
-from ..retry import Log
-from .emit import emit
+from ..retry import SchedulingLog
+from .emit_containers import entry_of, runs_of
 from .measures import measure
 
 
@@ -26,13 +25,17 @@ class ProgramCode(Code):
     """
 
     def __init__(
-        self, module: Module, instructions: InstructionSet, log: Log, bounds: Sequence[int]
+        self,
+        module: Module,
+        instructions: InstructionSet,
+        log: SchedulingLog,
+        bounds: Sequence[int],
     ) -> None:
         self.instructions = instructions
         self.log = log
-        runs = [op for op in ops(module.main) if isinstance(op, dla.Run)]
+        runs = runs_of(module, self.name)
         self.programs = {run.program: dla.find_program(run.operation, run.program) for run in runs}
-        self.containers = {run.program: emit(module, run, instructions) for run in runs}
+        self.containers = {name: module.artifacts[entry_of(name)] for name in self.programs}
         self.bounds = dict(zip(self.containers, bounds, strict=True))
 
     @property
@@ -50,12 +53,8 @@ class ProgramCode(Code):
     def entries(self) -> dict[str, bytes]:
         if not self.containers:
             return {}
-        description = self.instructions.description
-        files = {
-            entry_of(name): container.save(description, each)
-            for name, each in self.containers.items()
-        }
-        return {DESCRIPTION: description.source.encode(), **files}
+        files = {entry_of(name): data for name, data in self.containers.items()}
+        return {DESCRIPTION: self.instructions.description.source.encode(), **files}
 
     def parts(self, program: Program) -> dict[str, Any]:
         description = self.instructions.description
@@ -82,8 +81,3 @@ class ProgramCode(Code):
         given = [space for space in spaces if space != OUTPUTS]
         pairs = zip(given, run.inputs, strict=True)
         return [value for space, value in pairs if space != CONSTANTS]
-
-
-def entry_of(program: str) -> str:
-    """Return the name of the package entry with the container of a program."""
-    return f"dla/{program}.tdla"

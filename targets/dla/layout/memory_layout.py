@@ -7,7 +7,6 @@ import numpy as np
 from ....dialects.core.tensor import Array, Shape
 from ....dialects.dla.types import BufferType
 from ..core.description import Description
-from ..registry import choose_instructions
 
 
 @dataclass(frozen=True)
@@ -44,8 +43,3 @@ class MemoryLayout:
         """Return constant images with their channels padded by zeros."""
         extra = self.padded(array.shape[-1]) - array.shape[-1]
         return np.pad(array, [(0, 0)] * 3 + [(0, extra)])
-
-
-def layout_of(target: str, file: str) -> MemoryLayout:
-    """Return the layout for an accelerator's own description, or for a user's file."""
-    return MemoryLayout(choose_instructions(f"{target}:{file}").description)

@@ -10,7 +10,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....passes.core import Pass
-from ..layout.memory_layout import MemoryLayout, layout_of
+from ..layout.memory_layout import MemoryLayout
+from ..registry import VANILLA, Configuration
 from .alias_analysis import COPIES, AliasAnalysis, in_place_candidates
 from .group_members import groups_of, is_constant, is_image, members_of, outputs_of
 from .residency_cost import Residency, ResidencyCost
@@ -34,14 +35,13 @@ class AssignResidency(Pass):
         %b = dla.conv %a        %b = dla.conv %a
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
     share: int = 100
 
     def run(self, module: Module) -> None:
-        layout = layout_of(self.target, self.description)
+        layout = MemoryLayout(self.target.description)
         with module.operation.context:
-            for group in groups_of(module, self.target):
+            for group in groups_of(module, self.target.name):
                 _assign(module, group, layout, self.share)
 
 

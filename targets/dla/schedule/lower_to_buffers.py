@@ -10,7 +10,8 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import Op, view
 from ....dialects.dla.types import ACTIVATIONS, INPUTS, OUTPUTS, SRAM, memref_of
 from ....passes.core import Pass
-from ..layout.memory_layout import MemoryLayout, layout_of
+from ..layout.memory_layout import MemoryLayout
+from ..registry import VANILLA, Configuration
 from ..retry import Retry
 from .alias_analysis import AliasAnalysis, in_place_candidates
 from .assign_residency import RESIDENT
@@ -33,25 +34,22 @@ class LowerToBuffers(Pass):
                  %y = dla.run @vanilla_0(%x, %weights)
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
     tile_share: int = 100
 
     def run(self, module: Module) -> None:
-        layout = layout_of(self.target, self.description)
+        layout = MemoryLayout(self.target.description)
         with module.operation.context, ir.Location.unknown():
-            for number, group in enumerate(groups_of(module, self.target)):
-                _Lowering(module, group, layout, self.target, self.tile_share).run(number)
+            for number, group in enumerate(groups_of(module, self.target.name)):
+                _Lowering(module, group, layout, self.tile_share).run(number)
 
 
 class _Lowering:
-    def __init__(
-        self, module: Module, group: tri.Group, layout: MemoryLayout, target: str, share: int
-    ) -> None:
+    def __init__(self, module: Module, group: tri.Group, layout: MemoryLayout, share: int) -> None:
         self.module = module
         self.group = group
         self.layout = layout
-        self.target = target
+        self.target = layout.description.name
         self.share = share
         self.members = members_of(group)
         self.outputs = outputs_of(group)

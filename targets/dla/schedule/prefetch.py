@@ -8,7 +8,8 @@ from ....dialects.core.module import Module, ops
 from ....dialects.dla.buffers import BufferOp, touched
 from ....dialects.dla.types import REGIONS, WEIGHTS, buffer_of
 from ....passes.core import Pass
-from ..layout.memory_layout import MemoryLayout, layout_of
+from ..layout.memory_layout import MemoryLayout
+from ..registry import VANILLA, Configuration
 
 FILLED = {WEIGHTS: 90}
 """Percent of a memory that loads may fill: chunks of different sizes fragment it."""
@@ -26,18 +27,17 @@ class Prefetch(Pass):
             =>   dla.load %b; dla.conv_tile %a; dla.conv_tile %b
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
     room: int = 100
     depth: int = 2
 
     def run(self, module: Module) -> None:
-        layout = layout_of(self.target, self.description)
+        layout = MemoryLayout(self.target.description)
         if not self.room:
             return
         with module.operation.context:
             for op in ops(module.operation):
-                if isinstance(op, dla.Program) and op.target == self.target:
+                if isinstance(op, dla.Program) and op.target == self.target.name:
                     _reorder(op, _Order(op, layout, self.depth, self.room).order())
 
 

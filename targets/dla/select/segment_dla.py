@@ -11,8 +11,9 @@ from ....dialects.core.op import Op, view
 from ....dialects.dla.dialect import TensorOp
 from ....passes.core import Pass
 from ....passes.rewriting import users
-from ...core import Target
-from ...registry import choose_target
+from ..core.description import Description
+from ..registry import VANILLA, Configuration
+from .limits import tensor_refusal
 
 
 class SegmentDla(Pass):
@@ -27,19 +28,18 @@ class SegmentDla(Pass):
                  %d = tri.group %c, %b { dla.eltwise }
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
 
     def run(self, module: Module) -> None:
-        chosen = choose_target(f"{self.target}:{self.description}".rstrip(":"))
+        description = self.target.description
         with module.operation.context:
             for function in functions(module.operation):
-                _segment(function.regions[0].blocks[0], chosen)
+                _segment(function.regions[0].blocks[0], description)
 
 
-def _segment(block: ir.Block, target: Target) -> None:
+def _segment(block: ir.Block, description: Description) -> None:
     graph = _Graph(block)
-    taken = [is_selected(operation, target) is not None for operation in graph.operations]
+    taken = [is_selected(operation, description) is not None for operation in graph.operations]
     segments = list(_segments(_levels(graph, taken), taken))
     if not segments:
         return
@@ -49,10 +49,10 @@ def _segment(block: ir.Block, target: Target) -> None:
         _enclose([op for op in found if op is not None])
 
 
-def is_selected(operation: ir.Operation, target: Target) -> TensorOp | None:
+def is_selected(operation: ir.Operation, description: Description) -> TensorOp | None:
     """Return the op of `dla` on tensors that an accelerator accepts; None for any other one."""
     op = view(operation)
-    return op if isinstance(op, TensorOp) and target.refusal(op) is None else None
+    return op if isinstance(op, TensorOp) and tensor_refusal(op, description) is None else None
 
 
 class _Graph:

@@ -1,19 +1,21 @@
 """Give an accelerator the ops on integers that it has packets for."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Invalid
+from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module
+from ....dialects.core.module import Module, functions, ops
 from ....dialects.core.op import Op
+from ....dialects.core.tensor import is_float
+from ....dialects.dla.dialect import TensorOp
 from ....passes.core import Pass
 from ....passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from ...registry import find_target
 from ..core.description import Description
-from ..registry import find_instructions
+from ..registry import VANILLA, Configuration
 from .elementwise import OPERATORS, is_lookup, select_copy, select_elements, select_lookup
 from .moves import select_concat, select_resize, select_slice
 from .pools import (
@@ -26,10 +28,7 @@ from .pools import (
     sums_windows,
 )
 from .products import select_conv, select_product
-from .selection import Rule, Rules, Selection
-
-REFUSAL = "dla.refusal"
-"""The attribute of an op that says why the accelerator does not have it."""
+from .selection import HasRules, Rule, Rules, Selection
 
 BYTES = ("i8", "ui8")
 
@@ -37,32 +36,52 @@ SUMS = (tri.Requantize, tri.RequantizeMean)
 """Ops that finish sums."""
 
 
+QUANTIZED = (TensorOp, tri.Quantize, tri.Dequantize, tri.Requantize, tri.StorageCast)
+"""Ops that only a quantised model has."""
+
+
 class SelectDla(Pass):
     """Replace ops on integers by those of an accelerator, on images [N, rows, columns, channels].
 
-    A description says what there is: limits, roundings, bits. It is that of `target`, or is read
-    from the file `description`. What it refuses stays, and says why. Rules of the target's own are
-    asked first.
+    Limits, roundings and bits are those of its description. Rules of the target's own are tried
+    before the shared ones. Refusals are a result of the pass: `refusals` of the module has the
+    reason of each refused node.
 
         tri.requantize (tri.conv (%x - zero : i32), (%w : i32), %b)
             =>   tri.transpose (dla.conv (tri.transpose %x), %w', %b)
-        tri.concat %a, %b   =>   tri.concat %a, %b {dla.refusal = "vanilla joins parts of …"}
     """
 
-    target: str = "vanilla"
-    description: str = ""
+    target: Configuration = VANILLA
 
     def run(self, module: Module) -> None:
-        file = Path(self.description) if self.description else None
-        description = find_instructions(self.target, file).description
-        rewrite(module, _Select(description, _own_rules(self.target)))
+        owner = find_target(self.target.name)
+        own: Rules = owner.rules if isinstance(owner, HasRules) else {}
+        pattern = _Select(self.target.description, own)
+        rewrite(module, pattern)
+        module.refusals[self.target.name] = {
+            **_unquantized(module, self.target.name),
+            **pattern.by_node(module),
+        }
 
 
-def _own_rules(name: str) -> Rules:
-    from ..accelerator import Accelerator  # which has this pass among its own
+def _unquantized(module: Module, name: str) -> dict[str, str]:
+    """Return a refusal for each node on floats in functions that are not quantised at all."""
+    found: dict[str, str] = {}
+    for function in functions(module.operation):
+        members = ops(function)
+        if any(isinstance(op, QUANTIZED) for op in members):
+            continue
+        for op in members:
+            if dtype := first_float(op):
+                reason = f"{name} computes on integers, not on {dtype}: quantise the model first"
+                found.update(dict.fromkeys(node_names(op.location), reason))
+    return found
 
-    target = find_target(name)
-    return target.rules if isinstance(target, Accelerator) else {}
+
+def first_float(op: Op) -> str | None:
+    """Return the first type of floats among the operands and results of an op, or None."""
+    types = (tensor_of(value.type).dtype for value in (*op.operation.operands, *op.results))
+    return next((dtype for dtype in types if is_float(dtype)), None)
 
 
 class _Select(Pattern):
@@ -72,6 +91,16 @@ class _Select(Pattern):
         self.description = description
         self.own = own
         self.root = tuple(dict.fromkeys([*self.shared, *own]))
+        self.refused: dict[ir.Value, str] = {}
+
+    def by_node(self, module: Module) -> dict[str, str]:
+        """Return why the ops that remain were refused, by node."""
+        found: dict[str, str] = {}
+        for op in ops(module.operation):
+            if isinstance(op, self.root) and op.results[0] in self.refused:
+                reason = self.refused[op.results[0]]
+                found.update(dict.fromkeys(node_names(op.location), reason))
+        return found
 
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
         if tensor_of(op.results[0].type).dtype not in BYTES:
@@ -83,8 +112,8 @@ class _Select(Pattern):
                 return rule(op, selection)
             except (NoMatch, Invalid) as reason:
                 refusals.append(str(reason))
-        # The last rule is that of all accelerators, if they have one: its reason is the plain one.
-        op.operation.attributes[REFUSAL] = ir.StringAttr.get(refusals[-1])
+        # The last rule is the shared one, if any: its reason needs no knowledge of the others.
+        self.refused[op.results[0]] = refusals[-1]
         raise NoMatch("; ".join(refusals))
 
     def _rules(self, op: Op, selection: Selection) -> Iterator[Rule]:

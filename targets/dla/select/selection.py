@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +34,13 @@ Rule = Callable[[Any, "Selection"], None]
 
 Rules = Mapping[type[Op], Sequence[Rule]]
 """Selection rules by class of op, in the order in which they are tried."""
+
+
+@runtime_checkable
+class HasRules(Protocol):
+    """A target with selection rules of its own."""
+
+    rules: Rules
 
 
 @dataclass(frozen=True)

@@ -191,7 +191,7 @@ def test_an_accelerator_adds_passes_at_the_end_before_a_pass_and_in_place_of_one
     assert phases[TENSOR_SEL].step_names() == [
         "test-mark", "test-mark", "test-collapse", "test-spoil", "cse"
     ]  # fmt: skip
-    assert [str(step) for step in phases[TENSOR_SEL].made(SchedulingAttempt())[:2]] == [
+    assert [str(step) for step in phases[TENSOR_SEL].steps_for(SchedulingAttempt())[:2]] == [
         "test-mark{text=1}",
         "test-mark{text=2}",
     ]

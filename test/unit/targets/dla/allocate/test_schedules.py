@@ -27,7 +27,7 @@ from trivium.targets.dla.allocate.liveness import liveness, overlap, programs
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.simulator_state import SimulatorState
-from trivium.targets.dla.emit.emit import emit
+from trivium.targets.dla.emit.emit_containers import emit
 from trivium.targets.dla.registry import find_instructions
 
 VANILLA = find_instructions("vanilla")

@@ -9,7 +9,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.listing import listing, read_listing
 from trivium.targets.dla.core.ports import Port
-from trivium.targets.dla.registry import choose_instructions
+from trivium.targets.dla.registry import Configuration
 from trivium.targets.dla.vanilla.packets import FILE, instruction_set
 from trivium.targets.dla.vanilla.transfers import End, LoadWeights
 from trivium.test.unit.targets.dla.streams import TwoConvs
@@ -162,7 +162,7 @@ def test_another_description_is_named_by_its_file(
     half.write_text(FILE.read_text().replace("bytes = 262144", "bytes = 131072"))
     text.write_text(TEXT)
     assert main(["assemble", str(text), "-o", str(made), "--target", f"vanilla:{half}"]) == 0
-    container.load(choose_instructions(f"vanilla:{half}"), made.read_bytes())
+    container.load(Configuration.parse(f"vanilla:{half}").instructions, made.read_bytes())
     assert main(["disasm", str(made), "--whole"]) == 1
     assert "offset 0x8: error: made for another description" in capsys.readouterr().err
     assert main(["disasm", str(made), "--whole", "--description", str(half)]) == 0

@@ -16,9 +16,9 @@ from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
 from trivium.targets.dla.core.container import Container
 from trivium.targets.dla.core.packet import InstructionSet
-from trivium.targets.dla.emit.emit import emit
+from trivium.targets.dla.emit.emit_containers import emit
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
-from trivium.targets.dla.registry import find_instructions
+from trivium.targets.dla.registry import Configuration, find_instructions
 from trivium.targets.dla.retry import ATTEMPTS
 from trivium.targets.dla.vanilla.packets import FILE
 
@@ -181,7 +181,7 @@ def test_a_description_of_the_user_is_what_passes_look_at(tmp_path: Path) -> Non
     small = described(tmp_path, ("sram = { bytes = 262144", "sram = { bytes = 768"))
     module = drawn_program(random.Random(3), 60)
     with pytest.raises(CompileError, match=r"sram overflows by \d+ bytes: it has 768, the plan "):
-        AllocateBuffers(description=small).run(module)
+        AllocateBuffers(Configuration("vanilla", small)).run(module)
 
 
 def test_an_overflow_makes_the_phases_try_again(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_an_overflow_makes_the_phases_try_again(tmp_path: Path) -> None:
     said: list[str] = []
 
     def allocate(parameters: Any) -> AllocateBuffers:
-        return AllocateBuffers(description=small if parameters.share > 50 else "")
+        return AllocateBuffers(Configuration("vanilla", small if parameters.share > 50 else ""))
 
     phases = Phases().add(MEM_ALLOC, allocate, InsertTokens())
     module = drawn_program(random.Random(3), 60)

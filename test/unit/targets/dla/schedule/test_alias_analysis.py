@@ -14,7 +14,7 @@ from trivium.targets.dla.allocate.allocate_buffers import AllocateBuffers
 from trivium.targets.dla.allocate.insert_tokens import InsertTokens
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.simulator_state import SimulatorState
-from trivium.targets.dla.emit.emit import emit
+from trivium.targets.dla.emit.emit_containers import emit
 from trivium.targets.dla.registry import find_instructions
 from trivium.targets.dla.retry import ATTEMPTS, Retry, SchedulingAttempt
 from trivium.targets.dla.schedule.assign_residency import AssignResidency

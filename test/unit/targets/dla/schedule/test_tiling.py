@@ -10,7 +10,8 @@ from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array, Shape
 from trivium.dialects.dla.types import buffer_of
-from trivium.targets.dla.layout.memory_layout import layout_of
+from trivium.targets.dla.layout.memory_layout import MemoryLayout
+from trivium.targets.dla.registry import VANILLA
 from trivium.targets.dla.retry import Retry
 from trivium.targets.dla.schedule.assign_residency import AssignResidency
 from trivium.targets.dla.schedule.lower_to_buffers import LowerToBuffers
@@ -57,7 +58,7 @@ def test_tiles_compute_what_tensors_do(seed: int) -> None:
     assert_equal(run(module, [x]), expected)
     for program in programs(module):
         for space in ("sram", "weights", "accumulator"):
-            assert peak(program, space) <= layout_of("vanilla", "").capacity(space)
+            assert peak(program, space) <= MemoryLayout(VANILLA.description).capacity(space)
 
 
 def assert_equal(got: tuple[Array, ...], expected: tuple[Array, ...]) -> None:

@@ -13,9 +13,10 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import view
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.dla.dialect import TensorOp
-from trivium.targets.dla.layout.memory_layout import layout_of
+from trivium.targets.dla.layout.memory_layout import MemoryLayout
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
 from trivium.targets.dla.pipeline import default_phases
+from trivium.targets.dla.registry import Configuration
 from trivium.targets.dla.select.fitting import tiling_refusal
 from trivium.targets.dla.vanilla.packets import FILE
 
@@ -45,7 +46,7 @@ def refusals(module: Module, file: Path) -> list[str]:
         return None if isinstance(made, TensorOp) else ConstantEvaluator(module.weights)(given)
 
     members = [op for op in ops(group.block) if isinstance(op, TensorOp)]
-    layout = layout_of("vanilla", str(file))
+    layout = MemoryLayout(Configuration("vanilla", str(file)).description)
     found = [tiling_refusal(op, module, layout, constant) for op in members]
     return [reason for reason in found if reason is not None]
 
@@ -62,7 +63,7 @@ def test_tiles_fit_just_where_that_is_said(seed: int, tmp_path: Path) -> None:
     x = random.integers(-128, 128, shape).astype(np.int8)
     expected = run(module, [x])
     reasons = refusals(module, file)
-    phases = default_phases(layout_of("vanilla", str(file)).description, "vanilla", str(file))
+    phases = default_phases(Configuration("vanilla", str(file)))
     if reasons:
         with pytest.raises(CompileError, match="no schedule fits the memories"):
             phases.run(module, lambda _: None, only=(TENSOR_SCHED, MEM_ALLOC))

@@ -15,7 +15,7 @@ from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.registry import find_instructions
 from trivium.targets.dla.schedule.lower_to_buffers import LowerToBuffers
 from trivium.targets.dla.select.limits import tensor_refusal
-from trivium.targets.dla.select.select_dla import REFUSAL, SelectDla
+from trivium.targets.dla.select.select_dla import SelectDla
 from trivium.targets.dla.select.selection import Selection
 
 OTHER = Dialect("other_npu", target="other_npu")
@@ -72,7 +72,7 @@ def test_an_op_without_a_rule_for_its_tiles_is_named_with_the_phase() -> None:
         text = GROUP.format(target="vanilla").replace("other_npu.twin", "twins.untiled")
         module = Module.parse(text)
         with pytest.raises(CompileError) as caught:
-            LowerToBuffers("vanilla").run(module)
+            LowerToBuffers().run(module)
     message = str(caught.value)
     assert "'twins.untiled' op has no rule for its tiles" in message
     assert "in phase TensorSched" in message
@@ -91,8 +91,8 @@ def selected(monkeypatch: pytest.MonkeyPatch, target: Accelerator) -> list[str]:
     monkeypatch.setattr("trivium.targets.dla.select.select_dla.find_target", lambda name: target)
     with new_context():
         module = Module.parse(LOOKUP)
-        SelectDla("vanilla").run(module)
-        assert not any(REFUSAL in op.operation.attributes for op in ops(module.main))
+        SelectDla().run(module)
+        assert module.refusals == {"vanilla": {}}
         return [op.op_name for op in ops(module.main)]
 
 

@@ -27,7 +27,8 @@ from trivium.passes.pipeline import Pipeline
 from trivium.passes.quantize.expose_storage import ExposeStorage
 from trivium.passes.quantize.lower_quantized import LowerQuantized
 from trivium.passes.rewriting import Rewriter
-from trivium.targets.dla.select.select_dla import REFUSAL, SelectDla
+from trivium.targets.dla.registry import Configuration
+from trivium.targets.dla.select.select_dla import SelectDla
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.dla.vanilla.target import TARGET
 from trivium.test.unit.compiler.digits import digits
@@ -42,9 +43,9 @@ def lowered(module: Module) -> None:
 
 
 def refusals(module: Module) -> list[str]:
-    """Return what each op of integers that was left says."""
+    """Return why each op of integers that was left was refused."""
     left = [op for op in ops(module.operation) if isinstance(op, COMPUTING)]
-    return [str(op.operation.attributes[REFUSAL].value) for op in left]
+    return [module.refusal("vanilla", op) or "" for op in left]
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -68,14 +69,19 @@ def test_selected_ops_give_the_same_bits(rule: str) -> None:
 
 @pytest.mark.parametrize("kind", ["int8", "uint8"])
 @pytest.mark.parametrize("rule", RULES)
-def test_the_road_of_a_model_leads_there(rule: str, kind: str) -> None:
+def test_the_pipeline_of_a_model_selects_its_ops(rule: str, kind: str) -> None:
     """All passes up to groups for the accelerator, from what frontends make."""
     for seed in range(100, 110):
         drawn = Drawn(seed, kind)
         with new_context():
             module = import_onnx(drawn.model(RULES[rule]))
             feeds = drawn.feeds()
-            Pipeline((*default_pipeline(2, quantized=True), *TARGET.passes(2))).run(module)
+            passes = (
+                *TARGET.early_passes(),
+                *default_pipeline(2, quantized=True),
+                *TARGET.passes(2),
+            )
+            Pipeline(passes).run(module)
             (after,) = run(module, feeds)
             again = import_onnx(Drawn(seed, kind).model(RULES[rule]))
             lowered(again)
@@ -147,14 +153,14 @@ def described(tmp_path: Path, *changes: tuple[str, str]) -> str:
     return str(path)
 
 
-def refused(value: str, graph: Graph, bits: int = 31, **options: str) -> list[str]:
-    """Return what ops of integers say that the pass leaves."""
+def refused(value: str, graph: Graph, bits: int = 31, description: str = "") -> list[str]:
+    """Return why ops of integers that the pass leaves were refused."""
     with new_context():
         module = import_onnx(graph.model(value, 0.1, 3))
         Eliminate().run(module)
         LowerQuantized(bits=bits).run(module)
         ExposeStorage().run(module)
-        SelectDla(**options).run(module)
+        SelectDla(Configuration("vanilla", description)).run(module)
         module.verify()
         return refusals(module)
 

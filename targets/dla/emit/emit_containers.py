@@ -9,20 +9,48 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.location import describe, node_names, value_names
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module
+from ....dialects.core.module import Module, ops
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array
 from ....dialects.dla import Alloc, End, Program, Run
 from ....dialects.dla.buffers import BufferOp
 from ....dialects.dla.program import find_program
 from ....dialects.dla.types import CONSTANTS, INPUTS, OUTPUTS, BufferType, buffer_of
+from ....passes.core import Pass
 from ..allocate.liveness import liveness, overlap
-from ..core.container import Container, relocations
+from ..core.container import Container, relocations, save
 from ..core.linter import lint
 from ..core.packet import InstructionSet, Packet
 from ..core.ports import Port
 from ..phases import CODE_EMIT
+from ..registry import VANILLA, Configuration
 from .packing import DRAM, packet_of, refusal, waits_of
+
+
+class EmitContainers(Pass):
+    """Emit the container of each program that runs: a file of the package, in `artifacts`.
+
+    dla.program @vanilla_0 { … }   =>   dla.program @vanilla_0 { … } and dla/vanilla_0.tdla
+    """
+
+    target: Configuration = VANILLA
+
+    def run(self, module: Module) -> None:
+        instructions = self.target.instructions
+        for run in runs_of(module, self.target.name):
+            made = emit(module, run, instructions)
+            module.artifacts[entry_of(run.program)] = save(instructions.description, made)
+
+
+def runs_of(module: Module, target: str) -> list[Run]:
+    """List the calls of programs of an accelerator, in order."""
+    found = [op for op in ops(module.main) if isinstance(op, Run)]
+    return [run for run in found if find_program(run.operation, run.program).target == target]
+
+
+def entry_of(program: str) -> str:
+    """Return the name of the package entry with the container of a program."""
+    return f"dla/{program}.tdla"
 
 
 def emit(module: Module, run: Run, instructions: InstructionSet) -> Container:
