@@ -12,6 +12,7 @@ from ..core.integers import (
     combined,
     finish,
     looked_up,
+    pair_of,
     resized,
 )
 from ..core.tensor import Array, Shape
@@ -127,23 +128,13 @@ class ResizeTile(ImageOp):
     def made(self) -> Shape:
         return self.out_rows, self.out_columns, self.channels
 
-    @property
-    def start(self) -> tuple[int, int]:
-        """Return the first positions."""
-        return self.start_rows, self.start_columns
-
-    @property
-    def step(self) -> tuple[int, int]:
-        """Return the steps between positions."""
-        return self.step_rows, self.step_columns
-
     def check(self) -> None:
         super().check()
-        need_positions(self.start, self.step)
+        need_positions(pair_of(self, "start"), pair_of(self, "step"))
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        out = (self.out_rows, self.out_columns)
-        self.write(windows, resized(windows["source"], out, self.start, self.step))
+        out, start, step = (pair_of(self, name) for name in ("out", "start", "step"))
+        self.write(windows, resized(windows["source"], out, start, step))
 
 
 class CopyTile(ImageOp):

@@ -65,13 +65,3 @@ def largest_halo(
         min((out[axis] - 1) * strides[axis] + extents[axis], sizes[axis]) for axis in (0, 1)
     )
     return rows, columns
-
-
-def kernel_fields(kernel: Shape, strides: Shape, dilations: Shape) -> dict[str, int]:
-    """Return the packet fields of a kernel, its strides and its dilations."""
-    pairs = {"kernel": kernel, "stride": strides, "dilation": dilations}
-    return {
-        f"{name}_{axis}": number
-        for name, pair in pairs.items()
-        for axis, number in zip(("rows", "columns"), pair[:2], strict=True)
-    }

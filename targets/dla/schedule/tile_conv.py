@@ -7,11 +7,12 @@ import numpy as np
 from ....dialects import dla
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
+from ....dialects.core.integers import fields_of
 from ....dialects.core.tensor import Array
 from ....dialects.dla.types import ACCUMULATOR, BufferType
 from ..layout.weights import kernel_with_table, packed_kernel, packed_table
 from .conv_plan import ConvPlan, ConvShape, plan_conv
-from .halo import HaloRegion, halo_regions, kernel_fields
+from .halo import HaloRegion, halo_regions
 from .tile_sizes import parts
 from .tiler import Reader, Tiler, Weights, Writer, tiles
 
@@ -118,7 +119,7 @@ class _Tiles:
     def _common(self) -> dict[str, object]:
         op, shape = self.op, self.shape
         names = ("mode", "source_zero", "destination_zero", "low", "high", "rounding")
-        moved = kernel_fields(shape.kernel, shape.strides, shape.dilations)
+        moved = fields_of(kernel=shape.kernel, strides=shape.strides, dilations=shape.dilations)
         return {**{name: getattr(op, name) for name in names}, **moved}
 
     def _kernel_bytes(self, filters: int, channels: tuple[int, int]) -> int:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ....dialects import dla
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.integers import fields_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Shape
 from .alias_analysis import operand_offsets
-from .halo import extent, halo_region, kernel_fields, largest_halo
+from .halo import extent, halo_region, largest_halo
 from .placement import BufferWindow, Ranges, sizes_of
 from .tile_sizes import Footprint, tiles_of
 from .tiler import Reader, Tiler, Writer, tiles
@@ -32,7 +33,7 @@ def tile_pool(op: dla.Pool, tiler: Tiler) -> None:
     )
     windowed = ("kernel", "strides", "dilations", "pads")
     fields = {name: value for name, value in op.attributes.items() if name not in windowed}
-    fields |= kernel_fields(op.kernel, op.strides, op.dilations)
+    fields |= fields_of(kernel=op.kernel, strides=op.strides, dilations=op.dilations)
     for made in tiles_of(y[1:], tiler.layout, need, tiler.tile_budget):
         row, column = (
             halo_region(made[axis], op.strides[axis], op.pads[axis], extents[axis], x[1 + axis])
@@ -129,9 +130,8 @@ def tile_resize(op: dla.Resize, tiler: Tiler) -> None:
             op.start[axis] + op.step[axis] * made[axis][0] - (source[0] << 16)
             for axis, source in enumerate((rows, columns))
         ]
-        fields = {"start_rows": starts[0], "start_columns": starts[1]}
-        fields |= {"step_rows": op.step[0], "step_columns": op.step[1]}
-        fields |= {"out_rows": made[0][1] - made[0][0], "out_columns": made[1][1] - made[1][0]}
+        out = [made[axis][1] - made[axis][0] for axis in (0, 1)]
+        fields = fields_of(start=starts, step=op.step, out=out)
         for image in range(y[0]):
             window = (rows, columns, made[2])
             source, target = reader.window(image, window), writer.window(image, made)

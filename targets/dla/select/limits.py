@@ -6,22 +6,15 @@ from typing import cast
 from ....dialects import dla
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Invalid
+from ....dialects.core.integers import PAIR_FIELDS
 from ....dialects.core.mlir import ir
 from ....dialects.dla.dialect import TensorOp
 from ..core.description import Description
 from ..core.fields import Value
 from ..layout.memory_layout import MemoryLayout
 
-_PAIRS = {
-    "kernel": ("kernel_rows", "kernel_columns"),
-    "strides": ("stride_rows", "stride_columns"),
-    "dilations": ("dilation_rows", "dilation_columns"),
-    "pads": ("pad_top", "pad_left"),
-    "start": ("start_rows", "start_columns"),
-    "step": ("step_rows", "step_columns"),
-}
-"""The fields for the first two numbers of an attribute."""
-
+SPLIT = PAIR_FIELDS.keys() - {"out"}
+"""Attributes whose numbers are those of fields; results are tiled, so that `out` is not."""
 
 MOVES = "copy"
 """The packet for ops that have none of their own, when they copy within SRAM."""
@@ -95,10 +88,10 @@ def _strides(
 def _values(op: TensorOp) -> Iterator[tuple[str, Value]]:
     """Yield the values of fields: those of attributes, by name or as pairs."""
     if isinstance(op, dla.Conv):
-        yield from zip(_PAIRS["kernel"], tensor_of(op.w.type).shape, strict=False)
+        yield from zip(PAIR_FIELDS["kernel"], tensor_of(op.w.type).shape, strict=False)
     for name, value in op.attributes.items():
-        if name in _PAIRS:
-            yield from zip(_PAIRS[name], value, strict=False)
+        if name in SPLIT:
+            yield from zip(PAIR_FIELDS[name], value, strict=False)
         else:
             listed = cast("tuple[Value, ...]", value if isinstance(value, tuple) else (value,))
             yield from ((name, each) for each in listed)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
+from ....dialects.core.integers import Factor, combined, finish, looked_up, pair_of, pooled, resized
 from ..core.description import Description
 from ..core.extent import Extent
 from ..core.simulator_state import SimulatorState
@@ -133,8 +133,8 @@ class Resize(VectorPacket):
 
     def execute(self, state: SimulatorState) -> None:
         x = state.read(self.source_extent)
-        out, start = (self.out_rows, self.out_columns), (self.start_rows, self.start_columns)
-        self.write(state, resized(x, out, start, (self.step_rows, self.step_columns)))
+        out, start, step = (pair_of(self, name) for name in ("out", "start", "step"))
+        self.write(state, resized(x, out, start, step))
 
 
 @dataclass(frozen=True, kw_only=True)

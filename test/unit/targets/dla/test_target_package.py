@@ -14,6 +14,7 @@ from trivium.compiler.export import export
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
+from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
 from trivium.runtime.manifest import DESCRIPTION
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
@@ -25,6 +26,11 @@ from trivium.targets.options import INTEGERS
 from trivium.tools.package_info import package_info
 from trivium.tools.report import describe, summary
 
+SELECTION = ("select-dla", "segment-dla")
+LATER = (
+    *("assign-residency", "lower-to-buffers", "prefetch"),
+    *("allocate-buffers", "insert-tokens", "emit-containers"),
+)
 SRAM = "sram = { bytes = 262144"
 
 
@@ -39,6 +45,30 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def package(branches: Path) -> Package:
     return build(str(branches), "vanilla")
+
+
+class Heard(Instrumentation):
+    """Note the passes of all pipelines."""
+
+    def __init__(self) -> None:
+        self.begun: list[list[str]] = []
+        self.ran: list[str] = []
+
+    def begin(self, pipeline: Pipeline, module: Module) -> None:
+        self.begun.append([stage.name for stage in pipeline.stages()])
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.ran.append(stage.name)
+
+
+def test_instrumentation_sees_every_pass_of_every_phase_once(branches: Path) -> None:
+    heard = Heard()
+    build(str(branches), "vanilla", hooks=[heard])
+    assert heard.begun == [heard.ran]
+    listed = [name for _, names in target.TARGET.phases() for name in names]
+    own = [name for name in heard.ran if name in SELECTION or name in LATER]
+    assert own == [name for name in listed if name in SELECTION or name in LATER]
+    assert heard.ran[-len(LATER) :] == list(LATER)
 
 
 def described(folder: Path, size: int) -> str:

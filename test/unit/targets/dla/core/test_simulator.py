@@ -156,9 +156,7 @@ def test_a_machine_beyond_its_bound_is_refused_before_it_is_allocated() -> None:
         lambda: SimulatorState(VANILLA.description, hostile),
         lambda: lint(VANILLA, code, hostile),
     ):
-        with pytest.raises(
-            CompileError, match=r"68719476736 of them in dram\.outputs, and a simul"
-        ):
+        with pytest.raises(CompileError, match=r"68719476736 of them in dram\.outputs, a simul"):
             act()
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
