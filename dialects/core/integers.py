@@ -132,6 +132,26 @@ def depthwise_sums(x: Values, weights: Values, window: Window, outside: int) -> 
     return sums
 
 
+def conv_sums(
+    x: Values, weights: Values, window: Window, mode: str, padded: int, outside: int
+) -> Integers:
+    """Convolve by packed weights, [taps, C, filters], or [taps, filters] if depthwise."""
+    if mode == "dense":
+        return dense_sums(x, weights.reshape(window.taps, -1, padded), window, outside)
+    wide = np.pad(x, ((0, 0), (0, 0), (0, padded - x.shape[-1])))
+    return depthwise_sums(wide, weights.reshape(window.taps, padded), window, outside)
+
+
+TABLE_BYTES = 9
+"""The bytes of a filter in a table: bias and multiplier (i32), and shift (i8)."""
+
+
+def table_of(table: Values, padded: int) -> tuple[Integers, Integers, Integers]:
+    """Return the biases, multipliers and shifts that a table has for all padded filters."""
+    words = np.ascontiguousarray(table[: 8 * padded]).view(np.int32).astype(np.int64)
+    return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)
+
+
 def require_i32(sums: Integers) -> None:
     """Refuse sums that wrap around an accumulator of 32 bits."""
     if sums.size and (sums.min() < _I32.min or sums.max() > _I32.max):

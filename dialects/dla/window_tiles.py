@@ -3,20 +3,19 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from ..core.errors import Invalid
 from ..core.fields import Operand
 from ..core.fixed_point import MOST_BITS, multiply_shift
 from ..core.integers import (
+    TABLE_BYTES,
     Factor,
     Window,
-    dense_sums,
-    depthwise_sums,
+    conv_sums,
     finish,
     pooled,
     require_i32,
     require_scale,
+    table_of,
 )
 from ..core.tensor import Array, Shape
 from .access import Access
@@ -25,9 +24,6 @@ from .dialect import HIGH, LOW, need_bounds, need_scaling
 from .memory import ORIGIN
 from .tiles import ImageOp
 from .types import ACCUMULATOR, WEIGHTS
-
-TABLE_BYTES = 9
-"""The bytes of a filter in a table: bias and multiplier (i32), and shift (i8)."""
 
 
 class WindowOp(ImageOp, abstract=True):
@@ -127,33 +123,17 @@ class ConvTile(WindowOp):
         self.check_window()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        sums = self._products(windows["source"], windows["weights"])
-        before = self._words(windows["table"], 0) if self.begin else windows["sums"]
-        sums = sums + before
+        padded, x, kernel = self.padded, windows["source"], windows["weights"]
+        sums = conv_sums(x, kernel, self.window, self.mode, padded, self.source_zero)
+        sums = sums + (table_of(windows["table"], padded)[0] if self.begin else windows["sums"])
         require_i32(sums)
         windows["sums"][...] = sums
         if self.finish:
-            table = windows["table"]
-            multiplier = self._words(table, 1)
-            shift = table[8 * self.padded :].astype(np.int64)
+            _, multiplier, shift = table_of(windows["table"], padded)
             require_scale(multiplier, shift, MOST_BITS)
             scaled = multiply_shift(sums, multiplier, shift, self.rounding)
             y = finish(scaled, self.destination_zero, self.low, self.high)
             self.write(windows, y[..., : self.filters])
-
-    def _products(self, x: Array, weights: Array) -> Array:
-        window = self.window
-        if self.mode == "dense":
-            kernel = weights.reshape(window.taps, self.channels, self.padded)
-            return dense_sums(x, kernel, window, self.source_zero)
-        kernel = weights.reshape(window.taps, self.padded)
-        extra = ((0, 0), (0, 0), (0, self.padded - self.channels))
-        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
-
-    def _words(self, table: Array, index: int) -> Array:
-        count = 4 * self.padded
-        words = np.ascontiguousarray(table[index * count : (index + 1) * count])
-        return words.view(np.int32).astype(np.int64)
 
 
 class PoolTile(WindowOp):

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from ....dialects import dla, tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.integers import TABLE_BYTES
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.dla.buffers import touched
 from ....dialects.dla.types import REGIONS, SRAM
-from ....dialects.dla.window_tiles import TABLE_BYTES
 from ....runtime.manifest import DlaProgram
 from ..allocate.liveness import LiveRange, liveness
 from ..core.description import Description

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ....dialects.core.integers import TABLE_BYTES
 from ....dialects.core.tensor import Array
-from ....dialects.dla.window_tiles import TABLE_BYTES
 from .memory_layout import MemoryLayout
 
 

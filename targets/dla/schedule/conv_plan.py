@@ -6,7 +6,7 @@ from math import prod
 
 from ....dialects import dla
 from ....dialects.core.errors import Unsupported
-from ....dialects.dla.window_tiles import TABLE_BYTES
+from ....dialects.core.integers import TABLE_BYTES
 from ..layout.memory_layout import MemoryLayout
 from .cycles import engine_costs, transfer_cycles, with_traffic
 from .halo import extent, largest_halo

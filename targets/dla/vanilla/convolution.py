@@ -7,13 +7,13 @@ import numpy as np
 from ....dialects.core.errors import Invalid
 from ....dialects.core.fixed_point import multiply_shift
 from ....dialects.core.integers import (
+    TABLE_BYTES,
     Integers,
-    Values,
-    dense_sums,
-    depthwise_sums,
+    conv_sums,
     finish,
     require_i32,
     require_scale,
+    table_of,
 )
 from ..core.description import Description
 from ..core.extent import Extent
@@ -54,7 +54,7 @@ class Conv(WindowPacket):
         size = self.kernel_rows * self.kernel_columns * depth * padded
         reads = [self.source_extent, Extent("weights", self.weights, size)]
         if self.begin or self.finish:
-            reads.append(Extent("weights", self.table, 9 * padded))
+            reads.append(Extent("weights", self.table, TABLE_BYTES * padded))
         if not self.begin:
             reads.append(self._sums(description))
         return tuple(reads)
@@ -72,8 +72,11 @@ class Conv(WindowPacket):
     def execute(self, state: SimulatorState) -> None:
         description = state.description
         padded, window = description.padded(self.filters), self.window
+        if self.mode == "depthwise" and self.filters != self.channels:
+            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
         reads = self.reads(description)
-        sums = self._products(state.read(reads[0]), state.read(reads[1]), padded)
+        x, kernel = map(state.read, reads[:2])
+        sums = conv_sums(x, kernel, window, self.mode, padded, self.source_zero)
         if self.begin:
             sums += self._table(state, padded)[0]
         else:
@@ -87,22 +90,9 @@ class Conv(WindowPacket):
             y = finish(scaled, self.destination_zero, self.low, self.high)
             self.write(state, y[..., : self.filters])
 
-    def _products(self, x: Values, weights: Values, padded: int) -> Integers:
-        window = self.window
-        if self.mode == "dense":
-            kernel = weights.reshape(window.taps, self.channels, padded)
-            return dense_sums(x, kernel, window, self.source_zero)
-        if self.filters != self.channels:
-            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
-        extra = ((0, 0), (0, 0), (0, padded - self.channels))
-        kernel = weights.reshape(window.taps, padded)
-        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
-
     def _sums(self, description: Description) -> Extent:
         size = 4 * self.out_rows * self.out_columns * description.padded(self.filters)
         return Extent("accumulator", 0, size)
 
     def _table(self, state: SimulatorState, padded: int) -> tuple[Integers, Integers, Integers]:
-        table = state.read(Extent("weights", self.table, 9 * padded))
-        words = table[: 8 * padded].view(np.int32).astype(np.int64)
-        return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)
+        return table_of(state.read(Extent("weights", self.table, TABLE_BYTES * padded)), padded)

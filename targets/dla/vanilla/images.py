@@ -16,8 +16,8 @@ from ..core.simulator_state import SimulatorState
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImagePacket(Packet):
-    """Base of packets that read an image and write another one."""
+class BetweenImages(Packet):
+    """Base of packets that read a window of an image and write one."""
 
     source: int
     source_row: int
@@ -28,6 +28,22 @@ class ImagePacket(Packet):
     destination: int
     destination_row: int
     destination_pixel: int
+
+    def source_in(self, space: str) -> Extent:
+        """Return the extent of the source in a space."""
+        counts, strides = (self.rows, self.columns), (self.source_row, self.source_pixel)
+        return Extent(space, self.source, self.channels, counts, strides)
+
+    def destination_in(self, space: str, rows: int, columns: int, run: int) -> Extent:
+        """Return the extent of the destination in a space, with `run` bytes for each pixel."""
+        strides = (self.destination_row, self.destination_pixel)
+        return Extent(space, self.destination, run, (rows, columns), strides)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImagePacket(BetweenImages):
+    """Base of packets that read an image and write another one."""
+
     destination_zero: int
 
     @property
@@ -38,15 +54,12 @@ class ImagePacket(Packet):
     @property
     def source_extent(self) -> Extent:
         """Return the extent of the source image."""
-        counts, strides = (self.rows, self.columns), (self.source_row, self.source_pixel)
-        return Extent("sram", self.source, self.channels, counts, strides)
+        return self.source_in("sram")
 
     def destination_extent(self, description: Description) -> Extent:
         """Return the extent that is written, whole atoms of channels."""
         rows, columns, channels = self.out_shape
-        strides = (self.destination_row, self.destination_pixel)
-        run = description.padded(channels)
-        return Extent("sram", self.destination, run, (rows, columns), strides)
+        return self.destination_in("sram", rows, columns, description.padded(channels))
 
     def write(self, state: SimulatorState, y: Values) -> None:
         """Write a result and fill the padding channels."""

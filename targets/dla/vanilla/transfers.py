@@ -8,6 +8,7 @@ from ..core.description import Description
 from ..core.extent import Extent
 from ..core.packet import Packet
 from ..core.simulator_state import SimulatorState
+from .images import BetweenImages
 
 
 def dma_cycles(description: Description, packet: str, count: int) -> int:
@@ -23,38 +24,26 @@ def dram(description: Description, region: int) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Load(Packet):
-    """Copy a window of a tensor from dram; rows and columns outside of it get `fill`."""
+class Load(BetweenImages):
+    """Copy a window of a tensor from DRAM; rows and columns around it are set to `fill`."""
 
     name = "load"
     runs_on = "dma"
     needed = True
 
     region: int
-    source: int
-    source_row: int
-    source_pixel: int
     fill: int
-    rows: int
-    columns: int
-    destination: int
-    destination_row: int
-    destination_pixel: int
-    channels: int
     top: int
     bottom: int
     left: int
     right: int
 
     def reads(self, description: Description) -> tuple[Extent, ...]:
-        counts, strides = (self.rows, self.columns), (self.source_row, self.source_pixel)
-        space = dram(description, self.region)
-        return (Extent(space, self.source, self.channels, counts, strides),)
+        return (self.source_in(dram(description, self.region)),)
 
     def writes(self, description: Description) -> tuple[Extent, ...]:
-        counts = (self.top + self.rows + self.bottom, self.left + self.columns + self.right)
-        strides = (self.destination_row, self.destination_pixel)
-        return (Extent("sram", self.destination, self.channels, counts, strides),)
+        rows, columns = self.top + self.rows + self.bottom, self.left + self.columns + self.right
+        return (self.destination_in("sram", rows, columns, self.channels),)
 
     def cycles(self, description: Description) -> int:
         return dma_cycles(description, self.name, self.writes(description)[0].bytes)
@@ -95,33 +84,21 @@ class LoadWeights(Packet):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Store(Packet):
-    """Copy a window of a tensor to dram."""
+class Store(BetweenImages):
+    """Copy a window of a tensor to DRAM."""
 
     name = "store"
     runs_on = "dma"
     needed = True
 
     region: int
-    destination: int
-    destination_row: int
-    destination_pixel: int
-    rows: int
-    columns: int
-    source: int
-    source_row: int
-    source_pixel: int
-    channels: int
 
     def reads(self, description: Description) -> tuple[Extent, ...]:
-        counts, strides = (self.rows, self.columns), (self.source_row, self.source_pixel)
-        return (Extent("sram", self.source, self.channels, counts, strides),)
+        return (self.source_in("sram"),)
 
     def writes(self, description: Description) -> tuple[Extent, ...]:
-        counts = (self.rows, self.columns)
-        strides = (self.destination_row, self.destination_pixel)
         space = dram(description, self.region)
-        return (Extent(space, self.destination, self.channels, counts, strides),)
+        return (self.destination_in(space, self.rows, self.columns, self.channels),)
 
     def cycles(self, description: Description) -> int:
         return dma_cycles(description, self.name, self.reads(description)[0].bytes)
