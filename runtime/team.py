@@ -1,7 +1,7 @@
 """Threads that run a program together: a pool of them in the process, a job for each session.
 
 Pool and job are tables of 8-byte words that native code reads and writes; what changes often has a
-cache line of its own. `targets/cpu/threads.py` has that code, and says how it goes about it.
+cache line of its own. `targets/cpu/emit/threads.py` has that code, and says how it goes about it.
 """
 
 import atexit

@@ -1,6 +1,6 @@
 """Coefficients of polynomials that f32 functions are near to, constant terms first.
 
-They are minimax: `test/unit/targets/cpu/fit.py` derives them by Remez' exchange.
+They are minimax: `test/unit/targets/cpu/kernels/fit.py` derives them by Remez' exchange.
 """
 
 EXP = (0.499999934321, 0.166665203989, 0.0416683907959, 0.00836874512372, 0.00138145396491)

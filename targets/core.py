@@ -1,20 +1,18 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
+from .lowering_table import LoweringTable
 from .options import DEFAULT, TF32, Options
 
 if TYPE_CHECKING:
     from .code import Code
-
-Function = TypeVar("Function")
-Predicate = Callable[[Any], bool]
 
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""
@@ -51,7 +49,7 @@ class Watch(Instrumentation):
         return {}
 
 
-class Target:
+class Target(LoweringTable):
     """Collect the lowerings and the limits of one place where ops can run.
 
     Its kernels read and write `memory`; what another memory holds is copied before.
@@ -67,15 +65,14 @@ class Target:
             "convolves over at most 3 spatial dimensions"
             return len(op.strides) <= 3
 
-    The docstring of a predicate completes the sentence "it …" in the refusal that a user reads
-    and in the support table of the docs. `quantized` says that ops on quantised numbers come as
-    they are; other targets get them as arithmetic. `prepares` says that what depends on constants
-    alone is computed when a package is loaded; for other targets, it is a constant of the package,
-    unless that is more than a few times as large as what it is computed from. `fallbacks` are the
-    targets that are asked, in order, to take what this one refuses; what they cannot do without
-    (their passes of level 0) is done to all ops of `tri` that `passes` has left. `brought_by` are
-    ops that make values fit for the target, or what it computes fit for others: a node that is
-    nothing else need not run here.
+    With `table`, the lowerings and limits are those that modules have registered there. `quantized`
+    says that ops on quantised numbers come as they are; other targets get them as arithmetic.
+    `prepares` says that what depends on constants alone is computed when a package is loaded; for
+    other targets, it is a constant of the package, unless that is more than a few times as large as
+    what it is computed from. `fallbacks` are the targets that are asked, in order, to take what
+    this one refuses; what they cannot do without (their passes of level 0) is done to all ops of
+    `tri` that `passes` has left. `brought_by` are ops that make values fit for the target, or what
+    it computes fit for others: a node that is nothing else need not run here.
     """
 
     quantized: ClassVar[bool] = False
@@ -89,33 +86,13 @@ class Target:
     replaces_groups = False
     """Whether `compile` puts what groups are lowered to in their place."""
 
-    def __init__(self, name: str, memory: str = HOST_MEMORY) -> None:
-        self.name = name
+    def __init__(
+        self, name: str, memory: str = HOST_MEMORY, table: LoweringTable | None = None
+    ) -> None:
+        super().__init__(name)
         self.memory = memory
-        self.lowerings: dict[type[Op], Any] = {}
-        self.limits: dict[type[Op], list[Predicate]] = {}
-
-    def lowers(self, *classes: type[Op]) -> Callable[[Function], Function]:
-        """Register the decorated function as the lowering of ops."""
-
-        def register(function: Function) -> Function:
-            for cls in classes:
-                if cls in self.lowerings:
-                    raise TypeError(f"target {self.name} lowers {cls.op_name} twice")
-                self.lowerings[cls] = function
-            return function
-
-        return register
-
-    def accepts(self, *classes: type[Op]) -> Callable[[Predicate], Predicate]:
-        """Register the decorated predicate as a limit on ops."""
-
-        def register(predicate: Predicate) -> Predicate:
-            for cls in classes:
-                self.limits.setdefault(cls, []).append(predicate)
-            return predicate
-
-        return register
+        if table is not None:
+            self.lowerings, self.limits = table.lowerings, table.limits
 
     def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
         """Return the passes on what was imported, before anything is simplified."""
@@ -196,13 +173,5 @@ class Target:
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
-        for predicate in self.limits.get(type(op), []):
-            if not predicate(op):
-                return f"{self.name} {limit_text(predicate)}"
-        return None
-
-
-def limit_text(predicate: Predicate) -> str:
-    """Return the first line of a predicate's docstring as the rest of the sentence "it …"."""
-    text = (predicate.__doc__ or predicate.__name__).strip().partition("\n")[0].rstrip(".")
-    return text[0].lower() + text[1:]
+        broken = self.broken_limit(op)
+        return None if broken is None else f"{self.name} {broken}"

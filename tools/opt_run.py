@@ -87,7 +87,7 @@ def _result(flags: argparse.Namespace, module: Module) -> Result:
         from .opt_listing import listing
 
         return Result(listing(module.operation) + "\n", {})
-    from ..targets.gpu.print_kernel import print_kernels  # targets are slow to import
+    from ..targets.gpu.emit.print_kernel import print_kernels  # targets are slow to import
 
     kernels = print_kernels(module.operation)
     if not kernels:

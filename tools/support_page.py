@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from ..dialects.core.op import OPS, Op
 from ..passes.decompose import decomposition_rules
-from ..targets.core import Target, limit_text
+from ..targets.core import Target
 from ..targets.installed import names, shipped, targets
+from ..targets.lowering_table import limit_text
 from ..targets.place import FREE
 from ..targets.registry import find_target
 from .spelling import markdown_table
@@ -13,10 +14,10 @@ from .spelling import markdown_table
 STRUCTURE = ("tri.group", "tri.yield")
 NO = "-"
 
-ROADS = """
-On a target, an op is lowered by one of its roads (`targets/cpu/target.py` describes those of the
-CPU), is *decomposed* into ops that are, or (`-`) goes to the host, where numpy computes it. Some
-need no code: they are *free*. `trivium check MODEL` says what happens to the ops of a model.
+KINDS = """
+On a target, an op has a lowering of one kind (`targets/cpu/registry.py` describes those of the
+CPU), is *decomposed* into ops that have one, or (`-`) goes to the host, where numpy computes it.
+Some need no code: they are *free*. `trivium check MODEL` says what happens to the ops of a model.
 
 Accelerators are not in the table: whether one runs an op of a quantised model depends on the ops
 around it and on the sizes. `trivium can-run MODEL --target NAME` reports it for each node.
@@ -24,17 +25,17 @@ around it and on the sizes. `trivium can-run MODEL --target NAME` reports it for
 
 
 def support_page(notice: str) -> str:
-    """List all ops with their roads on each target, the limits, and ONNX's and PNNX's operators."""
+    """List the lowerings of all ops per target, the limits, and the operators of ONNX and PNNX."""
     found = [find_target(name) for name in names(shipped(targets()))]
     kinds = [target for target in found if not target.quantized]
     classes = [cls for name, cls in sorted(OPS.items()) if name.startswith("tri.")]
     ops = [cls for cls in classes if cls.op_name not in STRUCTURE]
-    rows = [(f"`{cls.op_name}`", *(_road(cls, target) for target in kinds)) for cls in ops]
+    rows = [(f"`{cls.op_name}`", *(_kind(cls, target) for target in kinds)) for cls in ops]
     parts = [
         "# Support",
         notice,
         "## Ops",
-        ROADS.strip(),
+        KINDS.strip(),
         markdown_table(["op", *(target.name for target in kinds)], rows),
         "## Limits",
         _bullets(limit for target in kinds for limit in _limits(target)) or "There are none.",
@@ -50,12 +51,13 @@ def support_page(notice: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _road(cls: type[Op], target: Target) -> str:
-    """Name the way by which an op gets onto a target."""
+def _kind(cls: type[Op], target: Target) -> str:
+    """Return the kind of an op's lowering on a target, or what happens to the op without one."""
     if cls in FREE:
         return "free"
     if cls in target.lowerings:
-        return getattr(target.lowerings[cls], "road", "lowered")
+        lowering = target.lowerings[cls]
+        return getattr(lowering, "kind", "lowered")
     if target.name == "host":
         return "numpy" if cls.reference is not Op.reference else NO
     return "decomposed" if cls in decomposition_rules() else NO

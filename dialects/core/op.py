@@ -53,8 +53,8 @@ class Op:
 
     Three properties tell fusion what an op is. `elementwise`: each element of the result depends
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
-    a kernel by itself, and elementwise ops that follow may join it. `frames`: so may, as the last
-    one, a `tri.pad` that puts a border of zeros around the result.
+    a kernel by itself, and elementwise ops that follow may join it. `allows_pad_epilogue`: the last
+    op of the kernel may be a `tri.pad` that puts a border of zeros around the result.
 
     `quantized` says which quantised numbers an op takes: "none", since it computes with numbers;
     "one scale", since it moves elements to places where another scale may hold; or "any", since it
@@ -68,7 +68,7 @@ class Op:
     terminator: ClassVar[bool] = False
     elementwise: ClassVar[bool] = False
     anchor: ClassVar[bool] = False
-    frames: ClassVar[bool] = False
+    allows_pad_epilogue: ClassVar[bool] = False
     quantized: ClassVar[str] = "none"
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Products with words of weights: bytes that are summed in 32-bit integers, bf16 in f32."""
+"""Dot products on weights packed as VNNI words: of bytes with i32 sums, of bf16 with f32 sums."""
 
 import math
 
@@ -12,14 +12,14 @@ from ..tri.matmul import MatMul
 from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows
-from .words import (
+from .vnni import (
     PRODUCTS,
-    check_words,
-    pack_words,
+    check_vnni,
+    pack_vnni,
     products_of,
-    unpack_words,
+    unpack_vnni,
+    vnni_count,
     widened,
-    word_count,
 )
 
 
@@ -27,7 +27,7 @@ class DotMatMul(CpuOp):
     """Multiply by a matrix as `tri.mat_mul` does, and add a bias for each column.
 
     `a` is of ui8, i8 or bf16; elements of i8 count from -128 on, so 128 is added to each. `w` is
-    [panels, words of the depth, columns of a panel], made by `pack_word_columns`; `columns` counts
+    [panels, words of the depth, columns of a panel], made by `pack_vnni_columns`; `columns` counts
     those that are not filling. `b` is [columns]. Bytes are multiplied by i8, summed in i32, which
     wraps around, and make i32; bf16 is multiplied by bf16, summed in f32, and rounded to bf16.
     """
@@ -44,8 +44,8 @@ class DotMatMul(CpuOp):
     def infer(a: Tensor, w: Tensor, b: Tensor, *, columns: int) -> Tensor:
         products = products_of(a)
         words, _ = plain_columns(w, columns)
-        check_words(w, b, columns, products)
-        if a.rank < 2 or word_count(a.shape[-1], products.count) != words:
+        check_vnni(w, b, columns, products)
+        if a.rank < 2 or vnni_count(a.shape[-1], products.count) != words:
             raise Invalid(f"contracts {a} with {words} words of {products.count}")
         plain = Tensor((a.shape[-1], columns), products.result)
         return MatMul.infer(Tensor(a.shape, products.result), plain)
@@ -53,7 +53,7 @@ class DotMatMul(CpuOp):
     @staticmethod
     def reference(a: Array, w: Array, b: Array, *, columns: int) -> Array:
         products = products_of(Tensor.of(a))
-        plain = unpack_words(unpack_columns(w, columns), 0, products.factor, a.shape[-1])
+        plain = unpack_vnni(unpack_columns(w, columns), 0, products.factor, a.shape[-1])
         total = widened(a, products) @ plain.astype(b.dtype) + b
         return total.astype(numpy_dtype(products.result))
 
@@ -63,7 +63,7 @@ class DotConv(CpuOp):
 
     `x` is of ui8, i8 or bf16 and `b` is [outputs], with the meaning that `cpu.dot_mat_mul` gives
     them. `w` is [group, outputs / group * words of the channels of a group * taps], made by
-    `pack_word_kernels` with `block`: a row is one output. `kernel` is the shape of a window,
+    `pack_vnni_kernels` with `block`: a row is one output. `kernel` is the shape of a window,
     `outputs` counts the outputs of all groups. `padding` is a number of the type of `x`.
     """
 
@@ -96,7 +96,7 @@ class DotConv(CpuOp):
         padding: int = 0,
     ) -> Tensor:
         products = products_of(x)
-        check_words(w, b, outputs, products)
+        check_vnni(w, b, outputs, products)
         _check_padding(x, padding)
         wide = Tensor(x.shape, products.result)
         plain = Tensor(_plain_shape(x, w, outputs, block, kernel), products.result)
@@ -127,7 +127,7 @@ class DotPanelConv(CpuOp):
     """Convolve as `cpu.dot_conv` does, in one group, with vectors across outputs.
 
     `w` is [panels, taps * words of the channels, outputs of a panel], made by
-    `pack_word_kernel_columns`: a column is one output.
+    `pack_vnni_kernel_columns`: a column is one output.
     """
 
     x: Operand
@@ -158,9 +158,9 @@ class DotPanelConv(CpuOp):
     ) -> Tensor:
         products = products_of(x)
         depth, _ = plain_columns(w, outputs)
-        check_words(w, b, outputs, products)
+        check_vnni(w, b, outputs, products)
         _check_padding(x, padding)
-        if x.rank < 2 or depth != word_count(x.shape[1], products.count) * math.prod(kernel):
+        if x.rank < 2 or depth != vnni_count(x.shape[1], products.count) * math.prod(kernel):
             raise Invalid(f"weight {w} does not hold windows of {kernel} in {x}")
         wide = Tensor(x.shape, products.result)
         plain = Tensor((outputs, x.shape[1], *kernel), products.result)
@@ -183,19 +183,19 @@ class DotPanelConv(CpuOp):
         return _convolved(_padded(x, pads, padding), words, b, strides, dilations, group=1)
 
 
-def pack_word_columns(w: Array, block: int) -> Array:
+def pack_vnni_columns(w: Array, block: int) -> Array:
     """Bring a matrix of i8 or bf16 into the order of a `cpu.dot_mat_mul`."""
-    return pack_columns(pack_words(w, 0), block)
+    return pack_columns(pack_vnni(w, 0), block)
 
 
-def pack_word_kernels(w: Array, group: int, block: int) -> Array:
+def pack_vnni_kernels(w: Array, group: int, block: int) -> Array:
     """Bring the kernels of a `tri.conv`, of i8 or bf16, into the order of a `cpu.dot_conv`."""
-    return pack_kernels(pack_words(w, 1), group, block)
+    return pack_kernels(pack_vnni(w, 1), group, block)
 
 
-def pack_word_kernel_columns(w: Array, block: int) -> Array:
-    """Bring kernels, as `pack_word_kernels` does, into the order of a `cpu.dot_panel_conv`."""
-    return pack_kernel_columns(pack_words(w, 1), block)
+def pack_vnni_kernel_columns(w: Array, block: int) -> Array:
+    """Bring kernels, as `pack_vnni_kernels` does, into the order of a `cpu.dot_panel_conv`."""
+    return pack_kernel_columns(pack_vnni(w, 1), block)
 
 
 def _padded(x: Array, pads: tuple[int, ...], padding: int) -> Array:
@@ -214,7 +214,7 @@ def _convolved(
 ) -> Array:
     """Convolve a padded input with kernels that are [outputs, words of a group, taps…]."""
     products = products_of(Tensor.of(x))
-    plain = unpack_words(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
+    plain = unpack_vnni(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
     total = Conv.reference(
         widened(x, products),
         plain,
@@ -245,7 +245,7 @@ def _plain_shape(x: Tensor, w: Tensor, outputs: int, block: int, kernel: tuple[i
     if x.rank < 2 or not group or x.shape[1] % group or outputs < 1 or outputs % group:
         raise Invalid(f"{group} groups do not split {x} and {outputs} outputs")
     channels = x.shape[1] // group
-    words = word_count(channels, PRODUCTS[x.dtype].count)
+    words = vnni_count(channels, PRODUCTS[x.dtype].count)
     if size != outputs // group * words * math.prod(kernel):
         raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {words} words")
     return (outputs, channels, *kernel)

@@ -29,7 +29,7 @@ class Pool(TriOp, abstract=True):
     ceil_mode: bool = False
 
     anchor = True
-    frames = True
+    allows_pad_epilogue = True
 
 
 class MaxPool(Pool):

@@ -66,7 +66,7 @@ def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
 def _border(graph: Graph, free: set[int], anchor: int, last: int) -> set[int]:
     """Return the op that puts a border around what a group makes, if that is its only user."""
     found = graph.users[last] & free
-    if not graph.ops[anchor].frames or len(graph.users[last]) != 1 or not found:
+    if not graph.ops[anchor].allows_pad_epilogue or len(graph.users[last]) != 1 or not found:
         return set()
     op = graph.ops[min(found)]
     return found if isinstance(op, tri.Pad) and op.is_border else set()

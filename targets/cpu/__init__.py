@@ -1,12 +1,10 @@
-"""The CPU target: kernels through MLIR's vector dialect to native code of the machine."""
+"""The CPU target: kernels through MLIR's vector dialect to native code of the machine.
 
-import pkgutil
-from importlib import import_module
+Passes lay out weights and images (`layout/`) and choose methods (`schedule/`); `lower/` turns each
+group into a kernel, built from `kernels/`; `emit/` makes object code. Start reading at `target.py`;
+other folders import `TARGET`, tools also `emit/` and `schedule/`.
+"""
 
 from .target import CPU as TARGET
-
-for _module in pkgutil.iter_modules(__path__, "."):
-    if _module.name.startswith(".lower_"):
-        import_module(_module.name, __name__)
 
 __all__ = ["TARGET"]

@@ -1,8 +1,6 @@
-"""The CPU target: what it accepts, and the three roads by which an op becomes code."""
+"""The CPU target: its passes, and which ops may share a kernel."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
@@ -17,13 +15,16 @@ from ..code import Code
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
 from ..tuning_file import PACKAGED
-from .apply_tuning import ApplyTuning
-from .choose_dot_products import ChooseDotProducts
-from .choose_layouts import ChooseLayouts
-from .choose_winograd import ChooseWinograd
-from .pack_recurrent import PackRecurrent
-from .pack_weights import PackWeights
-from .split_conv_transpose import SplitConvTranspose
+from .emit.code import compile_native
+from .layout.choose_layouts import ChooseLayouts
+from .layout.pack_recurrent import PackRecurrent
+from .layout.pack_weights import PackWeights
+from .layout.split_conv_transpose import SplitConvTranspose
+from .registry import TABLE, lowering_of
+from .schedule.apply_tuning import ApplyTuning
+from .schedule.choose_dot_products import ChooseDotProducts
+from .schedule.choose_winograd import ChooseWinograd
+from .schedule.tune import Tuner
 
 
 class CpuTarget(Target):
@@ -57,8 +58,6 @@ class CpuTarget(Target):
     def watch(self, options: Options, progress: Progress) -> Watch | None:
         if not options.tuning_file:
             return None
-        from .tune import Tuner  # it measures kernels, whose lowerings register with this target
-
         return Tuner(options, options.machines[0], progress)
 
     def compile(
@@ -68,8 +67,6 @@ class CpuTarget(Target):
         progress: Progress,
         hooks: Sequence[Instrumentation] = (),
     ) -> Code:
-        from .code import compile_native  # lowerings register with this target
-
         return compile_native(module, options, progress)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
@@ -77,12 +74,12 @@ class CpuTarget(Target):
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
         first, *rest = work
-        if first.frames and isinstance(rest[-1] if rest else None, tri.Pad):
+        if first.allows_pad_epilogue and isinstance(rest[-1] if rest else None, tri.Pad):
             rest = rest[:-1]
-        if any(lowering_of(op).road != "elementwise" for op in rest):
+        if any(lowering_of(op).kind != "elementwise" for op in rest):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        # What the first one makes is finished in place; elementwise ops alone may broadcast.
-        fixed = lowering_of(first).road != "elementwise"
+        # The epilogue has the shape of the anchor's result; only elementwise anchors may broadcast.
+        fixed = lowering_of(first).kind != "elementwise"
         if fixed and any(_shape(op) != _shape(first) for op in rest):
             return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
         return None
@@ -92,49 +89,4 @@ def _shape(op: Op) -> Shape:
     return tensor_of(op.results[0].type).shape
 
 
-CPU = CpuTarget("cpu")
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Lowering:
-    """How one op becomes code: the road it takes and the function that knows the way.
-
-    - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel, scalar or vector.
-    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that views the operand or
-      a function from indices to a `Number`; the framework writes the loops.
-    - `template`: `f(op, kernel, *buffers, *sinks)` writes its own loops and hands its results to
-      one `Sink` per result.
-    """
-
-    road: str
-    function: Callable[..., Any]
-
-
-def _road(road: str, classes: tuple[type[Op], ...]) -> Callable[[Function], Function]:
-    def register(function: Function) -> Function:
-        CPU.lowers(*classes)(Lowering(road, function))
-        return function
-
-    return register
-
-
-def elementwise(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that computes one element from the elements at its place."""
-    return _road("elementwise", classes)
-
-
-def indexed(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that says where an element comes from."""
-    return _road("indexed", classes)
-
-
-def template(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that writes its own loops."""
-    return _road("template", classes)
-
-
-def lowering_of(op: Op) -> Lowering:
-    """Return the lowering of an op that the target accepts."""
-    return CPU.lowerings[type(op)]
+CPU = CpuTarget("cpu", table=TABLE)

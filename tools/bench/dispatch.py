@@ -9,11 +9,11 @@ from ...runtime.manifest import Manifest, Memory, Step
 from ...runtime.package import Package
 from ...runtime.session import Session
 from ...runtime.team import CODE
-from ...targets.cpu.compile import compile_threads
-from ...targets.cpu.phases import Phase
-from ...targets.cpu.segment import KernelCall, segment
-from ...targets.cpu.threads import CHUNKS
-from ...targets.cpu.to_llvm import to_object
+from ...targets.cpu.emit.compile import compile_threads
+from ...targets.cpu.emit.segment import KernelCall, segment
+from ...targets.cpu.emit.threads import CHUNKS
+from ...targets.cpu.emit.to_llvm import to_object
+from ...targets.cpu.kernels.phases import Phase
 
 _PHASES = 1000
 _RUNS = 200

@@ -14,7 +14,7 @@ from ...dialects import cpu, tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import OPS, Op
 from ...dialects.core.tensor import Tensor
-from ...dialects.cpu.words import PRODUCTS
+from ...dialects.cpu.vnni import PRODUCTS
 from ...dialects.tri.equation import Equation
 
 Count = Callable[[Any], int]

@@ -9,7 +9,7 @@ func.func @wide_elements_fill_no_words(%a: tensor<3x8xi16>, %w: tensor<1x2x4xi32
 // -----
 
 func.func @weights_are_not_words(%a: tensor<3x8xui8>, %w: tensor<1x8x4xi8>, %b: tensor<4xi32>) {
-  // expected-error @below {{'cpu.dot_mat_mul' op weight has element type i8, must be i32: words}}
+  // expected-error @below {{'cpu.dot_mat_mul' op weight has element type i8, must be i32: VNNI words}}
   %0 = "cpu.dot_mat_mul"(%a, %w, %b) {columns = 4} : (tensor<3x8xui8>, tensor<1x8x4xi8>, tensor<4xi32>) -> tensor<3x4xi32>
   return
 }

@@ -14,8 +14,8 @@ from trivium.dialects.core.machine import LEVELS, NATIVE, host_machine
 from trivium.dialects.core.tensor import Array
 from trivium.runtime import cpu
 from trivium.runtime.package import Package
-from trivium.targets.cpu.dot import find_instruction
-from trivium.targets.cpu.tiles import block_tile, fit_tile, fits_registers
+from trivium.targets.cpu.kernels.dot import find_instruction
+from trivium.targets.cpu.schedule.tiles import block_tile, fit_tile, fits_registers
 from trivium.targets.options import Options
 
 RUNNABLE = [m for m in LEVELS if cpu.cpu_features().issuperset(m.features)]

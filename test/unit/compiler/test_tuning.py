@@ -17,11 +17,11 @@ from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.tensor import Array
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.cpu.apply_tuning import key_of, tunable
-from trivium.targets.cpu.candidates import candidates
-from trivium.targets.cpu.measure import ROUNDS, measure
-from trivium.targets.cpu.schedule import Schedule
-from trivium.targets.cpu.tuning_file import tuning_format
+from trivium.targets.cpu.schedule.apply_tuning import key_of, tunable
+from trivium.targets.cpu.schedule.candidates import candidates
+from trivium.targets.cpu.schedule.measure import ROUNDS, measure
+from trivium.targets.cpu.schedule.schedule import Schedule
+from trivium.targets.cpu.schedule.tuning_file import tuning_format
 from trivium.targets.options import DEFAULT
 from trivium.targets.tuning_file import PACKAGED, Entry
 

@@ -6,7 +6,7 @@ from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.cpu.packing import pack_columns
-from trivium.dialects.cpu.words import PRODUCTS
+from trivium.dialects.cpu.vnni import PRODUCTS
 
 
 def packed_conv(pick: Pick) -> Example:
@@ -50,7 +50,7 @@ def dot_mat_mul(pick: Pick) -> Example:
     w = pick.array((depth, columns), products.factor)
     bias = pick.array((columns,), products.sums)
     block = pick.between(1, 2) * 16
-    return Example((a, cpu.pack_word_columns(w, block), bias), {"columns": columns})
+    return Example((a, cpu.pack_vnni_columns(w, block), bias), {"columns": columns})
 
 
 def dot_conv(pick: Pick) -> Example:
@@ -69,7 +69,7 @@ def dot_conv(pick: Pick) -> Example:
         "dilations": pick.ints(rank, 1, 2),
         "padding": 0 if dtype == "bf16" else pick.between(0, 100),
     }
-    return Example((x, cpu.pack_word_kernels(w, group, block), bias), attributes)
+    return Example((x, cpu.pack_vnni_kernels(w, group, block), bias), attributes)
 
 
 def dot_panel_conv(pick: Pick) -> Example:
@@ -87,7 +87,7 @@ def dot_panel_conv(pick: Pick) -> Example:
         "padding": 0 if dtype == "bf16" else pick.between(0, 100),
     }
     block = pick.between(1, 2) * 16
-    return Example((x, cpu.pack_word_kernel_columns(w, block), bias), attributes)
+    return Example((x, cpu.pack_vnni_kernel_columns(w, block), bias), attributes)
 
 
 def winograd_conv(pick: Pick) -> Example:

@@ -1,0 +1,121 @@
+"""Native code of a model: kernels for one or several machines, and programs that call them."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ....dialects import tri
+from ....dialects.core.location import node_names
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module, ops
+from ....dialects.core.op import Op
+from ....runtime import manifest as m
+from ....runtime.team import CODE as THREADS
+from ...code import Buffers, Code, NumberedCall
+from ...core import Progress
+from ...options import Options
+from ...program import Call, Program
+from ..layout.describe import describe_layouts
+from .compile import (
+    CpuCode,
+    compile_kernels,
+    compile_segment,
+    compile_threads,
+    object_entries,
+)
+from .segment import KernelCall
+from .variants import merge_scratch, own_pieces
+
+
+def compile_native(module: Module, options: Options, progress: Progress) -> "NativeCode":
+    """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
+    groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
+    native = [group for group in groups if group.target == "cpu"]
+    codes: list[CpuCode] = []
+    for machine in options.machines:
+        of_several = f" for {machine.name}" if len(options.machines) > 1 else ""
+        heard = _suffixed(progress, of_several)
+        codes.append(compile_kernels(native, machine, heard, options))
+    return NativeCode(module, codes)
+
+
+def _suffixed(progress: Progress, end: str) -> Progress:
+    return lambda line: progress(f"{line}{end}")
+
+
+class NativeCode(Code):
+    """Hold the code for each machine; all of them make the same calls in the same memory."""
+
+    def __init__(self, module: Module, codes: Sequence[CpuCode]) -> None:
+        self.module = module
+        self.codes = codes
+
+    def call(self, op: Op) -> Call:
+        assert isinstance(op, tri.Group)
+        return Call.of(op, list(merge_scratch(self._needs(op)).values()))
+
+    def _needs(self, group: tri.Group):
+        return [code.kernels[group].scratch for code in self.codes]
+
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[m.Step]:
+        for _, call in calls:
+            for value in (*call.operands, *call.results):
+                buffers.number(value)
+        nodes = [n for _, call in calls for n in node_names(call.op.location)]
+        symbol, phases = None, 0
+        for code in self.codes:
+            made = [self._kernel_call(code, call, buffers) for call in calls]
+            segment = compile_segment(code, made, symbol)
+            symbol, phases = segment.symbol, max(phases, segment.phases)
+        return [m.Step("cpu", symbol or "", nodes=tuple(dict.fromkeys(nodes)), phases=phases)]
+
+    def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
+        """Call the kernel that a machine has for a call, in the memory that all of them share."""
+        number, call = numbered
+        assert isinstance(call.op, tri.Group)
+        kernel, program = code.kernels[call.op], buffers.program
+        merged = merge_scratch(self._needs(call.op))
+        scratch = dict(zip(merged, program.scratch[number], strict=True))
+        values = (*call.operands, *call.results)
+        places = [*(program.place(v) for v in values), *own_pieces(kernel.scratch, scratch)]
+        return KernelCall(kernel.symbol, tuple(places), kernel.phases)
+
+    def layouts(self) -> Mapping[ir.Value, str]:
+        return describe_layouts(self.module)
+
+    def entries(self) -> dict[str, bytes]:
+        made: dict[str, bytes] = {}
+        for code in self.codes:
+            made |= object_entries(code.objects, _requirements(code).folder)
+        if self.codes[0].objects:
+            made[THREADS] = compile_threads()
+        return made
+
+    def parts(self, program: Program) -> dict[str, Any]:
+        machines = tuple(map(_requirements, self.codes))
+        return {"kernels": _kernels(self.codes[0], program), "machines": machines}
+
+
+def _requirements(code: CpuCode) -> m.CpuRequirements:
+    machine = code.machine
+    return m.CpuRequirements(machine.architecture, machine.features, machine.name)
+
+
+def _kernels(code: CpuCode, program: Program) -> tuple[m.Kernel, ...]:
+    loaded = {call.op for call in program.calls[: program.load_count]}
+    calls = Counter((kernel.symbol, group in loaded) for group, kernel in code.kernels.items())
+    described: dict[str, m.Kernel] = {}
+    for group, kernel in code.kernels.items():
+        members = [o.op_name for o in ops(group.block) if not o.terminator]
+        described.setdefault(
+            kernel.symbol,
+            m.Kernel(
+                kernel.symbol,
+                f"{_requirements(code).folder}{kernel.symbol}.o",
+                node_names(group.location),
+                tuple(name for name in members if name != tri.Constant.op_name),
+                calls[kernel.symbol, False],
+                calls[kernel.symbol, True],
+            ),
+        )
+    return tuple(described.values())

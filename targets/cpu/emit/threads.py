@@ -1,0 +1,258 @@
+"""The code by which threads share the work of a program, in MLIR's LLVM dialect.
+
+A program is a function that all threads of a team run. It calls `share` for each phase: threads
+take chunks of the phase until there are none, then wait until all are done. Nobody waits for a
+thread to arrive, only for chunks to be done, so a thread that the system does not run holds up the
+others with one chunk at most. The counters of a phase only ever grow: of a phase with n chunks, run
+number r of the program takes and completes the numbers from (r - 1) n to r n.
+
+`work` is what other threads than the caller's run for ever: they wait for a job, spinning first,
+then in a futex. `submit` runs a job with all of them that are free, or alone when another job is
+going on. Before a thread touches a job it announces so, and looks whether that is still the job:
+memory of a job that nobody announces may be freed.
+"""
+
+from ....runtime.team import Job, Pool
+
+CHUNKS = 4
+"""Chunks of a phase per thread; up to twice as many if the phase has no more."""
+
+GRAIN = 8000
+"""The least number of instructions in a chunk."""
+
+_SPINS = 20_000
+_POLITE_SPINS = 2_000
+_FUTEX, _WAIT, _WAKE = 202, 128, 129
+_EVERYBODY = 2**31 - 1
+
+
+def threads_text() -> str:
+    """Return the module that defines `share`, `work`, `submit` and `stop`."""
+    return "\n".join([_DECLARATIONS, _share(), _work(), _submit(), _stop()])
+
+
+_DECLARATIONS = """
+llvm.func @sched_yield() -> i32
+llvm.func @syscall(i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
+"""
+
+
+def _word(pointer: str, number: int, name: str) -> str:
+    """Return the line that points `name` to a word of 8 bytes."""
+    return f"%{name} = llvm.getelementptr %{pointer}[{number}] : (!llvm.ptr) -> !llvm.ptr, i64"
+
+
+def _load(name: str, pointer: str, order: str = "acquire") -> str:
+    order = f"atomic {order} {{alignment = 8 : i64}}"
+    return f"%{name} = llvm.load %{pointer} {order} : !llvm.ptr -> i64"
+
+
+def _store(value: str, pointer: str, order: str = "release") -> str:
+    order = f"atomic {order} {{alignment = 8 : i64}}"
+    return f"llvm.store %{value}, %{pointer} {order} : i64, !llvm.ptr"
+
+
+def _number(name: str, value: int) -> str:
+    return f"%{name} = llvm.mlir.constant({value} : i64) : i64"
+
+
+def _wake() -> str:
+    return f"""
+    {_number("futex", _FUTEX)}
+    {_number("wake", _WAKE)}
+    {_number("all", _EVERYBODY)}
+    %woken = llvm.call @syscall(%futex, %sequence, %wake, %all, %zero, %zero, %zero)
+        : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64"""
+
+
+def _share() -> str:
+    """Run one phase with all threads that call `share`; return when the phase is complete.
+
+    `limit` is the greatest number of chunks; `function` runs a range of the iterations.
+    """
+    return f"""
+llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %limit: i64,
+                 %function: !llvm.ptr, %arguments: !llvm.ptr, %phase: i64) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_number("per_thread", CHUNKS)}
+  {_number("polite", _POLITE_SPINS)}
+  {_word("job", Job.THREADS, "team")}
+  %threads = llvm.load %team : !llvm.ptr -> i64
+  %alone = llvm.icmp "eq" %threads, %one : i64
+  llvm.cond_br %alone, ^alone, ^cut
+^alone:
+  llvm.call %function(%arguments, %phase, %zero, %iterations)
+      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
+  llvm.return
+^cut:
+  %some = llvm.mul %threads, %per_thread : i64
+  %most = llvm.add %some, %some : i64
+  %few = llvm.icmp "sle" %limit, %most : i64
+  %chunks = llvm.select %few, %limit, %some : i1, i64
+  %last = llvm.mul %run, %chunks : i64
+  %base = llvm.sub %last, %chunks : i64
+  {_number("stride", Job.PHASE_WORDS)}
+  %apart = llvm.mul %number, %stride : i64
+  {_word("job", Job.COUNTERS, "counters")}
+  %taken = llvm.getelementptr %counters[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  {_word("taken", Job.PHASE_WORDS // 2, "done")}
+  {_load("first", "taken", "monotonic")}
+  llvm.br ^try(%first : i64)
+^try(%next: i64):
+  %left = llvm.icmp "slt" %next, %last : i64
+  llvm.cond_br %left, ^take, ^wait(%zero : i64)
+^take:
+  %after = llvm.add %next, %one : i64
+  %got = llvm.cmpxchg %taken, %next, %after acq_rel monotonic : !llvm.ptr, i64
+  %seen = llvm.extractvalue %got[0] : !llvm.struct<(i64, i1)>
+  %mine = llvm.extractvalue %got[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %mine, ^do, ^try(%seen : i64)
+^do:
+  %chunk = llvm.sub %next, %base : i64
+  %following = llvm.add %chunk, %one : i64
+  %scaled = llvm.mul %chunk, %iterations : i64
+  %scaled_end = llvm.mul %following, %iterations : i64
+  %begin = llvm.udiv %scaled, %chunks : i64
+  %end = llvm.udiv %scaled_end, %chunks : i64
+  llvm.call %function(%arguments, %phase, %begin, %end)
+      : !llvm.ptr, (!llvm.ptr, i64, i64, i64) -> ()
+  %ignored = llvm.atomicrmw add %done, %one acq_rel : !llvm.ptr, i64
+  llvm.br ^try(%after : i64)
+^wait(%spins: i64):
+  {_load("complete", "done")}
+  %over = llvm.icmp "sge" %complete, %last : i64
+  llvm.cond_br %over, ^end, ^pause
+^pause:
+  llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()
+  %more = llvm.add %spins, %one : i64
+  %impolite = llvm.icmp "sgt" %more, %polite : i64
+  llvm.cond_br %impolite, ^yield, ^wait(%more : i64)
+^yield:
+  %result = llvm.call @sched_yield() : () -> i32
+  llvm.br ^wait(%more : i64)
+^end:
+  llvm.return
+}}"""
+
+
+def _work() -> str:
+    """Run jobs of a pool as one of its threads, until it stops."""
+    return f"""
+llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_number("minus_one", -1)}
+  {_number("spins", _SPINS)}
+  {_number("futex", _FUTEX)}
+  {_number("sleep", _WAIT)}
+  {_word("pool", Pool.SEQUENCE, "sequence")}
+  {_word("pool", Pool.JOB, "current")}
+  {_word("pool", Pool.SLEEPERS, "sleepers")}
+  {_word("pool", Pool.STOP, "stop")}
+  {_word("pool", Pool.ANNOUNCED, "announcements")}
+  {_number("stride", Pool.LINE)}
+  %apart = llvm.mul %thread, %stride : i64
+  %announced = llvm.getelementptr %announcements[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+  llvm.br ^wait(%zero, %zero : i64, i64)
+^wait(%known: i64, %spun: i64):
+  {_load("stopped", "stop")}
+  %ends = llvm.icmp "ne" %stopped, %zero : i64
+  llvm.cond_br %ends, ^end, ^look
+^look:
+  {_load("now", "sequence")}
+  %changed = llvm.icmp "ne" %now, %known : i64
+  llvm.cond_br %changed, ^announce, ^pause
+^pause:
+  llvm.call_intrinsic "llvm.x86.sse2.pause"() : () -> ()
+  %more = llvm.add %spun, %one : i64
+  %tired = llvm.icmp "sgt" %more, %spins : i64
+  llvm.cond_br %tired, ^sleep, ^wait(%known, %more : i64, i64)
+^sleep:
+  %before = llvm.atomicrmw add %sleepers, %one seq_cst : !llvm.ptr, i64
+  %slept = llvm.call @syscall(%futex, %sequence, %sleep, %known, %zero, %zero, %zero)
+      : (i64, !llvm.ptr, i64, i64, i64, i64, i64) -> i64
+  %after = llvm.atomicrmw add %sleepers, %minus_one seq_cst : !llvm.ptr, i64
+  llvm.br ^wait(%known, %zero : i64, i64)
+^announce:
+  {_load("job", "current", "seq_cst")}
+  %none = llvm.icmp "eq" %job, %zero : i64
+  llvm.cond_br %none, ^wait(%now, %zero : i64, i64), ^check
+^check:
+  {_store("job", "announced", "seq_cst")}
+  {_load("again", "current", "seq_cst")}
+  %same = llvm.icmp "eq" %again, %job : i64
+  llvm.cond_br %same, ^join, ^leave
+^join:
+  %memory = llvm.inttoptr %job : i64 to !llvm.ptr
+  {_word("memory", Job.THREADS, "team")}
+  %threads = llvm.load %team : !llvm.ptr -> i64
+  %wanted = llvm.icmp "slt" %thread, %threads : i64
+  llvm.cond_br %wanted, ^run, ^leave
+^run:
+  {_word("memory", Job.RUN, "runs")}
+  {_load("run", "runs")}
+  {_word("memory", Job.PROGRAM, "code")}
+  %program = llvm.load %code : !llvm.ptr -> !llvm.ptr
+  llvm.call %program(%memory, %thread, %run) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  llvm.br ^leave
+^leave:
+  {_store("zero", "announced")}
+  llvm.br ^wait(%now, %zero : i64, i64)
+^end:
+  llvm.return
+}}"""
+
+
+def _submit() -> str:
+    """Run a job once: with the threads of a pool, or alone while those have another job."""
+    return f"""
+llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_word("pool", Pool.SEQUENCE, "sequence")}
+  {_word("pool", Pool.JOB, "current")}
+  {_word("pool", Pool.SLEEPERS, "sleepers")}
+  {_word("pool", Pool.BUSY, "busy")}
+  {_word("job", Job.RUN, "runs")}
+  {_word("job", Job.PROGRAM, "code")}
+  %program = llvm.load %code : !llvm.ptr -> !llvm.ptr
+  %previous = llvm.atomicrmw add %runs, %one seq_cst : !llvm.ptr, i64
+  %run = llvm.add %previous, %one : i64
+  %lock = llvm.cmpxchg %busy, %zero, %one acq_rel monotonic : !llvm.ptr, i64
+  %free = llvm.extractvalue %lock[1] : !llvm.struct<(i64, i1)>
+  llvm.cond_br %free, ^publish, ^alone
+^alone:
+  llvm.call %program(%job, %zero, %run) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  llvm.return
+^publish:
+  %address = llvm.ptrtoint %job : !llvm.ptr to i64
+  {_store("address", "current", "seq_cst")}
+  %changed = llvm.atomicrmw add %sequence, %one seq_cst : !llvm.ptr, i64
+  {_load("asleep", "sleepers", "seq_cst")}
+  %any = llvm.icmp "ne" %asleep, %zero : i64
+  llvm.cond_br %any, ^wake, ^run
+^wake:
+  {_wake()}
+  llvm.br ^run
+^run:
+  llvm.call %program(%job, %zero, %run) : !llvm.ptr, (!llvm.ptr, i64, i64) -> ()
+  {_store("zero", "current", "seq_cst")}
+  {_store("zero", "busy")}
+  llvm.return
+}}"""
+
+
+def _stop() -> str:
+    """Let all threads of a pool return from `work`."""
+    return f"""
+llvm.func @stop(%pool: !llvm.ptr) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_word("pool", Pool.SEQUENCE, "sequence")}
+  {_word("pool", Pool.STOP, "stop")}
+  {_store("one", "stop", "seq_cst")}
+  %changed = llvm.atomicrmw add %sequence, %one seq_cst : !llvm.ptr, i64
+  {_wake()}
+  llvm.return
+}}"""

@@ -1,0 +1,96 @@
+"""From MLIR's core dialects to native object code for a machine."""
+
+import ctypes
+import tempfile
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from ....dialects.core.machine import NATIVE, Machine
+from ....dialects.core.mlir import PassManager, execution_engine, ir, version
+from .legalize import hide_masks, legalize
+
+# The order matters: vectors become loops or intrinsics first, then everything LLVM dialect.
+LOWERING = (
+    "builtin.module("
+    "func.func(canonicalize,cse,loop-invariant-code-motion),"
+    "func.func(convert-vector-to-scf{full-unroll=true}),"
+    "func.func(lower-affine),"
+    "convert-scf-to-cf,"
+    "expand-strided-metadata,lower-affine,"
+    "convert-math-to-llvm,convert-math-to-libm,"
+    "convert-vector-to-llvm{enable-x86=true reassociate-fp-reductions=%s},"
+    "finalize-memref-to-llvm,"
+    "convert-func-to-llvm{use-bare-ptr-memref-call-conv=true},"
+    "convert-arith-to-llvm,convert-index-to-llvm,"
+    "convert-cf-to-llvm,convert-ub-to-llvm,convert-func-to-llvm,"
+    "reconcile-unrealized-casts,canonicalize,cse)"
+)
+
+_ANYWHERE = 1
+
+# Where LLVM spells a feature otherwise than Linux does.
+_SPELLED = {
+    **{"fpu": "x87", "pni": "sse3", "abm": "lzcnt", "bmi1": "bmi", "lahf_lm": "sahf"},
+    **{"sse4_1": "sse4.1", "sse4_2": "sse4.2"},
+}
+
+
+def lowering(strict: bool) -> str:
+    """Return the pipeline of MLIR's passes; when strict, lanes are summed up in their order."""
+    return LOWERING % str(not strict).lower()
+
+
+@cache
+def recipe(machine: Machine, strict: bool) -> str:
+    """Return all that an object depends on besides the text of its module."""
+    rules = Path(legalize.__code__.co_filename).read_text()
+    marks = str(function_attributes(machine))
+    return "\n".join([version(), lowering(strict), str(machine), marks, rules])
+
+
+def function_attributes(machine: Machine) -> dict[str, str]:
+    """Return the attributes of functions for a machine, as text.
+
+    Functions are never inlined: the engine wraps each in another function, which nobody calls, and
+    which would contain a copy of the code. Without `target_features`, LLVM uses all features of
+    this CPU.
+    """
+    attributes = {"no_inline": "unit"}
+    if machine.name != NATIVE:
+        spelled = [f'"+{_SPELLED.get(name, name)}"' for name in machine.features]
+        attributes["target_cpu"] = f'"{machine.name}"'
+        attributes["target_features"] = f"#llvm.target_features<[{', '.join(spelled)}]>"
+    return attributes
+
+
+def to_object(
+    module: ir.Module, machine: Machine, strict: bool = False, externals: Sequence[str] = ()
+) -> bytes:
+    """Compile a module to a relocatable object for a machine; `module` is used up.
+
+    The object is not position independent (plain 64-bit relocations only), which the run time's
+    loader relies on. `externals` are functions that other objects define.
+    """
+    legalize(module, machine)
+    hide_masks(module, machine)
+    PassManager.parse(lowering(strict)).run(module.operation)
+    _mark(module, machine)
+    engine = execution_engine()(module, opt_level=2, enable_object_dump=True)
+    for name in externals:  # the engine links before it dumps: any address will do
+        engine.raw_register_runtime(name, ctypes.c_void_p(_ANYWHERE))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "kernel.o"
+        engine.dump_to_object_file(str(path))
+        return path.read_bytes()
+
+
+def _mark(module: ir.Module, machine: Machine) -> None:
+    """Set the attributes of each function that tell LLVM which instructions to use."""
+    marks = {name: ir.Attribute.parse(t) for name, t in function_attributes(machine).items()}
+    for operation in module.body.operations:
+        function = operation.operation
+        if function.name != "llvm.func" or not function.regions[0].blocks:
+            continue
+        for name, attribute in marks.items():
+            function.attributes[name] = attribute

@@ -1,0 +1,227 @@
+"""`Buffer`: a tensor in memory as a kernel sees it; converts between memory and registers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialects.core.mlir import ir, upstream
+from ....dialects.core.tensor import Shape, Tensor
+from ...strides import reshaped_strides, row_major
+from .index import IndexExpr, place_dtype
+from .value import Value, arith, compute_dtype, constant_of, element_type, shaped_like
+
+vector: Any = upstream("vector")
+memref: Any = upstream("memref")
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """Ask for `width` neighbouring elements at once; `mask` (a vector of i1) leaves some out."""
+
+    width: int
+    mask: Any = None
+
+
+STORAGE = {"i1": "ui8", "f16": "ui16", "bf16": "ui16"}
+"""The type in which kernels load and store an element type, where the two differ.
+
+A bool is stored in a byte. f16 and bf16 are loaded as integers: without native instructions, LLVM
+would convert the lanes of masked vectors by library calls.
+"""
+
+
+def storage_dtype(dtype: str) -> str:
+    return STORAGE.get(dtype, dtype)
+
+
+def storage_type(dtype: str) -> ir.Type:
+    """Return the type an element has in memory."""
+    return element_type(storage_dtype(dtype))
+
+
+class Buffer:
+    """View a flat memref as a tensor with strides; a stride of 0 repeats along a dimension."""
+
+    def __init__(
+        self,
+        memory: Any,
+        tensor: Tensor,
+        strides: Sequence[int] | None = None,
+        offset: IndexExpr | None = None,
+    ) -> None:
+        self.memory = memory
+        self.tensor = tensor
+        self.strides = tuple(strides) if strides is not None else row_major(tensor.shape)
+        self.offset = offset or IndexExpr(0)
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    def reshape(self, shape: Shape) -> "Buffer":
+        """View the same contiguous elements under another shape."""
+        return Buffer(self.memory, Tensor(shape, self.dtype), offset=self.offset)
+
+    def restride(self, shape: Shape) -> "Buffer | None":
+        """View the same elements under another shape, or None when that needs a copy."""
+        strides = reshaped_strides(self.shape, self.strides, shape)
+        if strides is None:
+            return None
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def broadcast_to(self, shape: Shape) -> "Buffer":
+        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        lead = len(shape) - len(self.shape)
+        strides = [0] * lead + [
+            0 if size == 1 else stride
+            for size, stride in zip(self.shape, self.strides, strict=True)
+        ]
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def part(self, indices: Sequence[IndexExpr]) -> "Buffer":
+        """View the sub-tensor at some leading indices."""
+        count = len(indices)
+        at = self.offset
+        for index, stride in zip(indices, self.strides[:count], strict=True):
+            at = at + index * stride
+        tensor = Tensor(self.shape[count:], self.dtype)
+        return Buffer(self.memory, tensor, self.strides[count:], at)
+
+    def transpose(self, permutation: Sequence[int]) -> "Buffer":
+        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
+        shape = tuple(self.shape[axis] for axis in permutation)
+        strides = [self.strides[axis] for axis in permutation]
+        return Buffer(self.memory, Tensor(shape, self.dtype), strides, self.offset)
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Buffer":
+        """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""
+        offset = self.position([IndexExpr(start) for start in starts])
+        strides = [stride * step for stride, step in zip(self.strides, steps, strict=True)]
+        return Buffer(self.memory, Tensor(sizes, self.dtype), strides, offset)
+
+    def position(self, indices: Sequence[IndexExpr]) -> IndexExpr:
+        """Return the flat position of an element."""
+        at = self.offset
+        for index, stride in zip(indices, self.strides, strict=True):
+            at = at + index * stride
+        return at
+
+    def load(self, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> Value:
+        """Load one element, or a vector of neighbours along the last dimension."""
+        at = self.position(indices)
+        if lanes is None:
+            return unpack(memref.load(self.memory, [at.ssa]), self.dtype)
+        stride = self.strides[-1] if self.strides else 0
+        if stride == 0:
+            one = self.load(indices)
+            type_ = ir.VectorType.get([lanes.width], one.ssa.type)
+            return one.with_ssa(vector.broadcast(type_, one.ssa))
+        if stride == 1:
+            return unpack(self._load_contiguous(at, lanes), self.dtype)
+        dtype = place_dtype(stride * lanes.width)
+        steps = constant_vector([stride * lane for lane in range(lanes.width)], dtype)
+        return self.gather(at, steps, lanes)
+
+    def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
+        """Ask for the cache line at a flat position to be brought near; it need not exist."""
+        kept_in_second_level = 2
+        memref.PrefetchOp(self.memory, [position.ssa], writes, kept_in_second_level, True)
+
+    def _load_contiguous(self, at: IndexExpr, lanes: Lanes) -> Any:
+        type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
+        if lanes.mask is None:
+            return vector.load(type_, self.memory, [at.ssa])
+        return vector.maskedload(type_, self.memory, [at.ssa], lanes.mask, self._fill(type_))
+
+    def gather(self, at: IndexExpr, steps: Any, lanes: Lanes) -> Value:
+        """Load elements at `at` plus a vector of integer steps, in elements."""
+        type_ = ir.VectorType.get([lanes.width], storage_type(self.dtype))
+        mask = lanes.mask if lanes.mask is not None else all_lanes(lanes.width)
+        loaded = vector.gather(type_, self.memory, [at.ssa], steps, mask, self._fill(type_))
+        return unpack(loaded, self.dtype)
+
+    def _fill(self, type_: ir.Type) -> Any:
+        """Return the value of masked-off lanes, on which no arithmetic traps."""
+        return constant_of(0, storage_dtype(self.dtype), type_)
+
+    def store(self, value: Value, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> None:
+        """Store one element, or neighbours along the (contiguous) last dimension."""
+        at = self.position(indices)
+        packed = pack(value, self.dtype)
+        if lanes is None:
+            memref.store(packed, self.memory, [at.ssa])
+        elif lanes.mask is None:
+            vector.store(packed, self.memory, [at.ssa])
+        else:
+            vector.maskedstore(self.memory, [at.ssa], lanes.mask, packed)
+
+
+def unpack(stored: Any, dtype: str) -> Value:
+    """Convert a loaded element from its storage type to a `Value` to compute with."""
+    if dtype == "i1":
+        zero = constant_of(0, "ui8", stored.type)
+        return Value(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
+    wide = compute_dtype(dtype)
+    if wide == dtype:
+        return Value(stored, dtype)
+    if dtype == "bf16":
+        bits = arith.extui(shaped_like(stored.type, element_type("ui32")), stored)
+        return Value(bits, "ui32").shift_left(16).bits(wide)
+    half = arith.bitcast(shaped_like(stored.type, element_type(dtype)), stored)
+    return Value(arith.extf(shaped_like(stored.type, element_type(wide)), half), wide)
+
+
+def pack(value: Value, dtype: str) -> Any:
+    """Convert a computed `Value` to the storage type of an element type."""
+    if dtype == "i1":
+        return arith.extui(shaped_like(value.ssa.type, storage_type("i1")), value.ssa)
+    if dtype == "f16":
+        half = arith.truncf(value.shaped("f16"), value.ssa)
+        return arith.bitcast(value.shaped("ui16"), half)
+    if dtype == "bf16":
+        return _round_to_bf16(value)
+    return value.ssa
+
+
+def _round_to_bf16(value: Value) -> Any:
+    """Round f32 to the nearest bf16, ties to even, in integer arithmetic; NaN stays NaN.
+
+    Not `arith.truncf`: without AVX512-BF16 that calls a compiler run-time library.
+    """
+    bits = value.bits("ui32")
+    odd = bits.shift_right(16).logical_and(bits.like(1))
+    rounded = (bits + odd + 0x7FFF).shift_right(16)
+    rounded = value.is_nan().select(rounded.like(0x7FC0), rounded)
+    return arith.trunci(rounded.shaped("ui16"), rounded.ssa)
+
+
+def constant_vector(values: Sequence[int], dtype: str = "i32") -> Any:
+    """Emit a vector of integer constants."""
+    element = element_type(dtype)
+    type_ = ir.VectorType.get([len(values)], element)
+    elements = [ir.IntegerAttr.get(element, v) for v in values]
+    attribute: Any = ir.DenseElementsAttr.get(elements, type=type_)
+    return arith.constant(type_, attribute)
+
+
+def all_lanes(width: int) -> Any:
+    """Emit a mask that leaves no lane out."""
+    return constant_of(1, "i1", ir.VectorType.get([width], ir.IntegerType.get_signless(1)))
+
+
+def tail_mask(width: int, count: IndexExpr | int) -> Any:
+    """Emit a mask of the first `count` lanes."""
+    type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
+    # `create_mask` needs a count of 32 bits.
+    count = count.minimum(width) if isinstance(count, IndexExpr) else IndexExpr(count)
+    return vector.create_mask(type_, [count.ssa])
+
+
+def zero(dtype: str, lanes: Lanes | None = None) -> Value:
+    """Emit zero, as a scalar or in all lanes."""
+    type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
+    return Value(constant_of(0, dtype, type_), dtype)

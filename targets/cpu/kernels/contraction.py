@@ -1,0 +1,197 @@
+"""The contraction template: sums of products over a depth, by register tiles and packed panels.
+
+Rows by columns are cut into tiles that fit the vector registers. For one panel of columns at a
+time the right-hand side is packed contiguously, so that the inner loop streams it; every tile of
+rows then runs over the panel. Convolutions pack a panel of windows (an implicit im2col), matrix
+products a panel of columns.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Shape
+from ....dialects.cpu.packing import even_split
+from ..schedule.tiles import Tile
+from .buffer import Buffer, Lanes, tail_mask, vector
+from .index import IndexExpr, carry_nest
+from .loops import Piece, Section, spread
+from .panels import Fetch, Panel
+from .value import Value, constant_of, element_type
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Name rows that are stored together: `count` of them, from `first` on; one or more tiles."""
+
+    first: IndexExpr
+    count: int
+
+
+Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
+"""Load the element of a row, by its number in the rows that are stored together, at a depth."""
+
+
+Multiply = Callable[[Value, Value, Value], Value]
+"""Multiply an element of a row, repeated in all lanes, by a vector of a panel; add to sums."""
+
+
+def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
+    """Multiply numbers as they are."""
+    return factor.fma(vector, total)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Describe `count` blocks of `rows` rows each; `first` returns the first row of a block."""
+
+    rows: int
+    count: int
+    first: Callable[[IndexExpr], IndexExpr]
+
+
+@dataclass(frozen=True)
+class Contraction:
+    """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
+
+    `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
+    row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
+    prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
+    by default): whole units of `unit` rows, or a part of one. `dtype` is the type of the sums;
+    `multiply` emits a multiply-add.
+    """
+
+    rows: int
+    columns: int
+    depth: Shape
+    dtype: str
+    left: Left
+    panel: Panel
+    finish: Callable[[IndexExpr, IndexExpr, Value, Lanes], None]
+    initial: Callable[[IndexExpr], Value] | None = None
+    touch: Callable[[IndexExpr, IndexExpr], None] | None = None
+    ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
+    unit: int = 1
+    block: int | None = None
+    multiply: Multiply = multiply_add
+
+    def emit(self, tile: Tile) -> None:
+        """Emit independent iterations over panels and tiles."""
+        full, rest = divmod(self.columns, tile.columns)
+        runs = self._runs(tile.rows if self.block is None else self.block)
+        blocks = sum(run.count for run in runs)
+        plain = [Lanes(tile.lanes)] * tile.vectors
+        masks = [
+            Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
+            if rest < (v + 1) * tile.lanes
+            else Lanes(tile.lanes)
+            for v in range(-(-rest // tile.lanes))
+        ]
+        last = IndexExpr(full * tile.columns)
+
+        def panel(at: list[IndexExpr]) -> list[Piece]:
+            return self._panel(tile, runs, at[0] * tile.columns, plain)
+
+        spread(
+            Section((full,), blocks, panel),
+            Section((int(rest > 0),), blocks, lambda _: self._panel(tile, runs, last, masks)),
+        )
+
+    def _runs(self, most: int) -> list[Run]:
+        """Cut the rows into blocks of two heights at most."""
+        unit, units = self.unit, self.rows // self.unit
+        if unit <= most:
+            large, small, many, few = even_split(units, most // unit)
+            offset = many * large * unit
+            return [
+                Run(large * unit, many, lambda i: i * (large * unit)),
+                Run(small * unit, few, lambda i: i * (small * unit) + offset),
+            ]
+        large, small, many, few = even_split(unit, most)
+        return [
+            Run(large, units * many, lambda i: i // many * unit + i % many * large),
+            Run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
+        ]
+
+    def _panel(
+        self, tile: Tile, runs: Sequence[Run], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Piece]:
+        """Prepare a panel of columns; return the tiles of rows that run over it."""
+        self.panel.prepare(start, masks)
+        blocks = sum(run.count for run in runs)
+        pieces: list[Piece] = []
+        before = 0
+        for run in runs:
+
+            def block(i: IndexExpr, run: Run = run, before: int = before) -> None:
+                fetch = self.panel.fetch_next(start, i + before, blocks)
+                self._block(tile, Rows(run.first(i), run.rows), start, masks, fetch)
+
+            pieces.append(Piece(run.count, block))
+            before += run.count
+        return pieces
+
+    def _block(
+        self, tile: Tile, rows: Rows, start: IndexExpr, masks: Sequence[Lanes], fetch: Fetch | None
+    ) -> None:
+        """Emit as many tiles as rows that are stored together need; the first one fetches."""
+        large, small, many, few = even_split(rows.count, tile.rows)
+        first = 0
+        for count in [large] * many + [small] * few:
+            taken = range(first, first + count)
+            self._tile(rows, taken, start, masks, None if first else fetch)
+            first += count
+
+    def _tile(
+        self,
+        rows: Rows,
+        taken: range,
+        start: IndexExpr,
+        masks: Sequence[Lanes],
+        fetch: Fetch | None,
+    ) -> None:
+        if self.touch is not None:
+            for r in taken:
+                for v, lanes in enumerate(masks):
+                    self.touch(rows.first + r, start + v * lanes.width)
+        sums = [self._start(rows.first + r, lanes) for r in taken for lanes in masks]
+
+        def step(depth: list[IndexExpr], sums: list[Value]) -> list[Value]:
+            row = self.panel.load(depth, start, masks)
+            if fetch is not None:
+                fetch(depth)
+            if self.ahead is not None:
+                self.ahead(rows, depth)
+            out: list[Value] = []
+            for number, r in enumerate(taken):
+                factor = splat(self.left(rows, r, depth), masks[0].width)
+                now = sums[number * len(masks) : (number + 1) * len(masks)]
+                out += [self.multiply(factor, b, total) for b, total in zip(row, now, strict=True)]
+            return out
+
+        sums = carry_nest(self.depth, sums, step)
+        for number, r in enumerate(taken):
+            for v, lanes in enumerate(masks):
+                column = start + v * lanes.width
+                self.finish(rows.first + r, column, sums[number * len(masks) + v], lanes)
+
+    def _start(self, row: IndexExpr, lanes: Lanes) -> Value:
+        if self.initial is not None:
+            return splat(self.initial(row), lanes.width)
+        type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
+        return Value(constant_of(0, self.dtype, type_), self.dtype)
+
+
+def packed_rows(weights: Buffer, depth: int) -> Left:
+    """Return the `left` of weights that `pack_rows` packed; for a depth of one index."""
+
+    def left(rows: Rows, r: int, at: Sequence[IndexExpr]) -> Value:
+        return weights.load([rows.first * depth + at[0] * rows.count + r])
+
+    return left
+
+
+def splat(value: Value, width: int) -> Value:
+    """Repeat a scalar in all lanes of a vector."""
+    type_ = ir.VectorType.get([width], value.ssa.type)
+    return value.with_ssa(vector.broadcast(type_, value.ssa))

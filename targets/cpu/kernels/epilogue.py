@@ -1,0 +1,188 @@
+"""`Epilogue`: stores a kernel's results, through the elementwise ops that follow the anchor."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Shape
+from ...strides import collapsed_shape
+from ..registry import lowering_of
+from .buffer import Buffer, Lanes, tail_mask
+from .builder import KernelBuilder
+from .index import IndexExpr
+from .loops import Piece, Section, each, spread
+from .transposition import contiguous_axis, copy_transposed
+from .value import Value, compute_dtype, constant_of, element_type
+
+DISTANT = 512 << 10
+"""Bytes from which on a result is not expected in the near caches."""
+
+Reader = Callable[[list[IndexExpr]], Value]
+VectorReader = Callable[[list[IndexExpr], Lanes | None], Value | None]
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """Apply the elementwise ops that follow an anchor to its result, in registers, and store it.
+
+    `value` is that result (None in a group of elementwise ops only); `ops` are the ops that follow;
+    `leaves` are the other buffers that they read, viewed under `shape`; `outputs` are the values to
+    store. Elements may come in any order. A template may work on another shape (`reshape`) that
+    has the same elements in the same row-major order.
+    """
+
+    kernel: KernelBuilder
+    shape: Shape
+    value: ir.Value | None
+    ops: Sequence[Op]
+    constants: Mapping[ir.Value, tri.Constant]
+    leaves: Mapping[ir.Value, Buffer]
+    outputs: Mapping[ir.Value, Buffer]
+
+    def reshape(self, shape: Shape) -> "Epilogue":
+        """View the elements under another shape, to which indices and lanes refer from then on."""
+        leaves = {v: self.kernel.reshaped(leaf, shape) for v, leaf in self.leaves.items()}
+        outputs = {v: _reshaped(out, shape) for v, out in self.outputs.items()}
+        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+
+    def can_reshape(self, shape: Shape) -> bool:
+        """Return whether the outputs can be viewed under another shape without a copy."""
+        return all(out.restride(shape) is not None for out in self.outputs.values())
+
+    def window(self, starts: Sequence[int], shape: Shape) -> "Epilogue":
+        """View a box of the elements: index 0 then refers to `starts`."""
+        steps = [1] * len(shape)
+        leaves = {v: leaf.slice(starts, shape, steps) for v, leaf in self.leaves.items()}
+        outputs = {v: out.slice(starts, shape, steps) for v, out in self.outputs.items()}
+        return replace(self, shape=shape, leaves=leaves, outputs=outputs)
+
+    def collapsed(self, *others: Buffer) -> Shape:
+        """Return the shape of fewest dimensions that all buffers, and `others`, allow."""
+        buffers = [*self.leaves.values(), *self.outputs.values(), *others]
+        shape = collapsed_shape(self.shape, [b.strides for b in buffers])
+        # Vectors are stored along the last dimension, which a window may reduce to one element.
+        outputs = [_reshaped(out, shape) for out in self.outputs.values()]
+        return shape if all(out.strides[-1] in (0, 1) for out in outputs) else (*shape, 1)
+
+    @property
+    def dtype(self) -> str:
+        """The element type of the anchor's result."""
+        assert self.value is not None, "a group of elementwise ops has no anchor"
+        return tensor_of(self.value.type).dtype
+
+    @property
+    def dtypes(self) -> list[str]:
+        """All element types that the epilogue computes with."""
+        made = [v for op in self.ops for v in op.results]
+        return [tensor_of(v.type).dtype for v in [*self.leaves, *self.outputs, *made]]
+
+    def store(
+        self, value: Value | None, indices: Sequence[IndexExpr], lanes: Lanes | None = None
+    ) -> None:
+        """Apply the ops to one element, or to neighbours along the last dimension, and store."""
+        known: dict[ir.Value, Value] = {}
+        if self.value is not None and value is not None:
+            known[self.value] = value
+        for result, leaf in self.leaves.items():
+            known[result] = leaf.load(indices, lanes)
+        for result, op in self.constants.items():
+            known[result] = _splat(op, lanes)
+        for op in self.ops:
+            operands = [known[v] for v in op.operation.operands]
+            known[op.results[0]] = lowering_of(op).function(op, *operands)
+        for result, out in self.outputs.items():
+            out.store(known[result], indices, lanes)
+
+    def prefetch(self, indices: Sequence[IndexExpr]) -> None:
+        """Prefetch the memory that `store` will access, of buffers that outgrow the near caches."""
+        for buffer in (*self.leaves.values(), *self.outputs.values()):
+            if buffer.strides[-1] == 1 and buffer.tensor.size_bytes >= DISTANT:
+                buffer.prefetch(buffer.position(indices), writes=buffer in self.outputs.values())
+
+    def emit_elementwise(self, read: Reader) -> None:
+        """Emit a loop nest that computes each element by `read`, one at a time."""
+        each(self.shape, lambda i: self.store(read(i), i))
+
+    def emit_vectors(self, read: VectorReader, *dtypes: str) -> None:
+        """Emit a loop nest of vectors along the last dimension; `read` loads `dtypes`."""
+        if self.shape and self.shape[-1] == 1:
+            each(self.shape, lambda i: self.store(read(i, None), i))
+            return
+        width = self.kernel.lanes(*dtypes, *self.dtypes)
+        each_vector(self.shape, width, lambda i, lanes: self.store(read(i, lanes), i, lanes))
+
+    def emit_copy(self, source: Buffer) -> None:
+        """Emit a loop nest of vectors that reads each element from a buffer of the same shape."""
+        shape = self.collapsed(source)
+        view = source.restride(shape)
+        assert view is not None, "collapsed() respects the strides of the source"
+        epilogue, axis = self.reshape(shape), contiguous_axis(view)
+        if axis is None:
+            epilogue.emit_vectors(view.load, source.dtype)
+        else:
+            width = self.kernel.lanes(source.dtype, *self.dtypes)
+            copy_transposed(view, axis, width, epilogue.store)
+
+    def emit_constant(self, value: float) -> None:
+        """Emit a loop nest of vectors in which each element of the result is one constant."""
+        dtype = compute_dtype(self.dtype)
+        self.reshape(self.collapsed()).emit_vectors(lambda _, lanes: _repeated(value, dtype, lanes))
+
+    def emit_ops(self) -> None:
+        """Emit a loop nest of vectors for a group of elementwise ops only."""
+        self.reshape(self.collapsed()).emit_vectors(lambda _, lanes: None)
+
+    def materialize(self, write: Callable[[Buffer], None], dtype: str | None = None) -> None:
+        """Let `write` fill a buffer of the whole result, which it may read back; then store it.
+
+        The buffer is the output itself if no ops follow and `dtype` is the output's; else scratch.
+        """
+        dtype = dtype or self.dtype
+        if not self.ops and self.dtype == dtype:
+            write(next(iter(self.outputs.values())))
+            return
+        buffer = self.kernel.scratch(self.shape, dtype)
+        write(buffer)
+        self.emit_copy(buffer)
+
+
+def each_vector(
+    shape: Shape, width: int, body: Callable[[list[IndexExpr], Lanes | None], None]
+) -> None:
+    """Emit independent iterations over vectors of `width` elements along the last dimension.
+
+    The tail of a row is masked; so is all of a row that is shorter than a vector.
+    """
+    if not shape or width == 1:
+        each(shape, lambda i: body(i, None))
+        return
+    full, rest = divmod(shape[-1], width)
+
+    def row(outer: list[IndexExpr]) -> list[Piece]:
+        def tail(_: IndexExpr) -> None:
+            body([*outer, IndexExpr(full * width)], Lanes(width, tail_mask(width, rest)))
+
+        whole = Piece(full, lambda i: body([*outer, i * width], Lanes(width)))
+        return [whole, Piece(1, tail)] if rest else [whole]
+
+    spread(Section(shape[:-1], full + bool(rest), row))
+
+
+def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
+    view = buffer.restride(shape)
+    assert view is not None, "an output is contiguous: its elements allow the shape"
+    return view
+
+
+def _splat(op: tri.Constant, lanes: Lanes | None) -> Value:
+    """Emit a one-element constant as a scalar or as a vector of copies."""
+    dtype = compute_dtype(tensor_of(op.y.type).dtype)
+    return _repeated(op.value.reshape(-1)[0].item(), dtype, lanes)
+
+
+def _repeated(value: float, dtype: str, lanes: Lanes | None) -> Value:
+    type_ = None if lanes is None else ir.VectorType.get([lanes.width], element_type(dtype))
+    return Value(constant_of(value, dtype, type_), dtype)

@@ -1,0 +1,116 @@
+"""Loops whose iterations may run in any order, on several threads.
+
+At the top of a kernel, `spread` marks loops as such, and `phases` cuts them; inside of other loops
+it emits a plain nest.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Shape
+from .index import IndexExpr, for_each, nest, scf, unravel
+
+SPREAD = "trivium.spread"
+"""The attribute of a parallel loop: the number of inner iterations of each trip."""
+
+GROUP = "trivium.group"
+"""The attribute that loops of one `spread` share, and no others."""
+
+PIECE = "trivium.piece"
+"""The attribute of a loop directly inside a parallel loop: its first inner iteration."""
+
+ENOUGH = 64
+"""From this number of outer iterations on, inner loops are not cut."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Run `body` for the numbers 0 to `count` - 1."""
+
+    count: int
+    body: Callable[[IndexExpr], None]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Describe independent iterations: for each index of a shape, the `inner` ones of its pieces.
+
+    `enter` emits the code that all iterations of an index share, and returns the pieces. Each
+    thread with iterations of an index runs that code, which must write only private memory.
+    """
+
+    shape: Shape
+    inner: int
+    enter: Callable[[list[IndexExpr]], Sequence[Piece]]
+
+    @property
+    def iterations(self) -> int:
+        return math.prod(self.shape) * self.inner
+
+
+def spread(*sections: Section) -> None:
+    """Emit sections, all of whose iterations are independent."""
+    block = ir.InsertionPoint.current.block
+    at_top = block.owner.operation.name == "func.func"
+    if not at_top or sum(section.iterations for section in sections) <= 1:
+        for section in sections:
+            nest(section.shape, lambda at, enter=section.enter: _whole(enter(at)))
+        return
+    group = len(block.operations)
+    for section in sections:
+        if section.iterations:
+            _spread(section, group)
+
+
+def _spread(section: Section, group: int) -> None:
+    outer = math.prod(section.shape)
+    cut = section.inner if outer < ENOUGH else 1
+
+    def place(number: IndexExpr) -> None:
+        pieces = section.enter(unravel(number, section.shape))
+        count = sum(piece.count for piece in pieces)
+        assert count == section.inner, "pieces must make up the place"
+        if cut == 1:
+            _whole(pieces)
+        else:
+            _marked(pieces)
+
+    _loop(outer, place, {SPREAD: cut, GROUP: group})
+
+
+def each(shape: Shape, body: Callable[[list[IndexExpr]], None]) -> None:
+    """Emit one independent iteration for each place of a shape."""
+    if math.prod(shape) == 1:
+        body([IndexExpr(0)] * len(shape))
+    else:
+        spread(Section(shape, 1, lambda at: [Piece(1, lambda _: body(at))]))
+
+
+def each_of(count: int, body: Callable[[IndexExpr], None]) -> None:
+    """Emit independent iterations for the numbers 0 to `count` - 1."""
+    each((count,), lambda at: body(at[0]))
+
+
+def _marked(pieces: Sequence[Piece]) -> None:
+    offset = 0
+    for piece in pieces:
+        if piece.count:
+            _loop(piece.count, piece.body, {PIECE: offset})
+        offset += piece.count
+
+
+def _whole(pieces: Sequence[Piece]) -> None:
+    for piece in pieces:
+        for_each(piece.count, piece.body)
+
+
+def _loop(count: int, body: Callable[[IndexExpr], None], marks: Mapping[str, int]) -> None:
+    loop = scf.ForOp(IndexExpr(0).ssa, IndexExpr(count).ssa, IndexExpr(1).ssa)
+    i64 = ir.IntegerType.get_signless(64)
+    for name, value in marks.items():
+        loop.operation.attributes[name] = ir.IntegerAttr.get(i64, value)
+    with ir.InsertionPoint(loop.body):
+        body(IndexExpr(loop.induction_variable))
+        scf.yield_([])

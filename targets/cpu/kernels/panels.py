@@ -1,0 +1,165 @@
+"""Panels: the right-hand side of a contraction, some columns at a time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ....dialects.core.tensor import DTYPES, Shape
+from ...strides import row_major
+from ..schedule.tiles import Tile
+from .buffer import Buffer, Lanes
+from .builder import KernelBuilder
+from .conversion import convert
+from .index import IndexExpr, for_each
+from .value import Value
+
+Fetch = Callable[[Sequence[IndexExpr]], None]
+
+LINE = 64
+"""Bytes of a cache line."""
+
+STREAMED = 256 << 10
+"""Bytes from which on weights are prefetched: no first-level cache is as large."""
+
+
+class Panel:
+    """Load the right-hand side of one panel of columns, a row of the depth at a time."""
+
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        """Emit the code that runs once before the panel that starts at a column is read."""
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        """Return the vectors of one row of the panel."""
+        raise NotImplementedError
+
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
+        """Return the emitter of prefetches of the next panel at each step of a tile, or None."""
+        return None
+
+
+Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
+"""Emit the packing of the panel that starts at a column, into memory."""
+
+
+@dataclass(frozen=True)
+class PackedPanel(Panel):
+    """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows.
+
+    `source` is the matrix of the columns, if they are those of a matrix.
+    """
+
+    memory: Buffer  # [depth…, columns of a tile]
+    fill: Fill
+    source: Buffer | None = None
+
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        self.fill(self.memory, start, masks)
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        offsets = range(0, len(masks) * masks[0].width, masks[0].width)
+        return [self.memory.load([*depth, IndexExpr(o)], Lanes(masks[0].width)) for o in offsets]
+
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
+        """Fetch a cache line of each row of the next panel in each tile."""
+        source, columns = self.source, self.memory.shape[-1]
+        if source is None or source.strides[-1] != 1 or source.tensor.size_bytes < STREAMED:
+            return None
+        line = LINE * 8 // DTYPES[source.dtype].bits
+        column = start + columns + (tile % max(1, columns // line)) * line
+        return lambda depth: source.prefetch(source.position([depth[0], column]))
+
+
+@dataclass(frozen=True)
+class DirectPanel(Panel):
+    """Read the right-hand side where it is: [depth, columns]; for few rows, used once each."""
+
+    matrix: Buffer
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        return [
+            self.matrix.load([*depth, start + v * lanes.width], lanes)
+            for v, lanes in enumerate(masks)
+        ]
+
+
+@dataclass(frozen=True)
+class StoredPanel(Panel):
+    """Read panels that were packed at compile time: [panels, depth, columns of a panel].
+
+    `depth` is the shape of the depth; `tile` has all columns of a panel or a part of them. Column 0
+    is the first one of panel `first`. If few tiles use a panel, weights are prefetched `ahead`
+    elements before they are read. Weights are converted to `dtype`, if given.
+    """
+
+    panels: Buffer
+    depth: Shape
+    tile: Tile
+    first: IndexExpr = field(default_factory=lambda: IndexExpr(0))
+    ahead: int = 0
+    dtype: str = ""
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        _, size, columns = self.panels.shape
+        start = self.first * columns + start
+        place = start * size
+        if self.tile.columns != columns:
+            place = (start // columns) * (size * columns) + start % columns
+        row = place + self._row(depth) * columns
+        flat = self.panels.reshape((self.panels.tensor.size,))
+        # Whole vectors, also where the result ends: the last panel is filled up.
+        plain = Lanes(masks[0].width)
+        if self.ahead and self._streams:
+            for v in range(len(masks)):
+                self.panels.prefetch(row + (v * plain.width + self.ahead))
+        loaded = [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
+        return [convert(value, self.dtype) if self.dtype else value for value in loaded]
+
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
+        """Prefetch an equal share of the next panel in each tile."""
+        panels, size, columns = self.panels.shape
+        if self.tile.columns != columns or self.ahead:
+            return None
+        if tiles < 2 or panels < 2 or not self._streams:
+            return None
+        share = -(-columns // tiles)
+        first = (start + columns) * size + tile * (size * share)
+        return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
+
+    @property
+    def _streams(self) -> bool:
+        return self.panels.tensor.size_bytes >= STREAMED
+
+    def _row(self, depth: Sequence[IndexExpr]) -> IndexExpr:
+        row = IndexExpr(0)
+        for index, stride in zip(depth, row_major(self.depth), strict=True):
+            row = row + index * stride
+        return row
+
+
+def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, tile: Tile) -> Panel:
+    """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
+    if rows <= tile.rows:
+        return DirectPanel(matrix)
+    memory = kernel.private((matrix.shape[0], tile.columns), dtype)
+    return PackedPanel(memory, copy_columns(matrix), matrix)
+
+
+def copy_columns(matrix: Buffer) -> Fill:
+    """Fill panels with the columns of a matrix in memory."""
+
+    def fill(memory: Buffer, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        def row(k: IndexExpr) -> None:
+            for v, lanes in enumerate(masks):
+                loaded = matrix.load([k, start + v * lanes.width], lanes)
+                memory.store(loaded, [k, IndexExpr(v * lanes.width)], Lanes(lanes.width))
+
+        for_each(matrix.shape[0], row)
+
+    return fill

@@ -1,0 +1,205 @@
+"""Cut a kernel into phases: each must end before the next may begin.
+
+Top-level operations are grouped in order: the loops of one `spread` are a phase that is cut into
+chunks; the operations between two such phases are a phase of one chunk. Each chunk that reads
+private memory writes it first.
+"""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+
+from ....dialects.core.mlir import ir
+from .effects import Access, Effects, is_pure
+from .index import IndexExpr, scf
+from .loops import GROUP, PIECE, SPREAD
+
+PHASE, BEGIN, END, MEMORY = range(4)
+"""The arguments of a kernel: a phase, the range of its iterations to run, then pointers."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Describe a phase to its caller, which may run ranges of its iterations in any order.
+
+    `work` is the estimated number of instructions of all iterations.
+    """
+
+    iterations: int = 1
+    work: int = 0
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Gather operations of a phase; `loops` are those of them that are cut."""
+
+    operations: tuple[ir.Operation, ...] = ()
+    access: Access = field(default_factory=Access)
+    loops: tuple[ir.Operation, ...] = ()
+
+    @property
+    def iterations(self) -> int:
+        return sum(map(_iterations, self.loops)) or 1
+
+    def join(self, other: "_Part", *loops: ir.Operation) -> "_Part":
+        operations = (*self.operations, *other.operations)
+        return _Part(operations, self.access.join(other.access), loops)
+
+
+def split(entry: ir.Block, private: frozenset[int]) -> tuple[Phase, ...]:
+    """Make the body of a kernel do a range of one phase at a time; return its phases.
+
+    `private` are the numbers of the arguments that each thread has for itself.
+    """
+    parts = _without_results(_group(entry))
+    parts = [_in_order(part, private) for part in parts]
+    parts = _filled_by_users(parts, private)
+    phases = tuple(Phase(part.iterations, part.access.work) for part in parts)
+    for part in parts:
+        _cut(part, entry)
+    if len(parts) > 1:
+        _branch(entry, parts)
+    return phases
+
+
+def _group(entry: ir.Block) -> list[_Part]:
+    """Group the top-level operations, except pure ones, which all phases share."""
+    effects = Effects(entry)
+    shared: set[ir.Value] = set(entry.arguments)
+    parts: list[_Part] = []
+    for operation in [o.operation for o in entry.operations][:-1]:
+        if is_pure(operation, effects) and shared.issuperset(operation.operands):
+            shared.update(operation.results)
+            continue
+        loops = (operation,) if SPREAD in operation.attributes else ()
+        part = _Part((operation,), effects.of(operation), loops)
+        if parts and _together(parts[-1].loops, loops):
+            parts[-1] = parts[-1].join(part, *parts[-1].loops, *loops)
+        else:
+            parts.append(part)
+    return parts or [_Part()]
+
+
+def _together(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> bool:
+    """Return whether two parts are one phase: neither is cut, or both belong to one `spread`."""
+    if not before or not after:
+        return not before and not after
+    return _attribute(before[0], GROUP) == _attribute(after[0], GROUP)
+
+
+def _without_results(parts: list[_Part]) -> list[_Part]:
+    """Make one part of those that hand numbers to one another, which only memory does."""
+    number = 0
+    while number < len(parts):
+        where = {op: i for i, part in enumerate(parts) for op in part.operations}
+        users = (
+            where[_top_of(use.owner.operation, where)]
+            for operation in parts[number].operations
+            for result in operation.results
+            for use in result.uses
+        )
+        last = max(users, default=number)
+        parts = _merge(parts, number, last)
+        number += last == number
+    return parts
+
+
+def _top_of(operation: ir.Operation, tops: Container[ir.Operation]) -> ir.Operation:
+    while operation not in tops:
+        assert operation.parent is not None, "what uses a result is in the same kernel"
+        operation = operation.parent.operation
+    return operation
+
+
+def _merge(parts: list[_Part], first: int, last: int) -> list[_Part]:
+    """Make one part, that is not cut, of those from `first` to `last`."""
+    if first == last:
+        return parts
+    merged = _Part()
+    for part in parts[first : last + 1]:
+        merged = merged.join(part)
+    return [*parts[:first], merged, *parts[last + 1 :]]
+
+
+def _in_order(part: _Part, private: frozenset[int]) -> _Part:
+    """Do not cut a loop that reads memory it writes, unless that memory is private."""
+    both = part.access.reads & part.access.writes
+    return part if both <= private else _Part(part.operations, part.access)
+
+
+def _filled_by_users(parts: list[_Part], private: frozenset[int]) -> list[_Part]:
+    """Begin each chunk of a phase with the operations that write its private memory."""
+    number = 0
+    while number < len(parts):
+        part = parts[number]
+        mine = part.access.uses & private
+        sharing = [i for i, other in enumerate(parts) if other.access.uses & mine and i != number]
+        if not sharing:
+            number += 1
+        elif sharing == [number + 1] and part.access.writes <= private:
+            user = parts[number + 1]
+            parts = [*parts[:number], part.join(user, *user.loops), *parts[number + 2 :]]
+        else:
+            parts = _merge(parts, min(number, *sharing), max(number, *sharing))
+            number = 0
+    return parts
+
+
+def _iterations(loop: ir.Operation) -> int:
+    return _constant(loop.operands[1]) * _attribute(loop, SPREAD)
+
+
+def _cut(part: _Part, entry: ir.Block) -> None:
+    """Let the loops of a part run over their part of the range that the kernel is called for."""
+    begin, end = IndexExpr(entry.arguments[BEGIN]), IndexExpr(entry.arguments[END])
+    first = 0
+    for loop in part.loops:
+        inner, count = _attribute(loop, SPREAD), _iterations(loop)
+        with ir.InsertionPoint(loop):
+            low, high = _clamped(begin - first, count), _clamped(end - first, count)
+            _set_bounds(loop, low // inner, (high + (inner - 1)) // inner)
+        if inner > 1:
+            _cut_pieces(loop, low, high, inner)
+        first += count
+
+
+def _cut_pieces(loop: ir.Operation, low: IndexExpr, high: IndexExpr, inner: int) -> None:
+    body = loop.regions[0].blocks[0]
+    start = IndexExpr(body.arguments[0])
+    for operation in [o.operation for o in body.operations]:
+        if PIECE not in operation.attributes:
+            continue
+        count = _constant(operation.operands[1])
+        with ir.InsertionPoint(operation):
+            offset = start * inner + _attribute(operation, PIECE)
+            _set_bounds(operation, _clamped(low - offset, count), _clamped(high - offset, count))
+
+
+def _set_bounds(loop: ir.Operation, low: IndexExpr, high: IndexExpr) -> None:
+    loop.operands[0] = low.ssa
+    loop.operands[1] = high.ssa
+
+
+def _clamped(index: IndexExpr, most: int) -> IndexExpr:
+    return index.maximum(0).minimum(most)
+
+
+def _branch(entry: ir.Block, parts: Sequence[_Part]) -> None:
+    """Move each part into a branch that is only taken in its phase."""
+    end = entry.operations[len(entry.operations) - 1].operation
+    for number, part in enumerate(parts):
+        with ir.InsertionPoint(end):
+            asked = IndexExpr(entry.arguments[PHASE]).equal(number)
+            branch = scf.IfOp(asked.ssa)
+            with ir.InsertionPoint(branch.then_block):
+                last = scf.yield_([])
+        for operation in part.operations:
+            operation.move_before(last)
+
+
+def _attribute(operation: ir.Operation, name: str) -> int:
+    value: int = operation.attributes[name].value
+    return value
+
+
+def _constant(value: ir.Value) -> int:
+    return _attribute(value.owner.operation, "value")

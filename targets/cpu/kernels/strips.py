@@ -1,0 +1,115 @@
+"""Strips: vectorized reductions along one axis, and loops that use the results.
+
+A tensor is viewed as [outer, length], where a strip is one row with vectors along it, or as
+[outer, length, inner], with vectors across neighbouring strips, along the inner axis.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import reduce
+
+from ....dialects.core.tensor import Shape, normalize_axis
+from .buffer import Lanes, tail_mask
+from .contraction import splat
+from .epilogue import each_vector
+from .index import IndexExpr, carry, for_each
+from .loops import each_of
+from .reduction import Reduction
+from .value import Value
+
+SIDE_BY_SIDE = 4
+"""Independent accumulators of a long strip, which hide the latency of an addition.
+
+They do not pay if an element takes longer to compute than to accumulate.
+"""
+
+Element = Callable[[list[IndexExpr], Lanes | None], Value]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Address the elements of one strip, or of one vector of neighbouring strips."""
+
+    outer: IndexExpr
+    length: int
+    width: int
+    inner: IndexExpr | None = None
+    across: Lanes | None = None  # lanes over neighbouring strips, when there is an inner axis
+
+    def reduce(self, kind: str, element: Element, dtype: str, beside: int = SIDE_BY_SIDE) -> Value:
+        """Reduce a function of the strip's elements; `kind` is that of a `Reduction`.
+
+        The result is one scalar, or one lane for each strip of a vector of strips. A long strip has
+        `beside` independent accumulators.
+        """
+        how = Reduction(kind, dtype)
+        start = how.identity(self.width)
+        if self.inner is not None:
+
+            def step(i: IndexExpr, now: list[Value]) -> list[Value]:
+                return [how.combine(now[0], element(self._at(i), self.across))]
+
+            return carry(self.length, [start], step)[0]
+        enough = self.length >= 2 * beside * self.width
+        return self._reduce_along(how, element, start, beside if enough else 1)
+
+    def _reduce_along(self, how: Reduction, element: Element, start: Value, beside: int) -> Value:
+        stride = beside * self.width
+        full = self.length - self.length % self.width
+        rounds = full - full % stride
+
+        def vector_at(i: IndexExpr) -> Value:
+            return element(self._at(i), Lanes(self.width))
+
+        def step(i: IndexExpr, now: list[Value]) -> list[Value]:
+            return [
+                how.combine(total, vector_at(i + number * self.width))
+                for number, total in enumerate(now)
+            ]
+
+        totals = carry(rounds, [start] * beside, step, step=stride) if rounds else [start]
+        for number, at in enumerate(range(rounds, full, self.width)):
+            totals[number] = how.combine(totals[number], vector_at(IndexExpr(at)))
+        total = reduce(how.combine, totals)
+        if self.length > full:
+            lanes = Lanes(self.width, tail_mask(self.width, self.length - full))
+            rest = element(self._at(IndexExpr(full)), lanes)
+            kept = Value(lanes.mask, "i1").select(rest, start)
+            total = how.combine(total, kept)
+        return how.across(total)
+
+    def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
+        """Visit all elements of the strip."""
+        if self.inner is not None:
+            for_each(self.length, lambda i: body(self._at(i), self.across))
+            return
+        each_vector((self.length,), self.width, lambda i, lanes: body(self._at(i[0]), lanes))
+
+    def spread(self, value: Value) -> Value:
+        """Repeat a result of `reduce` in all lanes in which `each` works."""
+        return value if self.inner is not None else splat(value, self.width)
+
+    def _at(self, i: IndexExpr) -> list[IndexExpr]:
+        return [self.outer, i] if self.inner is None else [self.outer, i, self.inner]
+
+
+def strip_shape(shape: Shape, axis: int) -> Shape:
+    """Return a shape as strips along one axis: [outer, length], with [inner] unless that is 1."""
+    axis = normalize_axis(axis, len(shape))
+    inner = math.prod(shape[axis + 1 :])
+    outer = (math.prod(shape[:axis]), shape[axis])
+    return outer if inner == 1 else (*outer, inner)
+
+
+def each_strip(shape: Shape, width: int, body: Callable[[Strip], None]) -> None:
+    """Emit independent iterations over all strips of a tensor of the shape `strip_shape`."""
+    outer, length, *inner = shape
+    if not inner:
+        each_of(outer, lambda i: body(Strip(i, length, width)))
+        return
+
+    def column(at: list[IndexExpr], lanes: Lanes | None) -> None:
+        body(Strip(at[0], length, width, at[1], lanes))
+
+    each_vector((outer, *inner), width, column)

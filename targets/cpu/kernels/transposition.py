@@ -1,0 +1,117 @@
+"""Copies whose source is contiguous along another dimension than their result.
+
+Square tiles are loaded along the one dimension and stored along the other; in between, the
+registers are transposed by shuffles.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.mlir import ir
+from .buffer import Buffer, Lanes, tail_mask, vector
+from .index import IndexExpr, for_each
+from .loops import Piece, Section, each, spread
+from .value import Value, constant_of, element_type
+
+Take = Callable[[Value, list[IndexExpr], Lanes], None]
+
+_WIDEST = 16
+"""The side of the largest tile: as many registers as fit twice."""
+
+_NARROWEST = 4
+"""The least size of a dimension that is worth a tile."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Neighbours along a dimension: the first one, their count, and their lanes."""
+
+    start: IndexExpr
+    count: int
+    lanes: Lanes
+
+
+def contiguous_axis(source: Buffer) -> int | None:
+    """Return the dimension along which memory is contiguous, if it is not the last one."""
+    if not source.strides or source.strides[-1] in (0, 1):
+        return None
+    axes = range(len(source.shape) - 1)
+    found = [d for d in axes if source.strides[d] == 1 and source.shape[d] >= _NARROWEST]
+    return found[0] if found else None
+
+
+def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
+    """Load along `axis`, where the source is contiguous; hand out vectors along the last one."""
+    width = min(width, _WIDEST)
+    last = len(source.shape) - 1
+    others = [d for d in range(last) if d != axis]
+    turned = source.transpose([*others, last, axis])
+
+    def tile(at: list[IndexExpr], rows: Block, columns: Block) -> None:
+        loaded = [
+            turned.load([*at, rows.start + r, columns.start], columns.lanes)
+            for r in range(rows.count)
+        ]
+        made = transpose_registers(loaded, width)
+        for c, value in enumerate(made[: columns.count]):
+            place = dict(zip(others, at, strict=True))
+            place |= {axis: columns.start + c, last: rows.start}
+            take(value, [place[d] for d in range(last + 1)], rows.lanes)
+
+    def plane(at: list[IndexExpr]) -> list[Piece]:
+        def column(columns: Block) -> None:
+            for piece in _blocks(source.shape[last], width, lambda rows: tile(at, rows, columns)):
+                for_each(piece.count, piece.body)
+
+        return _blocks(source.shape[axis], width, column)
+
+    shape = tuple(source.shape[d] for d in others)
+    spread(Section(shape, -(-source.shape[axis] // width), plane))
+
+
+def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
+    """Write the transpose of a contiguous matrix to memory."""
+    turned = matrix.transpose((1, 0))
+    axis = contiguous_axis(turned)
+    if axis is None:
+        each(turned.shape, lambda i: target.store(turned.load(i), i))
+    else:
+        copy_transposed(turned, axis, width, target.store)
+
+
+def _blocks(size: int, width: int, body: Callable[[Block], None]) -> list[Piece]:
+    """Cut a dimension into blocks; the last one may be shorter."""
+    full, rest = divmod(size, width)
+
+    def tail(_: IndexExpr) -> None:
+        body(Block(IndexExpr(full * width), rest, Lanes(width, tail_mask(width, rest))))
+
+    whole = Piece(full, lambda i: body(Block(i * width, width, Lanes(width))))
+    return [whole, Piece(1, tail)] if rest else [whole]
+
+
+def transpose_registers(rows: Sequence[Value], width: int) -> list[Value]:
+    """Transpose a square of registers, of which the first rows are given and the others zero.
+
+    A butterfly: in each of log2(width) stages, pairs of registers swap blocks of lanes.
+    """
+    type_ = ir.VectorType.get([width], element_type(rows[0].dtype))
+    empty = rows[0].with_ssa(constant_of(0, rows[0].dtype, type_))
+    square = [*rows, *[empty] * (width - len(rows))]
+    step = width // 2
+    while step:
+        square = _swap_blocks(square, width, step)
+        step //= 2
+    return square
+
+
+def _swap_blocks(square: list[Value], width: int, step: int) -> list[Value]:
+    lanes = range(width)
+    upper = [lane if not lane & step else width + lane - step for lane in lanes]
+    lower = [lane + step if not lane & step else width + lane for lane in lanes]
+    swapped = list(square)
+    for i in (i for i in range(width) if not i & step):
+        a, b = square[i], square[i + step]
+        swapped[i] = a.with_ssa(vector.shuffle(a.ssa, b.ssa, upper))
+        swapped[i + step] = a.with_ssa(vector.shuffle(a.ssa, b.ssa, lower))
+    return swapped

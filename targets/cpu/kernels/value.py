@@ -1,0 +1,276 @@
+"""`Value`: a scalar or vector in a kernel under construction, with Python's operators.
+
+Lowerings compute with numbers as if they were floats or ints; every operation emits MLIR at the
+current insertion point. The same lowering serves scalars and vectors, since MLIR's arithmetic
+does. Elements that the vector units do not compute in (f16, bf16) are f32 here.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from ....dialects.core.mlir import ir, upstream
+from ....dialects.core.tensor import DTYPES
+from ...number import Arithmetic
+
+arith: Any = upstream("arith")
+llvm: Any = upstream("llvm")
+math: Any = upstream("math")
+vector: Any = upstream("vector")
+
+COMPUTE = {"f16": "f32", "bf16": "f32"}
+"""The type that elements of a storage type are computed in, where it is another one."""
+
+# Allow a multiply and an add to become one fused instruction; nothing else is relaxed.
+CONTRACT = "#arith.fastmath<contract>"
+# Allow the lanes of a vector to be summed up in any order.
+REASSOCIATE = "#arith.fastmath<reassoc>"
+EXACT = "#arith.fastmath<none>"
+
+_STRICT: ContextVar[bool] = ContextVar("strict", default=False)
+
+
+@contextmanager
+def strict_numbers(strict: bool = True) -> Generator[None]:
+    """Emit exact arithmetic inside the context: nothing is contracted, reordered or approximated.
+
+    Like an insertion point of MLIR, the context applies to all code emitted inside.
+    """
+    token = _STRICT.set(strict)
+    try:
+        yield
+    finally:
+        _STRICT.reset(token)
+
+
+def is_strict() -> bool:
+    return _STRICT.get()
+
+
+def fast_flags(flags: str) -> ir.Attribute:
+    """Return fast-math flags as an attribute of `arith`: none in strict kernels."""
+    return ir.Attribute.parse(EXACT if is_strict() else flags)
+
+
+def compute_dtype(dtype: str) -> str:
+    return COMPUTE.get(dtype, dtype)
+
+
+def element_type(dtype: str) -> ir.Type:
+    """Return the signless MLIR type that code generation uses for an element type."""
+    kind = DTYPES[dtype]
+    if kind.kind in ("int", "uint"):
+        return ir.IntegerType.get_signless(kind.bits)
+    return ir.Type.parse(dtype)
+
+
+class Value(Arithmetic["Value"]):
+    """Wrap an SSA value, scalar or vector, together with its element type's signedness."""
+
+    def __init__(self, ssa: Any, dtype: str) -> None:
+        self.ssa = ssa
+        self.dtype = dtype
+
+    # -- types --------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return DTYPES[self.dtype].kind
+
+    def like(self, constant: float) -> "Value":
+        """Make a constant of the same type and width."""
+        return Value(constant_of(constant, self.dtype, self.ssa.type), self.dtype)
+
+    def with_ssa(self, ssa: Any, dtype: str | None = None) -> "Value":
+        return Value(ssa, dtype or self.dtype)
+
+    def shaped(self, dtype: str) -> ir.Type:
+        """Return the type of this number's width with another element type."""
+        return shaped_like(self.ssa.type, element_type(dtype))
+
+    def _other(self, other: "Value | float") -> "Value":
+        return other if isinstance(other, Value) else self.like(other)
+
+    def _binary(self, other: "Value | float", op_float: Any, op_int: Any, **flags: Any) -> "Value":
+        right = self._other(other)
+        if self.is_float:
+            return self.with_ssa(op_float(self.ssa, right.ssa, **flags))
+        return self.with_ssa(op_int(self.ssa, right.ssa))
+
+    # -- arithmetic ---------------------------------------------------------------------------
+
+    def __add__(self, other: "Value | float") -> "Value":
+        return self._binary(other, arith.addf, arith.addi, fastmath=fast_flags(CONTRACT))
+
+    def __sub__(self, other: "Value | float") -> "Value":
+        return self._binary(other, arith.subf, arith.subi, fastmath=fast_flags(CONTRACT))
+
+    def __mul__(self, other: "Value | float") -> "Value":
+        return self._binary(other, arith.mulf, arith.muli, fastmath=fast_flags(CONTRACT))
+
+    def __truediv__(self, other: "Value | float") -> "Value":
+        right = self._other(other)
+        if self.is_float:
+            return self.with_ssa(arith.divf(self.ssa, right.ssa))
+        return self._divide_int(right, arith.divui, arith.divsi)
+
+    def _divide_int(self, right: "Value", unsigned: Any, signed: Any) -> "Value":
+        """Divide integers without the traps of the CPU: x/0 is 0 and MIN/-1 wraps around."""
+        zero = right.equal(0)
+        if self.kind == "uint":
+            safe = zero.select(right.like(1), right)
+            return zero.select(self.like(0), self.with_ssa(unsigned(self.ssa, safe.ssa)))
+        minus = right.equal(-1)
+        safe = zero.logical_or(minus).select(right.like(1), right)
+        quotient = self.with_ssa(signed(self.ssa, safe.ssa))
+        return zero.select(self.like(0), minus.select(-self, quotient))
+
+    def remainder(self, right: "Value") -> "Value":
+        """Return the remainder of truncating division, with the dividend's sign; x % 0 is 0."""
+        if self.is_float:
+            return self.with_ssa(arith.remf(self.ssa, right.ssa))
+        return right.equal(0).select(self.like(0), self - (self / right) * right)
+
+    def __neg__(self) -> "Value":
+        if self.is_float:
+            return self.with_ssa(arith.negf(self.ssa))
+        return self.like(0) - self
+
+    def fma(self, factor: "Value | float", term: "Value | float") -> "Value":
+        """Compute self * factor + term, for floats with one rounding where the machine has it."""
+        factor, term = self._other(factor), self._other(term)
+        if self.is_float:
+            return self.with_ssa(llvm.intr_fmuladd(self.ssa, factor.ssa, term.ssa))
+        return self * factor + term
+
+    def exact_fma(self, factor: "Value | float", term: "Value | float") -> "Value":
+        """Compute self * factor + term of f64, so that cancellation leaves no rounding error."""
+        factor, term = self._other(factor), self._other(term)
+        return self.with_ssa(math.fma(self.ssa, factor.ssa, term.ssa))
+
+    def maximum(self, other: "Value | float") -> "Value":
+        """Return the larger one; NaN when either is NaN."""
+        right = self._other(other)
+        if self.is_float and _is_ordered(other):
+            # x86 has one instruction for this select; `maximumf` needs four.
+            return self.less(right).select(right, self)
+        if self.kind in ("uint", "bool"):
+            return self.with_ssa(arith.maxui(self.ssa, right.ssa))
+        return self._binary(right, arith.maximumf, arith.maxsi)
+
+    def minimum(self, other: "Value | float") -> "Value":
+        """Return the smaller one; NaN when either is NaN."""
+        right = self._other(other)
+        if self.is_float and _is_ordered(other):
+            return right.less(self).select(right, self)
+        if self.kind in ("uint", "bool"):
+            return self.with_ssa(arith.minui(self.ssa, right.ssa))
+        return self._binary(right, arith.minimumf, arith.minsi)
+
+    def abs(self) -> "Value":
+        if self.is_float:
+            return self.with_ssa(math.absf(self.ssa))
+        return self if self.kind == "uint" else self.with_ssa(math.absi(self.ssa))
+
+    # -- comparison ---------------------------------------------------------------------------
+
+    def _compare(self, other: "Value | float", name: str) -> "Value":
+        right = self._other(other)
+        if self.is_float:
+            predicate = getattr(arith.CmpFPredicate, ("U" if name == "NE" else "O") + name)
+            return Value(arith.cmpf(predicate, self.ssa, right.ssa), "i1")
+        lower = name.lower()
+        signed = "s" if self.kind == "int" else "u"
+        predicate = getattr(arith.CmpIPredicate, lower if lower in ("eq", "ne") else signed + lower)
+        return Value(arith.cmpi(predicate, self.ssa, right.ssa), "i1")
+
+    def equal(self, other: "Value | float") -> "Value":
+        return self._compare(other, "EQ")
+
+    def not_equal(self, other: "Value | float") -> "Value":
+        return self._compare(other, "NE")
+
+    def less(self, other: "Value | float") -> "Value":
+        return self._compare(other, "LT")
+
+    def less_equal(self, other: "Value | float") -> "Value":
+        return self._compare(other, "LE")
+
+    def greater(self, other: "Value | float") -> "Value":
+        return self._compare(other, "GT")
+
+    def greater_equal(self, other: "Value | float") -> "Value":
+        return self._compare(other, "GE")
+
+    def is_nan(self) -> "Value":
+        return Value(arith.cmpf(arith.CmpFPredicate.UNO, self.ssa, self.ssa), "i1")
+
+    # -- bits and choice ----------------------------------------------------------------------
+
+    def logical_and(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.andi(self.ssa, other.ssa))
+
+    def logical_or(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.ori(self.ssa, other.ssa))
+
+    def logical_xor(self, other: "Value") -> "Value":
+        return self.with_ssa(arith.xori(self.ssa, other.ssa))
+
+    def invert(self) -> "Value":
+        return self.logical_xor(self.like(-1))
+
+    def shift_left(self, other: "Value | float") -> "Value":
+        return self.with_ssa(arith.shli(self.ssa, self._other(other).ssa))
+
+    def shift_right(self, other: "Value | float") -> "Value":
+        """Shift right: zeros come in for unsigned numbers, copies of the sign for signed ones."""
+        shift = arith.shrui if self.kind in ("uint", "bool") else arith.shrsi
+        return self.with_ssa(shift(self.ssa, self._other(other).ssa))
+
+    def select(self, if_true: "Value", if_false: "Value | float") -> "Value":
+        """Choose by this condition (i1), element by element."""
+        other = if_true._other(if_false)
+        return if_true.with_ssa(arith.select(self.ssa, if_true.ssa, other.ssa))
+
+    def bits(self, dtype: str) -> "Value":
+        """Reinterpret the bits as another element type of the same width."""
+        return Value(arith.bitcast(self.shaped(dtype), self.ssa), dtype)
+
+    def apply(self, function: Callable[[Any], Any]) -> "Value":
+        """Apply an op of the `math` dialect."""
+        return self.with_ssa(function(self.ssa))
+
+
+def shaped_like(type_: ir.Type, element: ir.Type) -> ir.Type:
+    """Return `element`, as a vector when `type_` is one."""
+    if isinstance(type_, ir.VectorType):
+        return ir.VectorType.get(type_.shape, element)
+    return element
+
+
+def constant_of(value: float, dtype: str, type_: ir.Type | None = None) -> Any:
+    """Emit a constant of an element type, splat when `type_` is a vector."""
+    element = element_type(dtype)
+    attribute: Any
+    if DTYPES[dtype].kind == "float":
+        attribute = ir.FloatAttr.get(element, float(value))
+    else:
+        attribute = ir.IntegerAttr.get(element, _wrap(int(value), DTYPES[dtype].bits, dtype))
+    if isinstance(type_, ir.VectorType):
+        shaped = ir.VectorType.get(type_.shape, element)
+        return arith.constant(shaped, ir.DenseElementsAttr.get_splat(shaped, attribute))
+    return arith.constant(element, attribute)
+
+
+def _wrap(value: int, bits: int, dtype: str) -> int:
+    """Wrap an integer to the signed range of a signless attribute of its width."""
+    if dtype == "i1":
+        return -(value & 1)
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def _is_ordered(other: "Value | float") -> bool:
+    """Return whether an operand is a constant other than NaN: a choice then loses no NaN."""
+    return not isinstance(other, Value) and other == other

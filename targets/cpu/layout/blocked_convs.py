@@ -1,0 +1,164 @@
+"""The blocked forms of convolutions."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import cpu, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import Array, Shape
+from ....passes.rewriting import NoMatch, Rewriter, uses
+from ..schedule.layout_costs import conv_cost, depthwise_costs, on_blocks, relayout_cost
+from ..schedule.products import Product, product_of
+from ..schedule.schedule import SCHEDULE, WINOGRAD
+from .blocked_forms import Blocks, Form, has_blocked_form
+from .conv_phases import BlockedPhases
+from .packed_constants import packed_constant
+from .winograd_weights import transformed_parts
+
+
+@has_blocked_form(tri.Conv)
+def _conv(op: tri.Conv, blocks: Blocks, rewriter: Rewriter) -> Form:
+    if SCHEDULE in op.operation.attributes:
+        raise NoMatch("has a schedule for a plain image")
+    outputs, channels, *_ = tensor_of(op.w.type).shape
+    rewriter.need_constant(op.w)
+    if outputs == channels * op.group and channels < blocks.lanes and op.group > 1:
+        return _lanes(op, blocks)
+    product = product_of(op)
+    whole = channels % blocks.lanes == 0
+    if product is None or product.outputs % blocks.lanes or not (whole or op.group == 1):
+        raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
+    return _dense(op, product, blocks)
+
+
+@has_blocked_form(tri.ConvTranspose)
+def _conv_transpose(op: tri.ConvTranspose, blocks: Blocks, rewriter: Rewriter) -> Form:
+    rewriter.need_constant(op.w)
+    phases = BlockedPhases.of(op, blocks.lanes)
+    count, taps = math.prod(op.strides), phases.taps
+    x, y = tensor_of(op.x.type), tensor_of(op.y.type)
+    product = Product(
+        outputs=y.shape[1],
+        points=math.prod(phases.counts),
+        depth=x.shape[1] * math.prod(taps),
+        dtype=y.dtype,
+        count=y.shape[0] * count,
+        taps=taps,
+        image=phases.counts,
+        moved=True,
+        seen=math.prod(map(sum, zip(x.shape[2:], phases.before, phases.after, strict=True))),
+        blocked=True,
+    )
+    schedule, cost = conv_cost(product, blocks.machine, 0.0)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        def pack(kernels: Array) -> Array:
+            columns = schedule.vectors * blocks.lanes
+            return cpu.pack_phases(kernels, op.strides, phases.crops, columns)
+
+        return cpu.BlockedConvTranspose.build(
+            _bordered(blocked[0], (*phases.before, *phases.after)),
+            packed_constant(op, op.w, pack, rewriter),
+            op.b,
+            outputs=y.shape[1],
+            kernel=taps,
+            strides=op.strides,
+            crops=phases.crops,
+            sizes=y.shape[2:],
+            rows=schedule.rows,
+        )
+
+    # On a plain image every output is multiplied by all taps, of which it sees one in `count`.
+    return Form((0,), build, count * cost, cost)
+
+
+def _lanes(op: tri.Conv, blocks: Blocks) -> Form:
+    """Return the form of a convolution whose groups are parts of a block."""
+    channels = tensor_of(op.w.type).shape[1]
+    if blocks.lanes % channels:
+        raise NoMatch(f"has groups of {channels} channels, in blocks of {blocks.lanes}")
+    if channels == 1:
+        plain, blocked = depthwise_costs(op, blocks.machine)
+    else:
+        product = product_of(op)
+        assert product is not None, "a constant kernel of several channels makes a product"
+        _, plain = conv_cost(product, blocks.machine, 0.0)
+        blocked = channels * depthwise_costs(op, blocks.machine)[1]
+
+    def build(images: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        w = packed_constant(op, op.w, lambda w: cpu.pack_lanes(w, blocks.lanes), rewriter)
+        image = _bordered(images[0], op.pads)
+        return cpu.LaneConv.build(image, w, op.b, **_window(op))
+
+    return Form((0,), build, plain, blocked + _border_cost(op, blocks))
+
+
+def _dense(op: tri.Conv, product: Product, blocks: Blocks) -> Form:
+    """Return the form of a convolution that sums over whole blocks, or over a plain image."""
+    machine, lanes = blocks.machine, blocks.lanes
+    images = (0,) if tensor_of(op.x.type).shape[1] % lanes == 0 else ()
+    error = blocks.error if images else 0.0
+    schedule, cost = conv_cost(on_blocks(product), machine, error)
+
+    def build(blocked: Sequence[ir.Value], rewriter: Rewriter) -> Op:
+        image = blocked[0] if blocked else op.x
+        if schedule.method == WINOGRAD:
+            return _winograd(op, image, schedule.rows, lanes, rewriter)
+
+        def pack(kernels: Array) -> Array:
+            return cpu.pack_group_columns(kernels, op.group, schedule.vectors * lanes)
+
+        return cpu.BlockedConv.build(
+            _bordered(image, op.pads),
+            packed_constant(op, op.w, pack, rewriter),
+            op.b,
+            outputs=tensor_of(op.w.type).shape[0],
+            lanes=lanes,
+            group=op.group,
+            rows=schedule.rows,
+            **_window(op),
+        )
+
+    _, plain = conv_cost(product, machine, blocks.error)
+    return Form(images, build, plain, cost + _border_cost(op, blocks))
+
+
+def _winograd(op: tri.Conv, image: ir.Value, tile: int, lanes: int, rewriter: Rewriter) -> Op:
+    outputs, sizes = tensor_of(op.w.type).shape[0], tensor_of(op.y.type).shape[2:]
+    vectors = max(v for v in (1, 2, 3, 4) if outputs // lanes % v == 0)
+
+    def split(kernels: Array) -> list[Array]:
+        return [cpu.tap_columns(kernels, vectors * lanes)]
+
+    (u,) = transformed_parts(op, tile, split, rewriter)
+    ends = [
+        pad + cpu.whole_tiles(size, tile) - size
+        for pad, size in zip(op.pads[2:], sizes, strict=True)
+    ]
+    bordered = _bordered(image, (*op.pads[:2], *ends))
+    return cpu.BlockedWinogradConv.build(bordered, u, op.b, tile=tile, outputs=outputs, sizes=sizes)
+
+
+def _bordered(image: ir.Value, pads: Shape) -> ir.Value:
+    """Put the zeros around an image that windows see beyond its border."""
+    if not any(pads):
+        return image
+    rank = len(pads) // 2
+    after = (0,) * (tensor_of(image.type).rank - 2 - rank)
+    whole = (0, 0, *pads[:rank], *after, 0, 0, *pads[rank:], *after)
+    return tri.Pad.build(image, pads=whole).y
+
+
+def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
+    """Return the cost of the border of an image; 0 if the convolution is the image's only user."""
+    if not any(op.pads) or uses(op.x) == 1:
+        return 0.0
+    return relayout_cost(tensor_of(op.x.type), blocks.machine)
+
+
+def _window(op: tri.Conv) -> dict[str, Any]:
+    kernel = tensor_of(op.w.type).shape[2:]
+    return {"kernel": kernel, "strides": op.strides, "dilations": op.dilations}

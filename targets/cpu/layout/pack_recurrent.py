@@ -1,0 +1,125 @@
+"""Store constant weights of recurrent layers in the order in which the walk reads them."""
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import cpu, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.machine import NATIVE, Machine, find_machine
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module
+from ....dialects.core.tensor import DTYPES, Array, Shape
+from ....passes.core import Pass
+from ....passes.rewriting import NoMatch, Rewriter, rewrite
+from ..kernels.value import compute_dtype
+from ..registry import TABLE
+from ..schedule.machine_pattern import MachinePattern
+from .packed_constants import constant_before, packed_constant
+
+
+class PackRecurrent(Pass):
+    """Multiply the inputs of recurrent layers with constant weights in a separate product.
+
+    The layer keeps the loop over time, on weights of the state that are packed for `machine`.
+    Biases are added to the product, except the one that the reset gate of a GRU scales.
+
+        %y, %y_h = tri.gru %x, %w, %r, %b
+            =>   %p = tri.add (tri.mat_mul %x, %w_turned), %b_sum
+                 %y, %y_h = cpu.packed_gru %p, %r_packed
+    """
+
+    machine: str = NATIVE
+
+    def run(self, module: Module) -> None:
+        rewrite(module, _Pack(find_machine(self.machine)))
+
+
+class _Pack(MachinePattern):
+    root = (tri.Rnn, tri.Gru, tri.Lstm)
+
+    def rewrite(self, op: tri.Recurrent, rewriter: Rewriter) -> None:
+        if broken := TABLE.broken_limit(op):
+            raise NoMatch(broken)
+        x = tensor_of(op.x.type)
+        if x.dtype != compute_dtype(x.dtype) or not x.size:
+            raise NoMatch("has inputs of a type that is widened, or none")
+        rewriter.need_constant(op.r)
+        b = None if op.b is None else rewriter.constant(op.b)
+        parts = _parts(op, tensor_of(op.r.type).shape[1])
+        columns = panel_columns(parts, x.shape[1], x.dtype, self.machine)
+
+        def turn(w: Array) -> Array:
+            return np.ascontiguousarray(w.reshape(-1, x.shape[2]).T)
+
+        def pack(r: Array) -> Array:
+            return cpu.pack_recurrent(r, parts, columns)
+
+        turned = packed_constant(op, op.w, turn, rewriter)
+        packed = packed_constant(op, op.r, pack, rewriter)
+
+        def constant(array: Array, what: str) -> ir.Value:
+            return constant_before(op, array, what, rewriter)
+
+        with rewriter.before(op):
+            inputs = tri.MatMul.build(op.x, turned).y
+            states: list[ir.Value | None] = [op.initial_h]
+            more: dict[str, Any] = {}
+            kept = None
+            if b is not None:
+                added, kept = _biases(op, b.reshape(len(b), 2, -1))
+                inputs = tri.Add.build(inputs, constant(added.reshape(-1), "bias")).y
+            if isinstance(op, tri.Gru):
+                states.append(None if kept is None else constant(kept, "hidden_bias"))
+                more["linear_before_reset"] = op.linear_before_reset
+            if isinstance(op, tri.Lstm):
+                states.append(op.initial_c)
+            new = _PACKED[type(op)].build(
+                inputs,
+                packed,
+                *states,
+                hidden_size=op.hidden_size,
+                direction=op.direction,
+                activations=op.activations,
+                **more,
+            )
+        rewriter.replace(op, new)
+
+
+_PACKED: dict[type[tri.Recurrent], type[cpu.PackedRecurrent]] = {
+    tri.Rnn: cpu.PackedRnn,
+    tri.Gru: cpu.PackedGru,
+    tri.Lstm: cpu.PackedLstm,
+}
+
+
+def _parts(op: tri.Recurrent, width: int) -> Shape:
+    """Return the numbers of columns of the weights that the state is multiplied by at a time."""
+    if isinstance(op, tri.Gru):
+        return cpu.gru_parts(op.hidden_size, op.linear_before_reset)
+    return (width,)
+
+
+def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:
+    """Return the bias of the inputs of each direction, and that of the hidden part of a state."""
+    total = b.sum(1, dtype=b.dtype)
+    if not isinstance(op, tri.Gru) or not op.linear_before_reset:
+        return total, None
+    hidden = slice(2 * op.hidden_size, None)
+    total[:, hidden] = b[:, 0, hidden]
+    return total, np.ascontiguousarray(b[:, 1, hidden])
+
+
+def panel_columns(parts: Shape, batch: int, dtype: str, machine: Machine) -> int:
+    """Return the best width of panels: the one with the fewest idle lanes and loads.
+
+    Each element of a state is loaded once per panel.
+    """
+    lanes = machine.lanes(DTYPES[dtype].bits)
+    most = max(2, (machine.registers - 1) // (batch + 1))
+    vectors = [-(-part // lanes) for part in parts]
+
+    def loads(width: int) -> int:
+        return sum(-(-count // width) * (width + 1) for count in vectors)
+
+    return lanes * min(range(1, most + 1), key=lambda width: (loads(width), -width))

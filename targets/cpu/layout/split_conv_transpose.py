@@ -1,0 +1,117 @@
+"""Run transposed convolutions as plain ones."""
+
+import math
+from itertools import chain
+
+import numpy as np
+
+from ....dialects import cpu, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.machine import NATIVE, find_machine
+from ....dialects.core.module import Module
+from ....dialects.core.op import Op
+from ....dialects.core.tensor import DTYPES, Array, Shape
+from ....passes.core import Pass
+from ....passes.rewriting import NoMatch, Rewriter, rewrite
+from ..schedule.machine_pattern import MachinePattern
+from .conv_phases import BlockedPhases, need_dense_phases
+from .packed_constants import constant_before, packed_constant
+
+
+class SplitConvTranspose(Pass):
+    """Run transposed convolutions with constant kernels as plain ones, in one or two dimensions.
+
+    Outputs that are a stride apart use the same taps of the kernel. Each set of them is a
+    convolution of stride 1; all sets are one convolution, followed by depth-to-space. Ops that a
+    `machine` computes on blocked images are left to `choose-layouts`.
+
+        tri.conv_transpose %x, %w {strides = 2, 2}   =>   tri.slice (tri.depth_to_space (tri.conv
+                                                              %x, %w_split) {blocksize = 2})
+        tri.conv_transpose %x, %w {strides = 1, 1}   =>   tri.conv %x, %w_turned
+    """
+
+    machine: str = NATIVE
+
+    def run(self, module: Module) -> None:
+        rewrite(module, _Split(find_machine(self.machine)))
+
+
+class _Split(MachinePattern):
+    root = tri.ConvTranspose
+
+    def rewrite(self, op: tri.ConvTranspose, rewriter: Rewriter) -> None:
+        need_dense_phases(op)
+        rewriter.need_constant(op.w)
+        if self._runs_on_blocks(op):
+            raise NoMatch("is computed on blocked images")
+        strides, rank = op.strides, len(op.strides)
+        bias = None if op.b is None else rewriter.constant(op.b)
+        taps = cpu.phase_taps(tensor_of(op.w.type).shape[2:], strides)
+        sizes, inputs = (tensor_of(v.type).shape[2:] for v in (op.y, op.x))
+        # Sets of outputs before the first one that is kept, and up to the last one.
+        axes = list(zip(op.pads[:rank], strides, strict=True))
+        first = [begin // stride for begin, stride in axes]
+        last = [
+            -(-(begin + size) // stride) for (begin, stride), size in zip(axes, sizes, strict=True)
+        ]
+        before = [count - 1 - start for count, start in zip(taps, first, strict=True)]
+        after = [stop - size for stop, size in zip(last, inputs, strict=True)]
+        if min(*before, *after) < 0:
+            raise NoMatch("cuts off whole inputs")
+        w = packed_constant(op, op.w, lambda w: _split_kernels(w, op.group, strides), rewriter)
+        sets = None if bias is None else bias.repeat(math.prod(strides))
+        b = None if sets is None else constant_before(op, sets, "bias", rewriter)
+        with rewriter.before(op):
+            spread = tri.Conv.build(
+                op.x,
+                w,
+                b,
+                strides=(1,) * rank,
+                pads=(*before, *after),
+                dilations=(1,) * rank,
+                group=op.group,
+            )
+            made = _interleaved(spread, strides)
+            starts = [begin % stride for begin, stride in axes]
+            rewriter.replace(op, _cropped(made, starts, tensor_of(op.y.type).shape))
+
+    def _runs_on_blocks(self, op: tri.ConvTranspose) -> bool:
+        try:
+            BlockedPhases.of(op, self.machine.lanes(DTYPES["f32"].bits))
+        except NoMatch:
+            return False
+        return True
+
+
+def _split_kernels(w: Array, group: int, strides: Shape) -> Array:
+    """Turn [C, O / group, kernel…] to the kernels [O * strides, C / group, taps…] of all sets."""
+    rank, none = len(strides), (0,) * len(strides)
+    parts = [cpu.phase_kernels(part, strides, none) for part in np.split(w, group)]
+    sets = [np.moveaxis(part, rank, 0) for part in parts]
+    shape = sets[0].shape
+    joined = np.concatenate(sets).reshape(-1, *shape[rank + 1 :])
+    return np.ascontiguousarray(joined)
+
+
+def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
+    """Bring the results of all sets, which are channels, to where they are in an image."""
+    if math.prod(strides) == 1:
+        return spread
+    rank = len(strides)
+    if rank == 2 and len(set(strides)) == 1:
+        return tri.DepthToSpace.build(spread.y, blocksize=strides[0], mode="CRD")
+    batch, channels, *sizes = tensor_of(spread.y.type).shape
+    outputs = channels // math.prod(strides)
+    split = tri.Reshape.build(spread.y, shape=(batch, outputs, *strides, *sizes))
+    pairs = chain(*zip(range(2 + rank, 2 + 2 * rank), range(2, 2 + rank), strict=True))
+    moved = tri.Transpose.build(split.y, permutation=(0, 1, *pairs))
+    image = [size * stride for size, stride in zip(sizes, strides, strict=True)]
+    return tri.Reshape.build(moved.y, shape=(batch, outputs, *image))
+
+
+def _cropped(made: Op, starts: list[int], shape: Shape) -> Op:
+    """Take the outputs that are kept, where those are not all."""
+    whole = made.results[0]
+    if tensor_of(whole.type).shape == shape:
+        return made
+    return tri.Slice.build(whole, starts=(0, 0, *starts), sizes=shape, steps=(1,) * len(shape))

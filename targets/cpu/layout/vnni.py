@@ -1,0 +1,95 @@
+"""Build dot products on weights packed as VNNI words in place of matrix products and convs."""
+
+import math
+from typing import Any
+
+from ....dialects import cpu, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.machine import Machine
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Array
+from ....dialects.cpu.vnni import VNNI
+from ....passes.rewriting import NoMatch, Rewriter
+from ..schedule.tiles import choose_tile
+from ..schedule.vector_axis import output_tile
+from .packed_constants import constant_before
+
+
+def check_matrix(op: tri.MatMul) -> None:
+    """Raise NoMatch unless a product is one with a matrix, and has elements."""
+    a, b = tensor_of(op.a.type), tensor_of(op.b.type)
+    if b.rank != 2 or a.rank < 2:
+        raise NoMatch(f"multiplies {a} and {b}, the latter must be a matrix")
+    check_size(op)
+
+
+def check_size(op: tri.MatMul | tri.Gemm) -> None:
+    """Raise NoMatch for products of nothing."""
+    if not tensor_of(op.a.type).size or not tensor_of(op.b.type).size:
+        raise NoMatch("is empty")
+
+
+def check_kernels(op: tri.Conv) -> None:
+    """Raise NoMatch for convolutions that do not sum over channels, or of nothing."""
+    w, y = tensor_of(op.w.type), tensor_of(op.y.type)
+    if op.is_depthwise:
+        raise NoMatch("a depthwise convolution has no depth to sum over")
+    if not w.size or not y.size:
+        raise NoMatch("is empty")
+
+
+def dot_product(
+    op: tri.MatMul | tri.Gemm,
+    a: ir.Value,
+    w: Array,
+    bias: ir.Value,
+    machine: Machine,
+    rewriter: Rewriter,
+) -> cpu.DotMatMul:
+    """Build, before an op, a product with a matrix of i8 or bf16, packed for a machine."""
+    left, (depth, columns) = tensor_of(a.type), w.shape
+    tile = choose_tile(machine, VNNI, left.size // depth, columns)
+    packed = constant_before(op, cpu.pack_vnni_columns(w, tile.columns), "weight", rewriter)
+    with rewriter.before(op):
+        return cpu.DotMatMul.build(a, packed, bias, columns=columns)
+
+
+def dot_convolution(
+    op: tri.Conv,
+    x: ir.Value,
+    w: Array,
+    bias: ir.Value,
+    padding: int,
+    machine: Machine,
+    rewriter: Rewriter,
+) -> cpu.DotConv | cpu.DotPanelConv:
+    """Build, before an op, its like with kernels of i8 or bf16, packed for a machine.
+
+    `padding` is around the input.
+    """
+    attributes: dict[str, Any] = {
+        "outputs": w.shape[0],
+        "kernel": w.shape[2:],
+        "strides": op.strides,
+        "pads": op.pads,
+        "dilations": op.dilations,
+        "padding": padding,
+    }
+    columns = _panel_columns(op, machine)
+    if columns is not None:
+        panels = constant_before(op, cpu.pack_vnni_kernel_columns(w, columns), "weight", rewriter)
+        with rewriter.before(op):
+            return cpu.DotPanelConv.build(x, panels, bias, **attributes)
+    pixels = math.prod(tensor_of(op.y.type).shape[2:])
+    block = choose_tile(machine, VNNI, w.shape[0] // op.group, pixels).rows
+    packed = constant_before(op, cpu.pack_vnni_kernels(w, op.group, block), "weight", rewriter)
+    with rewriter.before(op):
+        return cpu.DotConv.build(x, packed, bias, block=block, **attributes)
+
+
+def _panel_columns(op: tri.Conv, machine: Machine) -> int | None:
+    """Return the number of outputs of a panel if vectors are across outputs, else None."""
+    try:
+        return output_tile(op, VNNI, machine).columns
+    except NoMatch:
+        return None

@@ -1,0 +1,148 @@
+"""Lowering of attention: scores, softmax and the mix of values, for a few queries at a time.
+
+Scores are never stored whole: a block of queries keeps its rows of scores in cache. Keys are
+transposed once for each head, so that scores are a matrix product over contiguous rows.
+"""
+
+import math
+from collections.abc import Sequence
+
+from ....dialects import tri
+from ....dialects.tri.attention import fills_of
+from ..kernels.buffer import Buffer, Lanes
+from ..kernels.builder import KernelBuilder
+from ..kernels.contraction import Contraction, splat
+from ..kernels.epilogue import Epilogue
+from ..kernels.index import IndexExpr, for_each, place_dtype
+from ..kernels.loops import Piece, Section, spread
+from ..kernels.panels import DirectPanel
+from ..kernels.strips import Strip
+from ..kernels.transposition import store_transposed
+from ..kernels.value import Value, compute_dtype
+from ..kernels.windows import neighbours, splat_index
+from ..registry import template
+from ..schedule.tiles import choose_tile
+from .softmax import exponentiate
+
+BLOCK = 32
+"""Queries per tile: the rows of their scores fit in the first-level cache."""
+
+
+@template(tri.Attention)
+def lower_attention(
+    op: tri.Attention,
+    kernel: KernelBuilder,
+    q: Buffer,
+    k: Buffer,
+    v: Buffer,
+    masks: Sequence[Buffer],
+    y: Epilogue,
+) -> None:
+    """Emit one pass over batch, heads and blocks of queries."""
+    heads, queries, inner = q.shape[-3:]
+    keys = k.shape[-2]
+    shared = heads // k.shape[-3]
+    batch = math.prod(q.shape[:-3])
+    wide = [mask.broadcast_to((*q.shape[:-1], keys)) for mask in masks]
+    work = _Attention(
+        op,
+        kernel,
+        q.reshape((batch, heads, queries, inner)),
+        k.reshape((batch, heads // shared, *k.shape[-2:])),
+        v.reshape((batch, heads // shared, *v.shape[-2:])),
+        [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide],
+        y.reshape((batch, heads, queries, v.shape[-1])),
+    )
+    blocks = -(-queries // work.block)
+    spread(Section((batch, heads), blocks, lambda at: work.head(at, [at[0], at[1] // shared])))
+
+
+class _Attention:
+    def __init__(
+        self,
+        op: tri.Attention,
+        kernel: KernelBuilder,
+        q: Buffer,
+        k: Buffer,
+        v: Buffer,
+        masks: Sequence[Buffer],
+        y: Epilogue,
+    ) -> None:
+        self.op, self.kernel = op, kernel
+        self.q, self.k, self.v, self.y = q, k, v, y
+        self.masks = list(zip(masks, fills_of(masks, op.fills), strict=True))
+        self.queries, inner = q.shape[-2:]
+        self.keys = k.shape[-2]
+        self.dtype = compute_dtype(q.dtype)
+        self.block = min(BLOCK, self.queries)
+        self.columns = kernel.private((inner, self.keys), self.dtype)
+        self.scores = kernel.private((self.block, self.keys), self.dtype)
+        self.scales = kernel.private((self.block,), self.dtype)
+
+    def head(self, at: Sequence[IndexExpr], source: Sequence[IndexExpr]) -> list[Piece]:
+        """Prepare one head; keys and values come from the head `source`, which may be shared.
+
+        Returns its blocks of queries.
+        """
+        keys, values = self.k.part(source), self.v.part(source)
+        store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
+        full, rest = divmod(self.queries, self.block)
+        last = IndexExpr(full * self.block)
+        return [
+            Piece(full, lambda i: self._rows(at, values, i * self.block, self.block)),
+            Piece(bool(rest), lambda _: self._rows(at, values, last, rest)),
+        ]
+
+    def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
+        self._score(at, first, count)
+        for_each(count, self._normalise)
+        self._mix(at, values, first, count)
+
+    def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: int) -> None:
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+            self.scores.store(self._masked(value, at, first + i, j, lanes), [i, j], lanes)
+
+        Contraction(
+            count,
+            self.keys,
+            (self.columns.shape[0],),
+            self.dtype,
+            lambda rows, i, d: self.q.load([*at, first + rows.first + i, *d]),
+            DirectPanel(self.columns),
+            finish,
+        ).emit(choose_tile(self.kernel.machine, self.dtype, count, self.keys))
+
+    def _masked(
+        self, value: Value, at: Sequence[IndexExpr], query: IndexExpr, key: IndexExpr, lanes: Lanes
+    ) -> Value:
+        value = value * self.op.scale
+        for mask, fill in self.masks:
+            seen = mask.load([*at, query, key], lanes)
+            value = seen.select(value, fill) if seen.dtype == "i1" else value + seen
+        if self.op.causal:
+            dtype = place_dtype(max(self.keys, self.queries))
+            keys = neighbours(key, lanes, dtype)
+            before = keys.less_equal(splat_index(query, lanes.width, dtype))
+            value = before.select(value, -math.inf)
+        return value
+
+    def _normalise(self, row: IndexExpr) -> None:
+        """Store the exponentials of the scores of a query, and the factor that normalizes them."""
+        strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
+        scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
+        self.scales.store(scale, [row])
+
+    def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
+        def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+            scaled = value * splat(self.scales.load([i]), lanes.width)
+            self.y.store(scaled, [*at, first + i, j], lanes)
+
+        Contraction(
+            count,
+            values.shape[-1],
+            (self.keys,),
+            self.dtype,
+            lambda rows, i, s: self.scores.load([rows.first + i, *s]),
+            DirectPanel(values),
+            finish,
+        ).emit(choose_tile(self.kernel.machine, self.dtype, count, values.shape[-1]))

@@ -1,0 +1,160 @@
+"""Lowerings of blocked images: to and from them, and convolution with vectors across outputs."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from .....dialects import cpu
+from .....dialects.core.tensor import Shape
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.contraction import Contraction, Left, Rows
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, unravel
+from ...kernels.loops import each
+from ...kernels.panels import StoredPanel
+from ...kernels.value import Value, compute_dtype
+from ...kernels.windows import Axis
+from ...registry import indexed, template
+from ...schedule.costs import KEPT_BYTES
+from ...schedule.tiles import fit_tile
+from .pixels import read_pixels, read_windows
+
+
+@indexed(cpu.Block)
+def lower_block(op: cpu.Block, x: Buffer) -> Buffer:
+    batch, channels, *spatial = x.shape
+    split = x.reshape((batch, channels // op.lanes, op.lanes, *spatial))
+    return split.transpose((0, 1, *range(3, len(split.shape)), 2))
+
+
+@template(cpu.Unblock)
+def lower_unblock(op: cpu.Unblock, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    last = len(x.shape) - 1
+    turned = x.transpose((0, 1, last, *range(2, last)))
+    y.reshape(turned.shape).emit_copy(turned)
+
+
+@template(cpu.BlockedConv)
+def lower_blocked_conv(
+    op: cpu.BlockedConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
+) -> None:
+    batch, _, *spatial, lanes = y.shape
+    outputs, pixels = op.outputs // op.group, math.prod(spatial)
+    dtype = compute_dtype(x.dtype)
+    tile = fit_tile(kernel.machine, dtype, pixels, w.shape[2], op.rows, lanes)
+    panels = w.reshape((op.group, w.shape[0] // op.group, *w.shape[1:]))
+    epilogue = PixelSink(y)
+    image = ImageReader(x, tuple(spatial), op.kernel, op.strides, op.dilations, op.group)
+
+    def one(at: list[IndexExpr]) -> None:
+        number, group = at
+
+        def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
+            place = group * outputs + output
+            biased = total if b is None else total + b.load([place], taken)
+            epilogue.store(biased, number, place, pixel, taken)
+
+        Contraction(
+            pixels,
+            outputs,
+            image.depth,
+            dtype,
+            image.left(number, group),
+            StoredPanel(panels.part([group]), image.depth, tile),
+            finish,
+            ahead=image.ahead(number, group),
+            unit=1 if image.pointwise else spatial[-1],
+        ).emit(tile)
+
+    each((batch, op.group), one)
+
+
+class ImageReader:
+    """Read an image, blocked or plain, as rows of pixels by depth: one row for each window."""
+
+    def __init__(
+        self,
+        x: Buffer,
+        windows: Shape,
+        kernel: Shape,
+        strides: Shape,
+        dilations: Shape,
+        group: int = 1,
+    ) -> None:
+        self.x, self.width = x, windows[-1]
+        rank = len(kernel)
+        sizes = x.shape[2 : 2 + rank]
+        self.axes = [
+            Axis(size, stride, 0, dilation, False)
+            for size, stride, dilation in zip(sizes, strides, dilations, strict=True)
+        ]
+        self.pointwise = math.prod(kernel) == 1 and set(strides) == {1} and sizes == windows
+        self.count = x.shape[1] // group  # channels of a group, or blocks of them
+        channels = (self.count, *x.shape[2 + rank :])
+        self.depth = channels if self.pointwise else (*kernel, *channels)
+
+    def left(self, number: IndexExpr, group: IndexExpr) -> Left:
+        _, count, *sizes = self.x.shape
+        first = group * self.count
+        if not self.blocked:
+            image = self.x.part([number])
+            if self.pointwise:
+                return read_pixels(image.reshape((count, math.prod(sizes))))
+            return read_windows(lambda c, at: image.load([*c, *at]), self.width, self.axes)
+        if self.pointwise:
+            pixels = self._pixels()
+            return lambda rows, r, depth: pixels.load(
+                [number, first + depth[0], rows.first + r, depth[1]]
+            )
+        return read_windows(
+            lambda c, at: self.x.load([number, first + c[0], *at, c[1]]), self.width, self.axes
+        )
+
+    def ahead(
+        self, number: IndexExpr, group: IndexExpr
+    ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
+        """Return the emitter of prefetches of pixels of the next block, one per channel of this.
+
+        They are too far apart for the hardware prefetcher.
+        """
+        if not (self.blocked and self.pointwise) or self.x.tensor.size_bytes < KEPT_BYTES:
+            return None
+        pixels = self._pixels()
+
+        def fetch(rows: Rows, depth: Sequence[IndexExpr]) -> None:
+            block, lane = group * self.count + depth[0] + 1, depth[1]
+            for first in range(0, rows.count, pixels.shape[-1]):
+                at = [number, block, rows.first + lane + first, IndexExpr(0)]
+                pixels.prefetch(pixels.position(at))
+
+        return fetch
+
+    def _pixels(self) -> Buffer:
+        """View a blocked image as [N, blocks, pixels, lanes]."""
+        batch, count, *sizes, lanes = self.x.shape
+        return self.x.reshape((batch, count, math.prod(sizes), lanes))
+
+    @property
+    def blocked(self) -> bool:
+        return len(self.x.shape) == len(self.axes) + 3
+
+
+class PixelSink:
+    """Store vectors of outputs by the number of their pixel."""
+
+    def __init__(self, y: Epilogue) -> None:
+        batch, blocks, *spatial, self.lanes = y.shape
+        whole = (batch, blocks, math.prod(spatial), self.lanes)
+        self.spatial = spatial
+        self.flat = y.reshape(whole) if y.can_reshape(whole) else None
+        self.y = y
+
+    def store(
+        self, total: Value, number: IndexExpr, output: IndexExpr, pixel: IndexExpr, taken: Lanes
+    ) -> None:
+        """Store neighbouring outputs of a pixel, all in one block."""
+        block, lane = output // self.lanes, output % self.lanes
+        if self.flat is not None:
+            self.flat.store(total, [number, block, pixel, lane], taken)
+            return
+        self.y.store(total, [number, block, *unravel(pixel, self.spatial), lane], taken)

@@ -1,0 +1,180 @@
+"""Lowering of Winograd convolution of blocked images, with vectors across channels.
+
+Some tiles are transformed at a time, for all channels; a panel of outputs is then multiplied for
+each point of the transform, with tiles as rows, and transformed back from cache. No lane is idle
+for any number of tiles.
+"""
+
+from collections.abc import Sequence
+from functools import partial, reduce
+
+from .....dialects import cpu
+from .....dialects.cpu.packing import even_split
+from .....dialects.cpu.winograd import TRANSFORMS
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.contraction import Contraction
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, for_each, when
+from ...kernels.loops import Piece, Section, spread
+from ...kernels.panels import StoredPanel
+from ...kernels.value import Value
+from ...layout.winograd_layout import tiles_at_a_time
+from ...registry import template
+from ...schedule.tiles import fit_tile
+from .winograd_transforms import both_sides
+
+AHEAD = 8192
+"""The prefetch distance of kernels, in elements."""
+
+
+@template(cpu.BlockedWinogradConv)
+def lower_blocked_winograd_conv(
+    op: cpu.BlockedWinogradConv,
+    kernel: KernelBuilder,
+    x: Buffer,
+    u: Buffer,
+    b: Buffer | None,
+    y: Epilogue,
+) -> None:
+    height, width = y.shape[2:4]
+    tiles = (-(-height // op.tile)) * -(-width // op.tile)
+    large, small, many, few = even_split(tiles, tiles_at_a_time(u.shape[1], u.shape[2]))
+    outputs = op.outputs
+    columns = u.shape[3]
+    full, rest = divmod(outputs, columns)
+    work = _Winograd(op, kernel, x, u, b, y, large)
+
+    def rounds(times: int, count: int, first: int) -> Section:
+        def enter(at: list[IndexExpr]) -> list[Piece]:
+            start = at[1] * count + first
+            work.transform(at[0], start, count)
+            pieces = [Piece(full, lambda p: work.panel(at[0], start, count, p, columns))]
+            if rest:
+                last = IndexExpr(full)
+                pieces.append(Piece(1, lambda _: work.panel(at[0], start, count, last, rest)))
+            return pieces
+
+        return Section((y.shape[0], times), full + bool(rest), enter)
+
+    spread(rounds(many, large, 0), rounds(few, small, many * large))
+
+
+class _Winograd:
+    def __init__(
+        self,
+        op: cpu.BlockedWinogradConv,
+        kernel: KernelBuilder,
+        x: Buffer,
+        u: Buffer,
+        b: Buffer | None,
+        y: Epilogue,
+        most: int,
+    ) -> None:
+        self.op, self.kernel, self.x, self.b, self.y = op, kernel, x, b, y
+        self.transforms = TRANSFORMS[op.tile]
+        panels, self.points, self.channels, self.columns = u.shape
+        self.u = u.reshape((panels * self.points, self.channels, self.columns))
+        self.lanes = Lanes(x.shape[-1])
+        self.across = -(-y.shape[3] // op.tile)  # tiles
+        # Rows a vector longer: a distance of a power of two would alias in the cache.
+        more = self.lanes.width
+        self.v = kernel.private((self.points, most, self.channels + more), x.dtype)
+        self.m = kernel.private((self.points, most, self.columns + more), x.dtype)
+
+    def transform(self, image: IndexExpr, start: IndexExpr, count: int) -> None:
+        """Store the transforms of some tiles."""
+
+        def tile(number: IndexExpr) -> None:
+            corner = self._corner(start + number)
+            for_each(self.x.shape[1], lambda block: one(number, corner, block))
+
+        def one(number: IndexExpr, corner: Sequence[IndexExpr], block: IndexExpr) -> None:
+            reach = range(self.transforms.points)
+            taps = [[self._load([image, block], corner, i, j) for j in reach] for i in reach]
+            for point, value in enumerate(both_sides(self.transforms.input, taps)):
+                self.v.store(
+                    value, [IndexExpr(point), number, block * self.lanes.width], self.lanes
+                )
+
+        for_each(count, tile)
+
+    def panel(
+        self, image: IndexExpr, start: IndexExpr, count: int, panel: IndexExpr, columns: int
+    ) -> None:
+        """Multiply some tiles by the kernels of a panel of outputs, and finish those."""
+        tile = fit_tile(
+            self.kernel.machine, self.x.dtype, count, self.columns, block=self.lanes.width
+        )
+
+        def point(at: IndexExpr) -> None:
+            Contraction(
+                count,
+                columns,
+                (self.channels,),
+                self.x.dtype,
+                lambda rows, r, k: self.v.load([at, rows.first + r, *k]),
+                StoredPanel(self.u, (self.channels,), tile, panel * self.points + at, AHEAD),
+                lambda r, c, value, lanes: self.m.store(value, [at, r, c], lanes),
+            ).emit(tile)
+
+        for_each(self.points, point)
+        blocks = columns // self.lanes.width
+        for_each(count, lambda number: self._finish(image, start, number, panel, blocks))
+
+    def _finish(
+        self, image: IndexExpr, start: IndexExpr, number: IndexExpr, panel: IndexExpr, blocks: int
+    ) -> None:
+        corner = self._corner(start + number)
+
+        def block(index: IndexExpr) -> None:
+            lane = index * self.lanes.width
+            points = self.transforms.points
+            products = [
+                [
+                    self.m.load([IndexExpr(i * points + j), number, lane], self.lanes)
+                    for j in range(points)
+                ]
+                for i in range(points)
+            ]
+            values = both_sides(self.transforms.output, products)
+            output = panel * self.columns + lane
+            if self.b is not None:
+                bias = self.b.load([output], self.lanes)
+                values = [value + bias for value in values]
+            self._store(values, image, output // self.lanes.width, corner)
+
+        for_each(blocks, block)
+
+    def _store(
+        self,
+        values: Sequence[Value],
+        image: IndexExpr,
+        block: IndexExpr,
+        corner: Sequence[IndexExpr],
+    ) -> None:
+        """Store the outputs of a tile, as far as the image goes."""
+        size = self.op.tile
+        for number, value in enumerate(values):
+            inside = divmod(number, size)
+            place = [at + offset for at, offset in zip(corner, inside, strict=True)]
+            store = partial(self.y.store, value, [image, block, *place, IndexExpr(0)], self.lanes)
+            checks = [
+                index.less(end)
+                for index, offset, end in zip(place, inside, self.op.sizes, strict=True)
+                if 0 < end % size <= offset
+            ]
+            if checks:
+                when(reduce(Value.logical_and, checks), store)
+            else:
+                store()
+
+    def _corner(self, number: IndexExpr) -> list[IndexExpr]:
+        """Return where a tile begins."""
+        size = self.op.tile
+        return [number // self.across * size, number % self.across * size]
+
+    def _load(
+        self, leading: Sequence[IndexExpr], corner: Sequence[IndexExpr], i: int, j: int
+    ) -> Value:
+        return self.x.load([*leading, corner[0] + i, corner[1] + j, IndexExpr(0)], self.lanes)

@@ -1,0 +1,145 @@
+"""Lowering of convolution whose groups are inside a vector: each lane reads its own group.
+
+A tile is a few neighbouring pixels of one block. Where a group is one channel, lanes are
+multiplied as they are; otherwise each channel of the groups is repeated in the lanes of its group.
+"""
+
+import math
+from collections.abc import Sequence
+
+from .....dialects import cpu
+from .....dialects.core.machine import Machine
+from .....dialects.cpu.packing import even_split
+from ...kernels.buffer import Buffer, Lanes, vector, zero
+from ...kernels.builder import KernelBuilder
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr, carry_nest, for_each, unravel
+from ...kernels.loops import Piece, Section, spread
+from ...kernels.value import Value
+from ...registry import template
+
+UNROLLED = 9
+"""The most taps of a window that is unrolled; of larger ones, each line is."""
+
+
+@template(cpu.LaneConv)
+def lower_lane_conv(
+    op: cpu.LaneConv, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
+) -> None:
+    batch, blocks, *rows, width, _ = y.shape
+    work = _LaneConv(op, x, w, b, y, kernel.machine)
+    large, small, many, few = even_split(width, work.most)
+
+    def enter(at: list[IndexExpr]) -> list[Piece]:
+        start = work.start(at[1])
+
+        def row(number: IndexExpr) -> None:
+            place = unravel(number, rows)
+            for_each(many, lambda i: work.tile(at, place, i * large, large, start))
+            for_each(few, lambda i: work.tile(at, place, i * small + many * large, small, start))
+
+        return [Piece(math.prod(rows), row)]
+
+    spread(Section((batch, blocks), math.prod(rows), enter))
+
+
+class _LaneConv:
+    def __init__(
+        self,
+        op: cpu.LaneConv,
+        x: Buffer,
+        w: Buffer,
+        b: Buffer | None,
+        y: Epilogue,
+        machine: Machine,
+    ) -> None:
+        self.op, self.x, self.w, self.b, self.y = op, x, w, b, y
+        *_, self.channels, width = w.shape
+        self.lanes = Lanes(width)
+        self.most = self._most(machine.registers * machine.lanes(32) // width)
+        self.weights = w.reshape((w.shape[0], *op.kernel, self.channels, width))
+
+    def _most(self, registers: int) -> int:
+        """Return the number of pixels of a line to compute at a time.
+
+        Sums use less than half of the registers. If channels are repeated in lanes, all pixels that
+        a line of windows reads are kept in registers as well.
+        """
+        most = max(1, registers * 7 // 16)
+        if self.channels == 1:
+            return most
+        room = registers - 2
+        return next((n for n in range(most, 1, -1) if n + len(self._columns(n)) <= room), 1)
+
+    def _columns(self, count: int) -> list[int]:
+        """List the columns of a line that `count` neighbouring windows read."""
+        step, apart = self.op.strides[-1], self.op.dilations[-1]
+        taps = range(self.op.kernel[-1])
+        return sorted({i * step + tap * apart for i in range(count) for tap in taps})
+
+    def start(self, block: IndexExpr) -> Value:
+        """Return the initial sum of a block."""
+        if self.b is None:
+            return zero(self.x.dtype, self.lanes)
+        return self.b.load([block * self.lanes.width], self.lanes)
+
+    def tile(
+        self,
+        at: Sequence[IndexExpr],
+        place: Sequence[IndexExpr],
+        first: IndexExpr,
+        count: int,
+        start: Value,
+    ) -> None:
+        """Compute neighbouring pixels of one line."""
+        *outer, _ = self.op.kernel
+
+        def line(tap: Sequence[IndexExpr], sums: list[Value]) -> list[Value]:
+            return self._line(at, place, first, tap, sums)
+
+        sums = [start] * count
+        if math.prod(self.op.kernel) <= UNROLLED:
+            for number in range(math.prod(outer)):
+                sums = line(unravel(IndexExpr(number), outer), sums)
+        else:
+            sums = carry_nest(tuple(outer), sums, line)
+        for i, total in enumerate(sums):
+            self.y.store(total, [*at, *place, first + i, IndexExpr(0)], self.lanes)
+
+    def _line(
+        self,
+        at: Sequence[IndexExpr],
+        place: Sequence[IndexExpr],
+        first: IndexExpr,
+        tap: Sequence[IndexExpr],
+        sums: list[Value],
+    ) -> list[Value]:
+        """Add the products of one line of the windows."""
+        *strides, step = self.op.strides
+        *dilations, apart = self.op.dilations
+        row = [
+            p * stride + t * dilation
+            for p, t, stride, dilation in zip(place, tap, strides, dilations, strict=True)
+        ]
+        pixels = {
+            column: self.x.load([*at, *row, first * step + column, IndexExpr(0)], self.lanes)
+            for column in self._columns(len(sums))
+        }
+        sums = list(sums)
+        for channel in range(self.channels):
+            seen = {column: self._of_group(pixel, channel) for column, pixel in pixels.items()}
+            for j in range(self.op.kernel[-1]):
+                place_of = [at[1], *tap, IndexExpr(j), IndexExpr(channel), IndexExpr(0)]
+                factor = self.weights.load(place_of, self.lanes)
+                for i, total in enumerate(sums):
+                    sums[i] = seen[i * step + j * apart].fma(factor, total)
+        return sums
+
+    def _of_group(self, pixel: Value, channel: int) -> Value:
+        """Give each lane a channel of its group."""
+        if self.channels == 1:
+            return pixel
+        picks = [
+            lane // self.channels * self.channels + channel for lane in range(self.lanes.width)
+        ]
+        return pixel.with_ssa(vector.shuffle(pixel.ssa, pixel.ssa, picks))

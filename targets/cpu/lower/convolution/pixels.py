@@ -1,0 +1,38 @@
+"""Rows of pixels: the left-hand side of convolutions with vectors across outputs."""
+
+from collections.abc import Callable, Sequence
+
+from ...kernels.buffer import Buffer
+from ...kernels.contraction import Left, Rows
+from ...kernels.index import IndexExpr
+from ...kernels.value import Value
+from ...kernels.windows import Axis
+
+Read = Callable[[Sequence[IndexExpr], Sequence[IndexExpr]], Value]
+"""Load the element of a channel, which may take several indices, at a place of an image."""
+
+
+def read_pixels(matrix: Buffer) -> Left:
+    """Return the `left` whose rows are the pixels of a matrix [channels, pixels].
+
+    The last index of a depth is the channel.
+    """
+    return lambda rows, r, depth: matrix.load([depth[-1], rows.first + r])
+
+
+def read_windows(read: Read, width: int, axes: Sequence[Axis]) -> Left:
+    """Return the `left` whose rows are windows; tiles are whole lines of `width` or parts of one.
+
+    A depth is the index of a tap on each axis, then a channel.
+    """
+
+    def left(rows: Rows, r: int, depth: Sequence[IndexExpr]) -> Value:
+        tap, channel = depth[: len(axes)], depth[len(axes) :]
+        column = IndexExpr(r % width) if rows.count >= width else rows.first % width + r
+        place = [rows.first // width + r // width, column][-len(axes) :]
+        at = [
+            p * axis.stride + t * axis.dilation for p, t, axis in zip(place, tap, axes, strict=True)
+        ]
+        return read(channel, at)
+
+    return left

@@ -1,0 +1,56 @@
+"""Lowering of matrix products with packed weights."""
+
+from ....dialects import cpu
+from ....dialects.core.tensor import DTYPES
+from ..kernels.buffer import Buffer, Lanes
+from ..kernels.builder import KernelBuilder
+from ..kernels.contraction import Contraction
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr
+from ..kernels.panels import LINE, StoredPanel
+from ..kernels.value import Value, compute_dtype
+from ..registry import template
+from ..schedule.costs import ALIASING
+from ..schedule.tiles import fit_tile
+
+
+@template(cpu.PackedMatMul)
+def lower_packed_mat_mul(
+    op: cpu.PackedMatMul, kernel: KernelBuilder, a: Buffer, w: Buffer, y: Epilogue
+) -> None:
+    depth = a.shape[-1]
+    rows = a.tensor.size // depth if depth else 0
+    dtype = compute_dtype(a.dtype)
+    tile = fit_tile(kernel.machine, dtype, rows, w.shape[2], op.rows)
+    left = a.reshape((rows, depth))
+    if rows > 1:
+        left = spread_rows(kernel, left)
+    epilogue = y.reshape((rows, op.columns))
+
+    def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
+        epilogue.store(value, [i, j], lanes)
+
+    Contraction(
+        rows,
+        op.columns,
+        (depth,),
+        dtype,
+        lambda rows, i, k: left.load([rows.first + i, *k]),
+        StoredPanel(w, (depth,), tile, dtype=dtype),
+        finish,
+    ).emit(tile)
+
+
+def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
+    """Copy a matrix to rows that are a cache line longer, where its own would alias."""
+    rows, depth = matrix.shape
+    size = DTYPES[matrix.dtype].bits // 8
+    if not depth or depth * size % ALIASING:
+        return matrix
+    copy = kernel.scratch((rows, depth + LINE // size), matrix.dtype)
+
+    def move(at: list[IndexExpr], lanes: Lanes | None) -> None:
+        copy.store(matrix.load(at, lanes), at, lanes)
+
+    each_vector((rows, depth), kernel.lanes(matrix.dtype), move)
+    return copy

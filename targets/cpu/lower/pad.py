@@ -1,0 +1,124 @@
+"""Lowering of padding: boxes of the result that are views of the input, or constant."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.tensor import Shape
+from ..kernels.buffer import Buffer
+from ..kernels.builder import KernelBuilder
+from ..kernels.epilogue import Epilogue
+from ..registry import accepts, template
+
+MOST_BOXES = 1024
+"""The most boxes of one result: each becomes a loop nest of its own."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Describe a run of an axis of the result: its start, its size, and its source.
+
+    The run is every `step`-th element of the input from `source` on; constant if that is None.
+    """
+
+    start: int
+    size: int
+    source: int | None
+    step: int = 1
+
+
+@accepts(tri.Pad)
+def has_few_boxes(op: tri.Pad) -> bool:
+    """Repeats the input at most 1024 times in modes 'reflect' and 'wrap'."""
+    shape = tensor_of(op.x.type).shape
+    sides = zip(shape, op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
+    return math.prod(most_runs(*side, op.mode) for side in sides) <= MOST_BOXES
+
+
+def most_runs(size: int, before: int, after: int, mode: str) -> int:
+    """Return a bound on the number of runs of one axis, without listing them."""
+    kept = size + min(before, 0) + min(after, 0)
+    added = max(before, 0), max(after, 0)
+    if mode in ("constant", "edge") or kept == 1:
+        return 1 + sum(size > 0 for size in added)
+    period = max(kept if mode == "wrap" else kept - 1, 1)
+    return 1 + sum(-(-size // period) + 1 for size in added if size)
+
+
+@template(tri.Pad)
+def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
+    fill_border(op, x.shape, epilogue)
+    for box in _boxes_of(op, x.shape):
+        if all(run.source is not None for run in box):
+            part = _window(epilogue, box)
+            sources = [run.source or 0 for run in box]
+            part.emit_copy(x.slice(sources, part.shape, [run.step for run in box]))
+
+
+def fill_border(op: tri.Pad, shape: Shape, epilogue: Epilogue) -> None:
+    """Fill the constant elements that a pad adds to a tensor of a shape."""
+    for box in _boxes_of(op, shape):
+        if any(run.source is None for run in box):
+            _window(epilogue, box).emit_constant(op.value)
+
+
+def _window(epilogue: Epilogue, box: Sequence[Run]) -> Epilogue:
+    return epilogue.window([run.start for run in box], tuple(run.size for run in box))
+
+
+def _boxes_of(op: tri.Pad, shape: Shape) -> Iterator[tuple[Run, ...]]:
+    rank = len(shape)
+    return _boxes(
+        [
+            list(runs(size, op.pads[axis], op.pads[rank + axis], op.mode))
+            for axis, size in enumerate(shape)
+        ]
+    )
+
+
+def runs(size: int, before: int, after: int, mode: str) -> Iterator[Run]:
+    """Cut one axis of the result into runs, in order; negative pads cut elements off first."""
+    cut = max(-before, 0)
+    kept = size + min(before, 0) + min(after, 0)
+    start, stop = -max(before, 0), kept + max(after, 0)
+    while start < stop:
+        run = _run(start, kept, mode, start < 0)
+        count = min(run.size, stop - start)
+        source = None if run.source is None else run.source + cut
+        yield Run(start + max(before, 0), count, source, run.step)
+        start += count
+
+
+def _run(place: int, kept: int, mode: str, before: bool) -> Run:
+    """Return the longest run from a place on; place 0 is the first element that is kept."""
+    if 0 <= place < kept:
+        return Run(place, kept - place, place)
+    beyond = -place if before else 2**63
+    if mode == "constant":
+        return Run(place, beyond, None)
+    if mode == "edge" or kept == 1:
+        return Run(place, beyond, 0 if before else kept - 1, 0)
+    if mode == "wrap":
+        return Run(place, kept - place % kept, place % kept)
+    phase = place % (2 * kept - 2)
+    if phase < kept - 1:
+        return Run(place, kept - 1 - phase, phase)
+    return Run(place, 2 * kept - 2 - phase, 2 * kept - 2 - phase, -1)
+
+
+def _boxes(axes: list[list[Run]]) -> Iterator[tuple[Run, ...]]:
+    """Yield boxes of the result that cover it once; constant ones are as large as can be."""
+    for number, runs_of_axis in enumerate(axes):
+        for run in runs_of_axis:
+            if run.source is None:
+                inner = [[r for r in axis if r.source is not None] for axis in axes[:number]]
+                outer = [[_whole(axis)] for axis in axes[number + 1 :]]
+                yield from product(*inner, [run], *outer)
+    yield from product(*[[r for r in axis if r.source is not None] for axis in axes])
+
+
+def _whole(axis: list[Run]) -> Run:
+    return Run(0, sum(run.size for run in axis), 0)

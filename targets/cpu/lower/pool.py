@@ -1,0 +1,250 @@
+"""Lowerings of pooling: rows of the input are joined to one row first, then windows along it.
+
+Both halves work with whole vectors, and neither needs a mask for padding: rows outside of the
+input are not visited, and the joined row has the border that its windows reach into.
+"""
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ....dialects import tri
+from ....dialects.tri.window import Window
+from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
+from ..kernels.builder import KernelBuilder
+from ..kernels.conversion import convert
+from ..kernels.epilogue import Epilogue, each_vector
+from ..kernels.index import IndexExpr, carry, carry_nest, for_each
+from ..kernels.loops import each
+from ..kernels.reduction import Reduction
+from ..kernels.value import Value, compute_dtype
+from ..kernels.value import math as math_dialect
+from ..kernels.windows import repeated
+from ..registry import template
+
+UNROLLED = 64
+"""The most taps or factors that are unrolled: longer ones become loops, to bound the code size."""
+
+Pool = tri.MaxPool | tri.AveragePool | tri.LpPool
+Finish = Callable[[Value, list[IndexExpr], Lanes | None], Value]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Describe one spatial axis: where windows begin on it, and which elements count."""
+
+    low: int
+    high: int
+    taps: int
+    stride: int
+    dilation: int
+    begin: int
+    windows: int
+
+    def start(self, window: IndexExpr) -> IndexExpr:
+        return window * self.stride - self.begin
+
+    def visible(self, window: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
+        """Return the first tap of a window inside the input, and the number of these taps."""
+        start, step = self.start(window), self.dilation
+        # Rounded up; the numerators are made non-negative for the unsigned division.
+        first = ((IndexExpr(self.low) - start).maximum(0) + (step - 1)) // step
+        last = ((IndexExpr(self.high) - start).maximum(0) + (step - 1)) // step
+        return first, (last.minimum(self.taps) - first).maximum(0)
+
+
+def _spans(op: Pool, sizes: Sequence[int], outputs: Sequence[int], padded: bool) -> list[Span]:
+    """Describe all spatial axes; padding counts as elements where `padded`."""
+    rank = len(sizes)
+    return [
+        Span(
+            -op.pads[axis] if padded else 0,
+            size + (op.pads[rank + axis] if padded else 0),
+            op.kernel[axis],
+            op.strides[axis],
+            op.dilations[axis],
+            op.pads[axis],
+            outputs[axis],
+        )
+        for axis, size in enumerate(sizes)
+    ]
+
+
+@template(tri.MaxPool)
+def lower_max_pool(op: tri.MaxPool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    _pool(op, kernel, x, y, Reduction("max", compute_dtype(x.dtype)), lambda n, at, lanes: n)
+
+
+@template(tri.LpPool)
+def lower_lp_pool(op: tri.LpPool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    def power(n: Value) -> Value:
+        size = n.abs()
+        if op.p > UNROLLED:
+            return n.with_ssa(math_dialect.powf(size.ssa, n.like(op.p).ssa))
+        return functools.reduce(Value.__mul__, [size] * op.p)
+
+    def root(n: Value, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        if op.p <= 2:
+            return n if op.p == 1 else n.apply(math_dialect.sqrt)
+        return n.with_ssa(math_dialect.powf(n.ssa, n.like(1 / op.p).ssa))
+
+    _pool(op, kernel, x, y, Reduction("add", compute_dtype(x.dtype), power), root)
+
+
+@template(tri.AveragePool)
+def lower_average_pool(op: tri.AveragePool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    dtype = compute_dtype(x.dtype)
+    *outer, last = _spans(op, x.shape[2:], y.shape[2:], op.count_include_pad)
+    counts = kernel.private((last.windows,), dtype)
+    for_each(last.windows, lambda i: counts.store(_count([last], [i], dtype), [i]))
+
+    def mean(n: Value, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        rows = repeated(_count(outer, at[2:-1], dtype), lanes)
+        return n / (counts.load([at[-1]], lanes) * rows)
+
+    _pool(op, kernel, x, y, Reduction("add", dtype), mean)
+
+
+def _count(spans: Sequence[Span], windows: Sequence[IndexExpr], dtype: str) -> Value:
+    """Count the elements of a window."""
+    total = IndexExpr(1)
+    for span, window in zip(spans, windows, strict=True):
+        total = total * span.visible(window)[1]
+    return convert(total.to_value("i64"), dtype)
+
+
+def _pool(
+    op: Pool, kernel: KernelBuilder, x: Buffer, y: Epilogue, how: Reduction, finish: Finish
+) -> None:
+    *outer, last = _spans(op, x.shape[2:], y.shape[2:], padded=False)
+    width = kernel.lanes(how.dtype)
+    row = _Row(kernel, last, how, width)
+
+    def windows(at: list[IndexExpr]) -> None:
+        row.join(x, at[:2], outer, at[2:])
+        each_vector(
+            (last.windows,),
+            width,
+            lambda i, lanes: y.store(finish(row.read(i[0]), [*at, *i], lanes), [*at, *i], lanes),
+        )
+
+    each(y.shape[:-1], windows)
+
+
+class _Row:
+    """One row of the input with borders, in scratch memory, and the windows along it."""
+
+    def __init__(self, kernel: KernelBuilder, span: Span, how: Reduction, width: int) -> None:
+        self.span, self.how, self.width = span, how, width
+        # A vector of windows may start at the last one; the other lanes are not stored.
+        reach = (span.windows + width) * span.stride + (span.taps - 1) * span.dilation
+        size = max(span.begin + span.high, reach) + 2 * width
+        self.memory = kernel.private((size,), how.dtype)
+        border = Lanes(width)
+        for_each(size - width + 1, lambda i: self._store(how.identity(width), i, border), width)
+        rest = size - size % width
+        for_each(size, lambda i: self._store(how.across(how.identity(1)), i, None), 1, rest)
+
+    def _store(self, value: Value, at: IndexExpr, lanes: Lanes | None) -> None:
+        self.memory.store(value, [at], lanes)
+
+    def join(
+        self, x: Buffer, leading: list[IndexExpr], outer: Sequence[Span], windows: list[IndexExpr]
+    ) -> None:
+        """Combine all rows that windows at one place of the outer axes see."""
+        visible = [span.visible(window) for span, window in zip(outer, windows, strict=True)]
+
+        def columns(at: list[IndexExpr], lanes: Lanes | None) -> None:
+            start = self.how.identity(lanes.width if lanes else 1)
+            start = start if lanes else self.how.across(start)
+
+            def rows(spans: int, places: list[IndexExpr], now: list[Value]) -> list[Value]:
+                if spans == len(outer):
+                    element = self.how.element(x.load([*leading, *places, at[0]], lanes))
+                    return [self.how.combine(now[0], element)]
+                first, count = visible[spans]
+                base = outer[spans].start(windows[spans]) + first * outer[spans].dilation
+
+                def tap(i: IndexExpr, now: list[Value]) -> list[Value]:
+                    return rows(spans + 1, [*places, base + i * outer[spans].dilation], now)
+
+                return carry(count, now, tap)
+
+            self._store(rows(0, [], [start])[0], at[0] + self.span.begin, lanes)
+
+        each_vector((self.span.high,), self.width, columns)
+
+    def read(self, window: IndexExpr) -> Value:
+        """Combine the taps of a vector of windows, from `window` on."""
+        start, step, taps = window * self.span.stride, self.span.dilation, self.span.taps
+        if taps > UNROLLED:
+            total = carry(
+                taps,
+                [self._tap(start)],
+                lambda t, now: [self.how.combine(now[0], self._tap(start + t * step))],
+                start=1,
+            )
+            return total[0]
+        taken = [self._tap(start + t * step) for t in range(taps)]
+        return functools.reduce(self.how.combine, taken)
+
+    def _tap(self, at: IndexExpr) -> Value:
+        """Load every stride-th element from a place on."""
+        stride, lanes = self.span.stride, Lanes(self.width)
+        if stride == 1:
+            return self.memory.load([at], lanes)
+        steps = [stride * lane for lane in range(self.width)]
+        if stride > 2:
+            return self.memory.gather(at, constant_vector(steps), lanes)
+        low, high = (self.memory.load([at + part * self.width], lanes) for part in range(2))
+        return low.with_ssa(vector.shuffle(low.ssa, high.ssa, steps))
+
+
+@template(tri.MaxPoolIndices)
+def lower_max_pool_indices(
+    op: tri.MaxPoolIndices, kernel: KernelBuilder, x: Buffer, y: Epilogue, indices: Epilogue
+) -> None:
+    """Search each window on its own: the place of a maximum is rarely asked for."""
+    window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
+    how = Reduction("max", compute_dtype(x.dtype))
+    sizes = x.shape[2:]
+
+    def place(at: list[IndexExpr]) -> None:
+        starts = [i * s - b for i, s, b in zip(at[2:], window.strides, window.begins, strict=True)]
+        lowest = how.across(how.identity(1))
+        nowhere = IndexExpr(-1).to_value("i64")
+
+        def tap(taps: list[IndexExpr], now: list[Value]) -> list[Value]:
+            best, where = now
+            spots = [s + t * d for s, t, d in zip(starts, taps, window.dilations, strict=True)]
+            tests = [spot.within(0, n) for spot, n in zip(spots, sizes, strict=True)]
+            inside = functools.reduce(Value.logical_and, tests)
+            safe = [spot.maximum(0).minimum(n - 1) for spot, n in zip(spots, sizes, strict=True)]
+            value = x.load([*at[:2], *safe])
+            better = value.greater(best).logical_or(where.less(0))
+            if value.is_float:
+                better = better.logical_or(value.is_nan())
+            better = better.logical_and(inside)
+            number = _number(x, at[:2], safe, op.storage_order)
+            return [better.select(value, best), better.select(number, where)]
+
+        best, where = carry_nest(window.kernel, [lowest, nowhere], tap)
+        y.store(best, at)
+        indices.store(where, at)
+
+    each(y.shape, place)
+
+
+def _number(
+    x: Buffer, leading: list[IndexExpr], spots: list[IndexExpr], storage_order: int
+) -> Value:
+    """Number an element of `x`, its pixels in row-major (0) or column-major (1) order."""
+    sizes = list(zip(spots, x.shape[2:], strict=True))
+    place = leading[0] * x.shape[1] + leading[1]
+    place = place * math.prod(x.shape[2:])
+    step = 1
+    for spot, size in sizes if storage_order else reversed(sizes):
+        place = place + spot * step
+        step *= size
+    return place.to_value("i64")

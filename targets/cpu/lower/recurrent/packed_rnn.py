@@ -1,0 +1,146 @@
+"""Lowerings of recurrent layers on packed weights: the walk along time is all that is left."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from .....dialects import cpu
+from .....dialects.core.tensor import Shape
+from ...kernels.buffer import Buffer, Lanes
+from ...kernels.builder import KernelBuilder
+from ...kernels.contraction import Contraction
+from ...kernels.epilogue import Epilogue
+from ...kernels.index import IndexExpr
+from ...kernels.loops import each_of
+from ...kernels.panels import StoredPanel
+from ...kernels.value import Value
+from ...registry import template
+from ...schedule.tiles import Tile, fit_tile
+from .recurrence import (
+    Cell,
+    Direction,
+    Layer,
+    RecurrentLayer,
+    Walk,
+    activations_of,
+    columns_of,
+    gru_cell,
+    lstm_cell,
+    plain_cell,
+)
+
+
+@template(cpu.PackedRnn)
+def lower_packed_rnn(
+    op: cpu.PackedRnn,
+    kernel: KernelBuilder,
+    x: Buffer,
+    r: Buffer,
+    initial_h: Buffer | None,
+    y: Epilogue,
+    y_h: Epilogue,
+) -> None:
+    layer = _PackedLayer(op, kernel, x, r, (op.hidden_size,))
+    layer.run(("Tanh",), plain_cell, [initial_h], y, [y_h])
+
+
+@template(cpu.PackedLstm)
+def lower_packed_lstm(
+    op: cpu.PackedLstm,
+    kernel: KernelBuilder,
+    x: Buffer,
+    r: Buffer,
+    initial_h: Buffer | None,
+    initial_c: Buffer | None,
+    y: Epilogue,
+    y_h: Epilogue,
+    y_c: Epilogue,
+) -> None:
+    layer = _PackedLayer(op, kernel, x, r, (4 * op.hidden_size,))
+    functions = ("Sigmoid", "Tanh", "Tanh")
+    layer.run(functions, lstm_cell, [initial_h, initial_c], y, [y_h, y_c])
+
+
+@template(cpu.PackedGru)
+def lower_packed_gru(
+    op: cpu.PackedGru,
+    kernel: KernelBuilder,
+    x: Buffer,
+    r: Buffer,
+    initial_h: Buffer | None,
+    b: Buffer | None,
+    y: Epilogue,
+    y_h: Epilogue,
+) -> None:
+    def bias(direction: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        assert b is not None
+        return b.load([direction, at[1]], lanes)
+
+    cell = gru_cell(op.linear_before_reset, None if b is None else bias)
+    parts = cpu.gru_parts(op.hidden_size, op.linear_before_reset)
+    layer = _PackedLayer(op, kernel, x, r, parts)
+    layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
+
+
+class _PackedLayer(RecurrentLayer):
+    """Emit both directions of a layer: in parallel if their cells are the same."""
+
+    def __init__(
+        self, op: cpu.PackedRecurrent, kernel: KernelBuilder, x: Buffer, r: Buffer, parts: Shape
+    ) -> None:
+        super().__init__(op, kernel, x, parts)
+        self.r = r
+
+    def run(
+        self,
+        defaults: tuple[str, ...],
+        cell: Cell,
+        initial: Sequence[Buffer | None],
+        y: Epilogue,
+        last: Sequence[Epilogue],
+    ) -> None:
+        """Emit the layer, with the activations that it has by default if it names none."""
+        directions = self.r.shape[0]
+        functions = activations_of(self.op, defaults, directions)
+        same = len(set(functions)) == 1
+        memory = self.kernel.private if directions > 1 and same else self.kernel.scratch
+        state = partial(memory, (self.batch, self.hidden), self.dtype)
+        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
+        totals = memory((self.batch, self.width), self.dtype)
+
+        def emit(number: IndexExpr, names: Sequence[str]) -> None:
+            back = IndexExpr(1) if self.op.direction == "reverse" else number
+            walk.emit(self._direction(number, totals), names, Direction(number, back))
+
+        if same:
+            each_of(directions, lambda number: emit(number, functions[0]))
+        else:
+            for number, names in enumerate(functions):
+                emit(IndexExpr(number), names)
+
+    def _direction(self, number: IndexExpr, totals: Buffer) -> Layer:
+        rows = self.length * self.batch
+        whole = self.x.reshape((rows, self.x.shape[2]))
+        inputs = columns_of(whole, number * self.width, self.width)
+        panels, depth = self.r.part([number]), (self.hidden,)
+        tile = self._tile()
+
+        def recall(state: Buffer, part: int) -> None:
+            columns = self.r.shape[3]
+            before = sum(-(-count // columns) for count in self.parts[:part])
+            first, count = sum(self.parts[:part]), self.parts[part]
+            into = columns_of(totals, IndexExpr(first), count)
+            Contraction(
+                self.batch,
+                count,
+                depth,
+                self.dtype,
+                lambda rows, i, k: state.load([rows.first + i, *k]),
+                StoredPanel(panels, depth, tile, IndexExpr(before)),
+                lambda i, j, total, lanes: into.store(total, [i, j], lanes),
+            ).emit(tile)
+
+        return self.layer(inputs, totals, recall)
+
+    def _tile(self) -> Tile:
+        """Return the tile of a product: all of a panel, where the registers hold that."""
+        return fit_tile(self.kernel.machine, self.dtype, self.batch, self.r.shape[3], self.batch)

@@ -1,0 +1,71 @@
+"""Register tiles: the part of a contraction that fills the vector registers of a machine."""
+
+import math
+from dataclasses import dataclass
+
+from ....dialects.core.machine import Machine
+from ....dialects.core.tensor import DTYPES
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Hold the rows and the vectors of columns of a contraction that are kept in registers."""
+
+    rows: int
+    vectors: int
+    lanes: int
+
+    @property
+    def columns(self) -> int:
+        return self.vectors * self.lanes
+
+
+def fits_registers(machine: Machine, rows: int, vectors: int) -> bool:
+    """Return whether accumulators, one row of a panel and one broadcast fit in the registers."""
+    return rows * vectors + vectors + 1 <= machine.registers
+
+
+def most_rows(machine: Machine, vectors: int) -> int:
+    """Return the number of rows of some vectors that fill the registers, with one to spare."""
+    return max(1, (machine.registers - vectors - 2) // vectors)
+
+
+def choose_tile(machine: Machine, dtype: str, rows: int, columns: int) -> Tile:
+    """Fill the registers: accumulators, one row of the panel, one broadcast and one spare."""
+    lanes = machine.lanes(DTYPES[dtype].bits)
+    vectors = max(1, min(_most_vectors(machine, rows), -(-columns // lanes)))
+    return Tile(min(rows, most_rows(machine, vectors)), vectors, lanes)
+
+
+def block_tile(machine: Machine, dtype: str, block: int, columns: int, vectors: int = 0) -> Tile:
+    """Return a tile of all rows that were packed together, by `vectors` vectors unless that is 0.
+
+    If rows packed for another machine do not fit in the registers, the tile has those that do.
+    """
+    best = choose_tile(machine, dtype, block, columns)
+    wanted = vectors or best.vectors
+    return Tile(block, wanted, best.lanes) if fits_registers(machine, block, wanted) else best
+
+
+def fit_tile(
+    machine: Machine, dtype: str, rows: int, width: int, most: int = 0, block: int = 0
+) -> Tile:
+    """Fill the registers of a machine from a panel that was packed `width` columns wide.
+
+    If it was packed for another machine, the tile is a part of the panel, and its vectors may be
+    shorter than the machine's. With `most` rows, the tile has all of the panel if that fits in the
+    registers. With `block`, no vector crosses a multiple of that number of columns.
+    """
+    lanes = math.gcd(width, block, machine.lanes(DTYPES[dtype].bits))
+    count = width // lanes
+    if most and fits_registers(machine, most, count):
+        return Tile(most, count, lanes)
+    widest = min(_most_vectors(machine, rows), count)
+    vectors = next(v for v in range(widest, 0, -1) if count % v == 0)
+    return Tile(min(rows, most_rows(machine, vectors)), vectors, lanes)
+
+
+def _most_vectors(machine: Machine, rows: int) -> int:
+    if rows == 1:
+        return machine.registers // 4
+    return 4 if rows <= 4 and machine.registers == 32 else 2

@@ -1,0 +1,274 @@
+"""Products of bytes and bf16, word by word: bytes exactly, with every machine's instructions."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import ml_dtypes
+import numpy as np
+import pytest
+from cpu_kernels import compile_cases, compile_groups
+from groups import Case, build_group
+from numpy.lib.stride_tricks import sliding_window_view
+from trivium.dialects import cpu, tri
+from trivium.dialects.core.machine import NATIVE, Machine, host_machine
+from trivium.dialects.core.mlir import ir
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array, Tensor
+from trivium.targets.cpu.kernels.dot import find_instruction
+
+RANDOM = np.random.default_rng(17)
+BF16 = ml_dtypes.bfloat16
+
+
+def with_features(features: tuple[str, ...], vector_bytes: int) -> Machine:
+    """Return the CPU at hand as if it had no more than these for products of words."""
+    return Machine(NATIVE, "", features, vector_bytes, 32 if vector_bytes == 64 else 16)
+
+
+MACHINES = [
+    with_features((), 16),
+    with_features(("avx512_vnni", "avx512vl"), 16),
+    with_features(("avx_vnni",), 16),
+    with_features(("avx512_bf16", "avx512vl"), 16),
+    with_features(("avx2", "fma"), 32),
+    with_features(("avx2", "avx_vnni"), 32),
+    with_features(("avx2", "avx512_vnni", "avx512_bf16", "avx512vl"), 32),
+    with_features(("avx512f",), 64),
+    with_features(("avx512f", "avx512bw"), 64),
+    with_features(("avx512f", "avx512_vnni", "avx512_bf16"), 64),
+]
+
+
+def runs_here(machine: Machine) -> bool:
+    host = host_machine()
+    return {*machine.features} <= {*host.features} and machine.vector_bytes <= host.vector_bytes
+
+
+def spell(machine: Machine) -> str:
+    return "-".join([str(machine.vector_bytes), *machine.features])
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Pair a case with what numpy makes of the plain operands, in 64 bits."""
+
+    case: Case
+    result: Array
+
+
+def whole(dtype: type, *shape: int) -> Array:
+    """Draw bytes, of which every fourth is an extreme one."""
+    info = np.iinfo(dtype)
+    values = RANDOM.integers(info.min, info.max + 1, shape)
+    ends = RANDOM.choice([info.min, info.max], shape)
+    return np.where(RANDOM.random(shape) < 0.25, ends, values).astype(dtype)
+
+
+def numbers(dtype: type, *shape: int) -> Array:
+    return RANDOM.standard_normal(shape).astype(dtype) if dtype is BF16 else whole(dtype, *shape)
+
+
+def plain(x: Array) -> Array:
+    """Return what a kernel multiplies, in 64 bits."""
+    if x.dtype == BF16:
+        return x.astype(np.float64)
+    return x.astype(np.int64) + (128 if x.dtype == np.int8 else 0)
+
+
+def weights(x: Array, *shape: int) -> tuple[Array, Array]:
+    """Draw weights and biases for elements like these."""
+    if x.dtype == BF16:
+        return numbers(BF16, *shape), RANDOM.standard_normal(shape[0]).astype(np.float32)
+    return whole(np.int8, *shape), RANDOM.integers(-(1 << 30), 1 << 30, shape[0]).astype(np.int32)
+
+
+def narrowed(total: Array, x: Array) -> Array:
+    """Bring a sum to the type that the kernel returns; integers wrap around."""
+    return total if x.dtype == BF16 else total.astype(np.int32)
+
+
+def product(a: Array, columns: int, block: int = 32) -> Expected:
+    w, b = weights(a, columns, a.shape[-1])
+    words = cpu.pack_vnni_columns(np.ascontiguousarray(w.T), block)
+    case = Case("product", cpu.DotMatMul, (a, words, b), {"columns": columns})
+    total = plain(a) @ w.T.astype(plain(a).dtype) + b
+    return Expected(case, narrowed(total, a))
+
+
+def products(dtype: type) -> list[Expected]:
+    """Depths that fill words and do not, rows that alias, tails of columns, one row, batches."""
+    shapes = (
+        *((1, 1, 1), (1, 7, 130), (1, 64, 16), (3, 512, 33), (30, 2048, 70), (29, 9, 32)),
+        *((15, 130, 5), (14, 66, 47)),
+    )
+    made = [product(numbers(dtype, rows, depth), columns) for rows, depth, columns in shapes]
+    return [*made, product(numbers(dtype, 2, 3, 5, 11), 18, 16)]
+
+
+def convolution(
+    x: Array,
+    outputs: int,
+    kernel: tuple[int, ...],
+    *,
+    stride: int = 1,
+    pads: Sequence[int] | None = None,
+    dilation: int = 1,
+    group: int = 1,
+    padding: int = 0,
+    panels: bool = False,
+) -> Expected:
+    rank = len(kernel)
+    pads = (0,) * rank * 2 if pads is None else tuple(pads)
+    w, b = weights(x, outputs, x.shape[1] // group, *kernel)
+    attributes = {
+        "outputs": outputs,
+        "kernel": kernel,
+        "strides": (stride,) * rank,
+        "pads": pads,
+        "dilations": (dilation,) * rank,
+        "padding": padding,
+    }
+    if panels:
+        words = cpu.pack_vnni_kernel_columns(w, 32)
+        case = Case("panels", cpu.DotPanelConv, (x, words, b), attributes)
+    else:
+        words = cpu.pack_vnni_kernels(w, group, 5)
+        case = Case("rows", cpu.DotConv, (x, words, b), attributes | {"block": 5})
+    around = [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)]
+    padded = np.pad(plain(x), around, constant_values=plain(np.array(padding, x.dtype)))
+    reach = tuple((taps - 1) * dilation + 1 for taps in kernel)
+    windows = sliding_window_view(padded, reach, tuple(range(2, rank + 2)))
+    steps = (slice(None, None, stride),) * rank + (slice(None, None, dilation),) * rank
+    windows = windows[(slice(None), slice(None), *steps)]
+    depth = math.prod(kernel)
+    windows = windows.reshape(x.shape[0], group, x.shape[1] // group, -1, depth)
+    kernels = w.astype(windows.dtype).reshape(group, outputs // group, -1, depth)
+    total = np.einsum("ngcpk,gock->ngop", windows, kernels)
+    sizes = tuple(
+        (size - extent) // stride + 1 for size, extent in zip(padded.shape[2:], reach, strict=True)
+    )
+    total = total.reshape(x.shape[0], outputs, *sizes) + b.reshape(-1, *(1,) * rank)
+    return Expected(case, narrowed(total, x))
+
+
+def convolutions(dtype: type) -> list[Expected]:
+    """Channels that fill words and do not; paddings at both ends of a range; one to three axes."""
+    ends = (0, 0) if dtype is BF16 else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    low, high = (int(end) for end in ends)
+    return [
+        convolution(numbers(dtype, 2, 5, 9, 17), 6, (3, 3), pads=(1, 1, 1, 1), padding=low),
+        convolution(numbers(dtype, 1, 3, 9, 33), 7, (3, 3), pads=(2, 0, 1, 2), padding=high),
+        convolution(
+            numbers(dtype, 1, 8, 9, 33), 7, (3, 3), stride=2, pads=(1, 1, 1, 1), padding=high
+        ),
+        convolution(numbers(dtype, 2, 6, 9, 33), 10, (3, 2), stride=3, group=2, dilation=2),
+        convolution(numbers(dtype, 1, 12, 7, 7), 33, (1, 1)),
+        convolution(numbers(dtype, 1, 13, 5, 50), 4, (1, 1), pads=(1, 0, 0, 2), padding=high),
+        convolution(numbers(dtype, 1, 5, 7, 7), 9, (1, 1), stride=2),
+        convolution(numbers(dtype, 2, 4, 37), 6, (4,), pads=(2, 1), padding=low),
+        convolution(numbers(dtype, 1, 7, 4, 5, 6), 5, (2, 2, 2), pads=(1,) * 6, padding=high),
+        convolution(numbers(dtype, 1, 1, 1, 1), 1, (1, 1)),
+    ]
+
+
+def panels(dtype: type) -> list[Expected]:
+    """Lines that make up a tile and that are cut, outputs that leave tails, one tap and several."""
+    high = 0 if dtype is BF16 else int(np.iinfo(dtype).max)
+    padded = {"pads": (1, 0, 2, 1), "padding": high, "panels": True}
+    made = [
+        convolution(numbers(dtype, 2, 5, 9, width), outputs, (3, 3), stride=stride, **padded)
+        for width, outputs in ((7, 16), (14, 33), (33, 70))
+        for stride in (1, 2)
+    ]
+    return [
+        *made,
+        convolution(numbers(dtype, 2, 6, 9, 17), 40, (3, 2), dilation=2, panels=True),
+        convolution(numbers(dtype, 1, 13, 7, 7), 33, (1, 1), panels=True),
+        convolution(numbers(dtype, 2, 12, 7, 7), 16, (1, 1), stride=2, panels=True),
+        convolution(numbers(dtype, 2, 4, 37), 6, (4,), pads=(2, 1), padding=high, panels=True),
+    ]
+
+
+def check(expected: Sequence[Expected], machine: Machine | None) -> None:
+    compiled = compile_cases([e.case for e in expected], machine)
+    for index, (case, result) in enumerate((e.case, e.result) for e in expected):
+        (reference,) = case.reference()
+        (got,) = compiled.run(index, case.inputs, [Tensor.of(reference)])
+        if result.dtype == np.int32:
+            np.testing.assert_array_equal(got, result)
+            np.testing.assert_array_equal(reference, result)
+            continue
+        # Half a unit in the last place of bf16, and what sums in f32 lose.
+        close = {"rtol": 2**-8, "atol": 1e-5 * np.abs(result).max()}
+        np.testing.assert_allclose(got.astype(np.float64), result, **close)
+        np.testing.assert_allclose(reference.astype(np.float64), result, **close)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, BF16])
+@pytest.mark.parametrize("family", [products, convolutions, panels])
+def test_kernels_compute_what_numpy_does(family, dtype) -> None:
+    check(family(dtype), None)
+
+
+@pytest.mark.parametrize("machine", MACHINES, ids=spell)
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, BF16])
+def test_machines_with_other_instructions_compute_the_same(machine, dtype) -> None:
+    if not runs_here(machine):
+        pytest.skip("this machine lacks the instructions")
+    check([*products(dtype), *convolutions(dtype)[:5], *panels(dtype)[-4:]], machine)
+
+
+def test_sums_wrap_around() -> None:
+    """2^31 is passed by sums of the largest products, and by none of their parts."""
+    a = np.full((1, 66_000), 255, np.uint8)
+    w, b = np.full((66_000, 1), -128, np.int8), np.array([-7], np.int32)
+    case = Case("wrap", cpu.DotMatMul, (a, cpu.pack_vnni_columns(w, 16), b), {"columns": 1})
+    total = -255 * 128 * 66_000 - 7
+    assert total < -(1 << 31)
+    check([Expected(case, np.array([[total]]).astype(np.int32))], None)
+
+
+def sums_of_halves(a: Array, w: Array) -> Array:
+    """Multiply matrices of bf16; return the sums in f32, before they are rounded."""
+    words, bias = cpu.pack_vnni_columns(w, 32), np.zeros(w.shape[1], np.float32)
+    case = Case("halves", cpu.DotMatMul, (a, words, bias), {"columns": w.shape[1]})
+
+    def widen(values: Sequence[ir.Value]) -> list[Op]:
+        return [tri.Cast.build(values[0], to="f32")]
+
+    compiled = compile_groups([lambda: build_group(case, epilogue=widen)])
+    (got,) = compiled.run(0, case.inputs, [Tensor((a.shape[0], w.shape[1]), "f32")])
+    return got
+
+
+@pytest.mark.parametrize("depth", [63, 768, 4096])
+def test_halves_are_summed_as_exactly_as_f32(depth: int) -> None:
+    a, w = numbers(BF16, 17, depth), numbers(BF16, depth, 33)
+    wide = a.astype(np.float64), w.astype(np.float64)
+    limit = 2e-7 * (np.abs(wide[0]) @ np.abs(wide[1]))
+    assert (np.abs(sums_of_halves(a, w) - wide[0] @ wide[1]) < limit).all()
+
+
+def test_the_instruction_for_halves_makes_no_denormals() -> None:
+    if find_instruction(host_machine(), "bf16") is None:
+        pytest.skip("this machine lacks the instruction")
+    tiny = np.full((1, 2), 2.0**-130).astype(BF16)
+    assert sums_of_halves(tiny, np.full((2, 1), 2.0**100).astype(BF16)) == 0
+    small = np.full((1, 2), 2.0**-70).astype(BF16)
+    assert sums_of_halves(small, np.full((2, 1), 2.0**-70).astype(BF16)) == 0
+
+
+@pytest.mark.parametrize(
+    ("features", "vector_bytes", "name"),
+    [
+        (("avx512_vnni",), 64, "llvm.x86.avx512.vpdpbusd.512"),
+        (("avx512_vnni",), 32, None),  # without avx512vl, only for the widest vectors
+        (("avx_vnni",), 32, "llvm.x86.avx512.vpdpbusd.256"),
+        (("avx_vnni",), 64, None),
+        (("avx2",), 32, None),
+    ],
+)
+def test_instructions_are_those_of_the_machine(features, vector_bytes, name) -> None:
+    found = find_instruction(with_features(features, vector_bytes), "i8")
+    assert (found and found.name) == name

@@ -1,0 +1,183 @@
+"""Convolutions and products in all their schedules: tails, tiles that hang over, padding."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+from closeness import assert_close
+from cpu_kernels import compile_cases, on_every_machine, share
+from groups import Case, draw
+from trivium.dialects import cpu, tri
+from trivium.dialects.core.machine import Machine
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.dialects.cpu.packing import pack_columns
+
+RANDOM = np.random.default_rng()
+
+
+def normal(*shape: int, dtype: object = np.float32) -> Array:
+    return (RANDOM.standard_normal(shape) * 3).astype(dtype)
+
+
+def case(op: type[Op], *operands: object, **attributes: object) -> Case:
+    return Case(str(len(attributes)), op, operands, attributes)
+
+
+def window(kernel: tuple[int, ...], stride: int, pad: int, **more: object) -> dict[str, object]:
+    rank = len(kernel)
+    common = {"strides": (stride,) * rank, "pads": (pad,) * rank * 2, "dilations": (1,) * rank}
+    return {"kernel": kernel} | common | more
+
+
+def sliding(x: Array, w: Array, stride: int, pad: int, **more: object) -> Case:
+    attributes = window(w.shape[2:], stride, pad, **more)
+    del attributes["kernel"]
+    return case(tri.Conv, x, w, normal(w.shape[0]), **attributes)
+
+
+def convolutions() -> list[Case]:
+    """Rows of outputs that fill vectors, end within one, and are shorter; maps that do not."""
+    made: list[Case] = []
+    for width in (7, 17, 32, 33, 39, 70):
+        for stride, pad in ((1, 1), (2, 1), (2, 0), (3, 2)):
+            image = normal(2, 3, 9, width)
+            made += [
+                sliding(image, normal(5, 3, 3, 3), stride, pad),
+                sliding(image, normal(3, 1, 3, 3), stride, pad, group=3),
+                sliding(image, normal(3, 1, 5, 2), stride, pad, group=3, dilations=(1, 3)),
+                sliding(image, normal(33, 3, 2, 3), stride, pad, dilations=(2, 1)),
+            ]
+    return made
+
+
+def packed(x: Array, outputs: int, size: int, stride: int, pad: int) -> Case:
+    # Small numbers: long sums then stay as exact as the tolerance asks.
+    w = cpu.pack_kernel_columns(normal(outputs, x.shape[1], size, size) / 16, 32)
+    attributes = window((size, size), stride, pad, outputs=outputs)
+    return case(cpu.PanelConv, x, w, normal(outputs), **attributes)
+
+
+def panels() -> list[Case]:
+    """Columns that leave tails, several tiles of rows, rows that lie a power of two apart."""
+    image = normal(2, 5, 14, 14)
+    made = [
+        packed(image, outputs, size, stride, pad)
+        for outputs in (16, 33, 70)
+        for size, stride, pad in ((1, 1, 0), (1, 2, 0), (3, 1, 1), (3, 2, 1), (5, 1, 2), (4, 3, 0))
+    ]
+    # Lines of outputs that are cut into tiles.
+    made += [
+        packed(normal(2, 5, 6, width), 16, 3, stride, 1)
+        for width in (17, 31, 70)
+        for stride in (1, 2)
+    ]
+    # Output pixels as many as input pixels, yet not the same pixels.
+    made.append(packed(normal(2, 5, 2, 2), 16, 1, 2, 1))
+    for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):
+        a, b = normal(rows, depth) / 16, normal(depth, columns) / 16
+        made.append(case(cpu.PackedMatMul, a, pack_columns(b, 32), columns=columns))
+    for dtype in cpu.NARROW:
+        whole = RANDOM.integers(0 if dtype.startswith("ui") else -128, 128, (37, 70))
+        w = pack_columns(whole.astype(numpy_dtype(dtype)), 32)
+        # One row, a tile of rows, and several on machines that hold fewer.
+        made += [case(cpu.PackedMatMul, normal(m, 37) / 16, w, columns=70) for m in (1, 3, 6)]
+    return made
+
+
+def half_panels() -> list[Case]:
+    """Return convolutions of f16 and bf16 in panels: pixels, padding, strides, one axis."""
+    made: list[Case] = []
+    for dtype in (np.float16, ml_dtypes.bfloat16):
+        for shape, outputs, size, stride, pad in (
+            ((1, 5, 7, 7), 33, 1, 1, 0),
+            ((2, 5, 7, 7), 33, 1, 1, 0),
+            ((2, 5, 9, 17), 40, 3, 2, 1),
+            ((1, 6, 25), 70, 3, 2, 1),
+            ((2, 4, 13), 16, 3, 1, 0),
+        ):
+            taps = (size,) * (len(shape) - 2)
+            kernels = normal(outputs, shape[1], *taps, dtype=dtype) / dtype(16)
+            w = cpu.pack_kernel_columns(kernels, 32)
+            x, b = normal(*shape, dtype=dtype), normal(outputs, dtype=dtype)
+            made.append(case(cpu.PanelConv, x, w, b, **window(taps, stride, pad, outputs=outputs)))
+    return made
+
+
+def winograd() -> list[Case]:
+    """Tile rows that share a vector, fill one and take several; tiles that hang over the end."""
+    made: list[Case] = []
+    for height, width in ((9, 9), (14, 14), (8, 28), (7, 33), (6, 70)):
+        for tile in (2, 4):
+            u = cpu.transform_kernels(normal(5, 3, 3, 3), tile, 3)
+            made.append(
+                case(
+                    cpu.WinogradConv,
+                    normal(2, 3, height, width),
+                    u,
+                    normal(5),
+                    tile=tile,
+                    outputs=5,
+                    block=3,
+                    pads=(1, 1, 1, 1),
+                )
+            )
+    return made
+
+
+def blocked() -> list[Case]:
+    """Blocked and plain images, groups of whole blocks and of parts of one, lines cut in tiles."""
+    made: list[Case] = []
+    for lanes, width in ((16, 14), (16, 31), (8, 7)):
+        image = cpu.Block.reference(normal(2, 48, 9, width), lanes=lanes)
+        for size, stride, dilation in ((1, 1, 1), (1, 2, 1), (3, 1, 1), (3, 2, 1), (2, 1, 2)):
+            common = {
+                "kernel": (size, size),
+                "strides": (stride, stride),
+                "dilations": (dilation, dilation),
+            }
+            for group, outputs in ((1, 32), (3, 48)):
+                kernels = normal(outputs, 48 // group, size, size) / 16
+                w = cpu.pack_group_columns(kernels, group, 16 if group > 1 else 32)
+                more = common | {"outputs": outputs, "lanes": lanes, "group": group}
+                made.append(case(cpu.BlockedConv, image, w, normal(outputs), **more))
+            for channels in (1, 4, lanes):
+                w = cpu.pack_lanes(normal(48, channels, size, size) / 16, lanes)
+                made.append(case(cpu.LaneConv, image, w, normal(48), **common))
+            w = cpu.pack_group_columns(normal(32, 3, size, size), 1, 32)
+            plain = normal(2, 3, 9, width)
+            more = common | {"outputs": 32, "lanes": lanes}
+            made.append(case(cpu.BlockedConv, plain, w, None, **more))
+        made.append(case(cpu.Unblock, image))
+        made.append(case(cpu.Block, normal(2, 48, 3, width), lanes=lanes))
+    return made
+
+
+def blocked_winograd() -> list[Case]:
+    """Tiles that hang over the end of one axis, of the other, of both; a panel that is not full."""
+    made: list[Case] = []
+    for sizes in ((8, 12), (7, 14), (14, 9), (9, 33)):
+        # Few channels in tiles of 4: that loses more with each of them.
+        for tile, lanes, blocks in ((2, 16, 2), (4, 4, 1)):
+            channels, outputs = blocks * lanes, 3 * lanes
+            reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
+            image = cpu.Block.reference(normal(2, channels, *reach), lanes=lanes)
+            kernels = normal(outputs, channels, 3, 3) / 16
+            u = cpu.transform_kernel_columns(kernels, tile, 2 * lanes)
+            more = {"tile": tile, "outputs": outputs, "sizes": sizes}
+            made.append(case(cpu.BlockedWinogradConv, image, u, normal(outputs), **more))
+    return made
+
+
+@on_every_machine
+@pytest.mark.parametrize(
+    "family", [convolutions, panels, half_panels, winograd, blocked, blocked_winograd]
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> None:
+    cases = share(draw(family, RANDOM), machine)
+    compiled = compile_cases(cases, machine)
+    for index, made in enumerate(cases):
+        wanted = made.reference()
+        results = compiled.run(index, made.inputs, [Tensor.of(y) for y in wanted])
+        for got, want in zip(results, wanted, strict=True):
+            assert_close(made, got, want, made.inputs)

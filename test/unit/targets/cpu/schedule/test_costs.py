@@ -1,0 +1,99 @@
+"""Which schedules are possible, and which are expected to be the fastest."""
+
+from dataclasses import replace
+
+import pytest
+from trivium.dialects.core.machine import Machine, find_machine
+from trivium.targets.cpu.schedule.candidates import candidates, is_possible
+from trivium.targets.cpu.schedule.costs import cheapest, cost
+from trivium.targets.cpu.schedule.products import Product
+from trivium.targets.cpu.schedule.schedule import Schedule
+
+WIDE, NARROW = find_machine("x86-64-v4"), find_machine("x86-64-v3")
+
+MATRIX = Product(512, 128, 384, "f32")
+POINTWISE = Product(256, 196, 256, "f32", taps=(1, 1), image=(14, 14), plain=True)
+SQUARE = Product(64, 3136, 576, "f32", taps=(3, 3), image=(56, 56), moved=True, plain=True)
+SMALL = replace(SQUARE, points=49, image=(7, 7))
+
+
+def texts(product: Product, machine: Machine = WIDE, error: float = 2e-6) -> list[str]:
+    return list(map(str, candidates(product, machine, error)))
+
+
+@pytest.mark.parametrize("machine", [WIDE, NARROW])
+@pytest.mark.parametrize("product", [MATRIX, POINTWISE, SQUARE, SMALL])
+def test_candidates_are_few_possible_and_different(product: Product, machine: Machine) -> None:
+    found = candidates(product, machine, 1.0)
+    assert 2 <= len(found) <= 16
+    assert len(set(found)) == len(found)
+    assert all(is_possible(schedule, product, machine, 1.0) for schedule in found)
+    assert cheapest(product, machine, 1.0) in found
+
+
+def test_tiles_fill_the_registers() -> None:
+    assert {"packed 14x2", "packed 6x4", "packed 29x1"} < set(texts(MATRIX))
+    assert {"packed 6x2", "packed 13x1"} < set(texts(MATRIX, NARROW))
+    assert not is_possible(Schedule("packed", 14, 2), MATRIX, NARROW, 0)
+    # Never more rows than there are, nor vectors.
+    thin = replace(MATRIX, outputs=20, points=3)
+    assert all(s.rows <= 3 and s.vectors <= 2 for s in candidates(thin, WIDE, 0))
+    assert "packed 1x8" in texts(replace(MATRIX, points=1))
+
+
+def test_panels_read_windows_of_any_width() -> None:
+    assert "panel 14x2" in texts(SQUARE)
+    assert "panel 6x4" in texts(SMALL)  # parts of lines of seven pixels
+    assert cost(Schedule("panel", 7, 2), SMALL, WIDE) < cost(Schedule("panel", 6, 2), SMALL, WIDE)
+
+
+@pytest.mark.parametrize("change", [{"group": 2}, {"taps": (3, 3, 3)}])
+def test_panels_suit_no(change: dict[str, object]) -> None:
+    assert not any(text.startswith("panel") for text in texts(replace(SMALL, **change)))
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_halves_take_panels_only_for_few_pixels(dtype: str) -> None:
+    short = Product(64, 13, 384, dtype, taps=(3,), image=(13,), moved=True, plain=True, seen=15)
+    long = replace(short, points=500, image=(500,), seen=502)
+    assert cheapest(short, WIDE, 0).method == "panel"
+    assert cheapest(long, WIDE, 0).method == "packed"
+
+
+def test_winograd_takes_what_the_error_allows() -> None:
+    assert [t for t in texts(SQUARE, error=2e-5) if "wino" in t] == ["winograd 2x2", "winograd 4x4"]
+    assert [t for t in texts(SQUARE, error=2e-6) if "wino" in t] == ["winograd 2x2"]
+    assert not [t for t in texts(SQUARE, error=0) if "wino" in t]
+    # Tiles of four would hang over seven pixels.
+    assert [t for t in texts(SMALL, error=2e-5) if "wino" in t] == ["winograd 2x2"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"taps": (5, 5)}, {"taps": (3,)}, {"plain": False}, {"group": 2}, {"dtype": "f64"}],
+)
+def test_winograd_suits_no(change: dict[str, object]) -> None:
+    assert not [t for t in texts(replace(SQUARE, **change), error=1) if "wino" in t]
+
+
+def test_winograd_is_expected_to_pay_within_bounds() -> None:
+    def method(product: Product, error: float = 2e-6) -> str:
+        return str(cheapest(product, WIDE, error))
+
+    assert method(SQUARE) == "winograd 2x2"
+    assert method(SQUARE, 2e-5) == "winograd 4x4"
+    assert method(replace(SQUARE, depth=3 * 9)).startswith("packed")  # three channels
+    large = replace(SMALL, outputs=512, depth=512 * 9)  # transformed kernels have 16 MiB
+    assert method(large) == "winograd 2x2"
+    # Sixteen outputs are four tiles, which fill a quarter of a vector.
+    assert not method(replace(SQUARE, points=16, image=(4, 4))).startswith("winograd")
+
+
+def test_full_vectors_are_expected_to_pay() -> None:
+    def method(product: Product) -> str:
+        return cheapest(product, WIDE, 0).method
+
+    assert method(replace(POINTWISE, points=49, image=(7, 7))) == "panel"
+    assert method(replace(POINTWISE, points=12544, image=(112, 112), depth=16)) == "packed"
+    # Few outputs fill no vector, and their windows need not be packed for many.
+    assert method(replace(POINTWISE, outputs=3, points=64, image=(8, 8))) == "packed"

@@ -1,0 +1,210 @@
+"""Tuning: what is measured, what wins, what is kept; nobody measures anything here."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trivium.dialects import cpu, tri
+from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.machine import Machine, host_machine
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.op import Op
+from trivium.dialects.core.tensor import Array
+from trivium.passes.pipeline import Pipeline
+from trivium.targets.cpu.schedule.candidates import candidates
+from trivium.targets.cpu.schedule.products import product_of
+from trivium.targets.cpu.schedule.schedule import Schedule
+from trivium.targets.cpu.schedule.tune import Tuner
+from trivium.targets.cpu.schedule.tuning_file import tuning_format
+from trivium.targets.options import Options
+from trivium.targets.registry import find_target
+
+TEXT = """
+func.func @main(%x: tensor<1x18x9x9xf32>, %v: tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32> {
+  %w = "tri.weight"() {name = "w", type = tensor<18x18x3x3xf32>} : () -> tensor<18x18x3x3xf32>
+  %d = "tri.weight"() {name = "d", type = tensor<18x1x3x3xf32>} : () -> tensor<18x1x3x3xf32>
+  %0 = "tri.conv"(%x, %w) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %1 = "tri.conv"(%0, %w) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %2 = "tri.conv"(%1, %d) {WINDOW, group = 18} : (tensor<1x18x9x9xf32>, tensor<18x1x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %3 = "tri.conv"(%2, %v) {WINDOW} : (tensor<1x18x9x9xf32>, tensor<18x18x3x3xf32>) -> tensor<1x18x9x9xf32>
+  %m = "tri.weight"() {name = "m", type = tensor<9x9xf32>} : () -> tensor<9x9xf32>
+  %4 = "tri.mat_mul"(%3, %m) : (tensor<1x18x9x9xf32>, tensor<9x9xf32>) -> tensor<1x18x9x9xf32>
+  return %4 : tensor<1x18x9x9xf32>
+}
+""".replace(  # noqa: E501
+    "WINDOW",
+    "dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>",
+)
+SHAPES = {"w": (18, 18, 3, 3), "d": (18, 1, 3, 3), "m": (9, 9)}
+WEIGHTS: dict[str, Array] = {n: np.ones(shape, np.float32) for n, shape in SHAPES.items()}
+CONV = "tri.conv x=1x18x9x9xf32 w=18x18x3x3xf32 dilations=1,1 group=1 pads=1,1,1,1 strides=1,1"
+
+
+class Bench:
+    """Stand in for measuring: what is in `fast` takes 1 microsecond, all else 5 or more."""
+
+    def __init__(self, *fast: str, fail_after: int = 99) -> None:
+        self.fast, self.fail_after = fast, fail_after
+        self.measured: list[tuple[str, list[str]]] = []
+
+    def __call__(
+        self, op: Op, schedules: Sequence[Schedule], machine: Machine, options: Options
+    ) -> list[float]:
+        if len(self.measured) == self.fail_after:
+            raise KeyboardInterrupt
+        names = list(map(str, schedules))
+        self.measured.append((op.op_name, names))
+        return [1.0 if n in self.fast else 5.0 + i for i, n in enumerate(names)]
+
+
+Compiled = list[tuple[str, dict[str, object]]]
+
+
+def convolutions(
+    options: Options,
+    bench: Bench,
+    notes: list[str] | None = None,
+    text: str = TEXT,
+    weights: dict[str, Array] = WEIGHTS,
+) -> Compiled:
+    """Return what the CPU's passes make of the convolutions: names of ops, and attributes."""
+    heard: list[str] = [] if notes is None else notes
+    with new_context():
+        module = Module.parse(text, weights)
+        tuner = Tuner(options, host_machine(), heard.append, bench)
+        Pipeline(find_target("cpu").passes(2, options)).run(module, tuner)
+        return [(o.op_name, o.attributes) for o in ops(module.operation) if "conv" in o.op_name]
+
+
+def conv_candidates() -> list[Schedule]:
+    with new_context():
+        module = Module.parse(TEXT, WEIGHTS)
+        conv = next(op for op in ops(module.operation) if isinstance(op, tri.Conv))
+        product = product_of(conv)
+        assert product is not None
+        return candidates(product, host_machine(), 2e-6)
+
+
+def test_equal_ops_are_measured_once_and_others_not_at_all(tmp_path: Path) -> None:
+    bench = Bench()
+    convolutions(Options(tune=str(tmp_path / "t.json")), bench)
+    # Not the depthwise convolution, nor the one whose weights come in.
+    assert [name for name, _ in bench.measured] == ["tri.conv"]
+    assert bench.measured[0][1] == list(map(str, conv_candidates()))
+    assert len(set(bench.measured[0][1])) == len(bench.measured[0][1])
+
+
+@pytest.mark.parametrize("wanted", ["winograd 2x2", "packed", "panel"])
+def test_the_winner_is_what_the_code_will_be(tmp_path: Path, wanted: str) -> None:
+    schedule = next(s for s in conv_candidates() if str(s).startswith(wanted))
+    found = convolutions(Options(tune=str(tmp_path / "t.json")), Bench(str(schedule)))
+    kinds = {
+        "winograd": (cpu.WinogradConv, {"tile": schedule.rows}),
+        "packed": (cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}),
+        "panel": (cpu.PanelConv, {"rows": schedule.rows}),
+    }
+    cls, tile = kinds[schedule.method]
+    for name, attributes in found[:2]:
+        assert name == cls.op_name
+        assert tile.items() <= attributes.items()
+
+
+def test_a_file_is_used_without_measuring(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.json")
+    fast = str(conv_candidates()[-1])
+    tuned = convolutions(Options(tune=path), Bench(fast))
+    text = Path(path).read_bytes()
+    again = Bench()
+    for options in (Options(tuning=path), Options(tune=path)):
+        assert convolutions(options, again) == tuned
+    assert not again.measured
+    assert Path(path).read_bytes() == text
+    assert convolutions(Options(), again) != tuned
+
+
+def test_only_what_a_file_lacks_is_measured(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.json")
+    convolutions(Options(tune=path), Bench())
+    again = Bench()
+    convolutions(Options(winograd_error=2e-5, tune=path), again)
+    # The larger error allows one more; all are measured again, because only then they compare.
+    assert "winograd 4x4" in again.measured[0][1]
+    assert set(map(str, conv_candidates())) < set(again.measured[0][1])
+
+
+def test_a_winner_that_loses_too_much_gives_way_to_the_next(tmp_path: Path) -> None:
+    path = str(tmp_path / "t.json")
+    convolutions(Options(winograd_error=2e-5, tune=path), Bench("winograd 4x4"))
+    fast = Bench("never")
+    names = [name for name, _ in convolutions(Options(tuning=path), fast)]
+    assert names[0] == "cpu.winograd_conv"
+    assert convolutions(Options(tuning=path), fast)[0][1]["tile"] == 2
+    strict = convolutions(Options("strict", tuning=path), fast)
+    assert strict[0][0] in ("cpu.packed_conv", "cpu.panel_conv")
+
+
+def test_a_winner_that_somebody_wrote_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    convolutions(Options(tune=str(path)), Bench())
+    first = tuning_format(host_machine()).read(str(path)).entries[CONV].schedule
+    path.write_text(path.read_text().replace(f'"schedule": "{first}"', '"schedule": "packed 5x1"'))
+    name, attributes = convolutions(Options(tuning=str(path)), Bench())[0]
+    assert (name, attributes["block"], attributes["vectors"]) == ("cpu.packed_conv", 5, 1)
+
+
+def test_a_foreign_file_is_ignored_with_a_note_and_never_lost(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    convolutions(Options(tune=str(path)), Bench(str(conv_candidates()[-1])))
+    foreign = path.read_text().replace('"model": "', '"model": "Not ')
+    path.write_text(foreign)
+    notes: list[str] = []
+    found = convolutions(Options(tuning=str(path)), Bench(), notes)
+    assert found == convolutions(Options(), Bench())
+    assert len(notes) == 1
+    assert notes[0].startswith(f"note: {path} is of another machine: model 'Not ")
+    assert notes[0].endswith("; it is not used")
+    with pytest.raises(CompileError, match=r"is of another machine: .*: tune to another file"):
+        convolutions(Options(tune=str(path)), Bench())
+    assert path.read_text() == foreign
+
+
+def test_an_interrupted_tuning_keeps_what_it_measured(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    two = TEXT.replace("9x9", "40x40")
+    weights_of_two = {**WEIGHTS, "m": np.ones((40, 40), np.float32)}
+    options = Options(tune=str(path))
+    with pytest.raises(KeyboardInterrupt):
+        convolutions(options, Bench(fail_after=1), text=two, weights=weights_of_two)
+    assert len(tuning_format(host_machine()).read(str(path)).entries) == 1
+    again = Bench()
+    convolutions(options, again, text=two, weights=weights_of_two)
+    assert [name for name, _ in again.measured] == ["tri.mat_mul"]
+
+
+BLOCKED = """
+func.func @main(%x: tensor<1x32x14x14xf32>) -> tensor<1x64x14x14xf32> {
+  %w = "tri.weight"() {name = "w", type = tensor<64x32x1x1xf32>} : () -> tensor<64x32x1x1xf32>
+  %v = "tri.weight"() {name = "v", type = tensor<64x1x3x3xf32>} : () -> tensor<64x1x3x3xf32>
+  %0 = "tri.conv"(%x, %w) {dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, strides = array<i64: 1, 1>} : (tensor<1x32x14x14xf32>, tensor<64x32x1x1xf32>) -> tensor<1x64x14x14xf32>
+  %1 = "tri.conv"(%0, %v) {dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>, group = 64} : (tensor<1x64x14x14xf32>, tensor<64x1x3x3xf32>) -> tensor<1x64x14x14xf32>
+  return %1 : tensor<1x64x14x14xf32>
+}
+"""  # noqa: E501
+
+
+def test_tiles_of_blocked_convolutions_are_tuned(tmp_path: Path) -> None:
+    weights: dict[str, Array] = {
+        "w": np.arange(2048, dtype=np.float32).reshape(64, 32, 1, 1),
+        "v": np.ones((64, 1, 3, 3), np.float32),
+    }
+    options, bench = Options(tune=str(tmp_path / "t.json")), Bench("panel 29x1")
+    before = dict(convolutions(Options(), bench, text=BLOCKED, weights=weights))
+    after = dict(convolutions(options, bench, text=BLOCKED, weights=weights))
+    assert list(before) == list(after) == ["cpu.blocked_conv", "cpu.lane_conv"]
+    ((name, measured),) = bench.measured
+    assert name == "cpu.blocked_conv"
+    assert "panel 29x1" in measured
+    assert before["cpu.blocked_conv"]["rows"] != 29
+    assert after["cpu.blocked_conv"]["rows"] == 29
