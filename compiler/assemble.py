@@ -21,6 +21,7 @@ from ..targets.calls import NumberedCall
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
 from ..targets.options import CompileOptions
+from ..targets.place import explained_refusal
 from ..targets.program import Program, Storage
 from ..version import __version__
 
@@ -161,7 +162,7 @@ class _Assembly:
 
     def refusal(self, op: Op) -> str:
         """Return why an op does not run on the first target of the package; empty if it does."""
-        return self.targets[0].refusal(op) or ""
+        return explained_refusal(op, self.targets[0], self.module) or ""
 
     # -- steps --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
 from ..targets.compiled import CompiledPart
@@ -32,16 +33,21 @@ def build_module(
 
     The code is for each of the machines of `options`. `source` is the name of the
     model. `kept` are entries of the package unless the pipeline makes entries of the same names.
-    `hooks` see the pipeline's passes. The module is used up.
+    `hooks` see all passes, also those of code generation. The module is used up.
     """
     options.report("optimise")
     targets = choose_targets(options.target)
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, hooks)}
+    code_passes = (step for each in targets for step in each.code_passes(options))
+    whole = Pipeline((*pipeline.steps, *code_passes))
+    for hook in hooks:
+        hook.begin(whole, module)
+    begun = [Begun(hook) for hook in hooks]
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
     used = {group.target for group in placed_groups(module)}
     compiling = [each for each in targets if each.name in used]
     replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, options.report)) for each in compiling]
+    codes = [(each, each.compile(module, options, options.report, hooks)) for each in compiling]
     steps = [(_owner(op, codes), op) for op in _running(module)]
     program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(

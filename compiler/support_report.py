@@ -95,7 +95,9 @@ class SupportLog(Instrumentation):
         found = [each for each in self.refused if _is_elsewhere(each, targets, asked)]
         known = {node for each in found for node in each.nodes}
         for group in placed_groups(module):
-            for op, reason in refusals_in(group, asked) if group.target != asked.name else ():
+            for op, reason in (
+                refusals_in(group, asked, module) if group.target != asked.name else ()
+            ):
                 if not known.intersection(node_names(op.location)):
                     found.append(_refusal(op, reason))
         return [kept for each in found if (kept := self._kept(each, targets))]

@@ -27,6 +27,15 @@ EVERY = "*"
 """Stands for all passes where names of passes are expected."""
 
 
+class Begun(Instrumentation):
+    """Forward to an instrumentation whose `begin` has seen all pipelines that run."""
+
+    def __init__(self, observer: Instrumentation) -> None:
+        self.before = observer.before
+        self.after = observer.after
+        self.failed = observer.failed
+
+
 @dataclass
 class PrintIr(Instrumentation):
     """Print the IR before and after the named passes, as MLIR's `--mlir-print-ir-…` flags do.

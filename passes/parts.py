@@ -45,7 +45,7 @@ def parts_of(function: ir.Operation) -> list[tri.Part]:
 def _open(part: tri.Part, whole: Module) -> Module:
     """Move the body of a part to the function of a new module."""
     with ir.Location.unknown(part.operation.context):
-        module = Module(ir.Module.create(), dict(whole.weights))
+        module = Module(ir.Module.create(), dict(whole.weights), whole.refusals, whole.artifacts)
         arguments = [v.type for v in part.operation.operands]
         signature = ir.FunctionType.get(arguments, [v.type for v in part.results])
         attributes: dict[str, ir.Attribute] = {

@@ -122,6 +122,10 @@ class Target(LoweringTable):
         """Return the passes on a placed model, with copies between memory spaces."""
         return ()
 
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes that `compile` runs, for instrumentations that name passes."""
+        return ()
+
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
@@ -165,8 +169,16 @@ class Target(LoweringTable):
         """Say whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         """Generate code for the ops that run here; `progress` hears of each new kernel.
+
+        `hooks` have begun, and see the passes that run.
 
         Raises CompileError.
         """

@@ -56,7 +56,7 @@ class Place(Pass):
                 Eliminate().run(module)
             refused: list[Diagnostic] = []
             for op in _top(block):
-                refused += _place(op, choices)
+                refused += _place(op, choices, module)
         if refused:
             raise CompileError(refused)
 
@@ -72,10 +72,18 @@ def running_in(group: tri.Group) -> list[Op]:
     return [op for op in ops(group.block) if not (op.terminator or isinstance(op, UNPLACED_OPS))]
 
 
-def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
+def refusals_in(group: tri.Group, target: Target, module: Module) -> list[tuple[Op, str]]:
     """List the ops of a group that a target did not take, each with the reason."""
-    whole = "; ".join(placement_refusals(group, target))
-    return [(op, target.refusal(op) or whole) for op in running_in(group)]
+    whole = "; ".join(placement_refusals(group, target, module))
+    return [(op, explained_refusal(op, target, module) or whole) for op in running_in(group)]
+
+
+def explained_refusal(op: Op, target: Target, module: Module | None) -> str | None:
+    """Return why a target does not accept an op: the reason of an earlier pass, if there is one."""
+    refusal = target.refusal(op)
+    if refusal is None or module is None:
+        return refusal
+    return module.refusal(target.name, op) or refusal
 
 
 def _top(block: ir.Block) -> list[Op]:
@@ -101,13 +109,14 @@ def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Targ
             grouping.group(module, {value for value in taken if value not in single})
 
 
-def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:
+def _place(op: Op, choices: Sequence[Target], module: Module) -> list[Diagnostic]:
     """Place one op; return why each target refuses it when all do."""
     if isinstance(op, UNPLACED_OPS):
         return []
     target = _choose(op, choices)
     if target is None:
-        reasons = "; ".join(dict.fromkeys(r for t in choices for r in placement_refusals(op, t)))
+        found = (r for t in choices for r in placement_refusals(op, t, module))
+        reasons = "; ".join(dict.fromkeys(found))
         message = f"'{op.op_name}' op runs on no target: {reasons}"
         return [Diagnostic(describe(op.location), message)]
     group = op if isinstance(op, tri.Group) else enclose(op)
@@ -127,21 +136,24 @@ def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
     return next((t for t in choices if not placement_refusals(op, t)), None)
 
 
-def placement_refusals(op: Op, target: Target) -> list[str]:
-    """List why a target does not take an op, or the group that it is, as one kernel."""
+def placement_refusals(op: Op, target: Target, module: Module | None = None) -> list[str]:
+    """List why a target does not take an op, or the group that it is, as one kernel.
+
+    With a module, refusals of earlier passes are the reasons.
+    """
     if not isinstance(op, tri.Group):
-        return [r for r in [target.refusal(op)] if r]
+        return [r for r in [explained_refusal(op, target, module)] if r]
     members = [m for m in ops(op.block) if not m.terminator]
-    if refusals := [r for m in members if (r := _member_refusal(m, target))]:
+    if refusals := [r for m in members if (r := _member_refusal(m, target, module))]:
         return refusals
     refusal = target.kernel_refusal(members) if len(members) > 1 else None
     return [refusal] if refusal else []
 
 
-def _member_refusal(op: Op, target: Target) -> str | None:
+def _member_refusal(op: Op, target: Target, module: Module | None) -> str | None:
     """Say why a target does not take an op in a kernel of its own."""
     if not isinstance(op, tri.Constant):
-        return target.refusal(op)
+        return explained_refusal(op, target, module)
     return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"
 
 

@@ -1,7 +1,7 @@
-"""Networks for accelerators: coarse ops on integers, ops on buffers in memories, schedules.
+"""The dialect `dla`: integer ops on images, ops on buffers in memories, and schedules.
 
-`targets/dla` and plugins with accelerators import it. `dialect.py` and `buffers.py` have the base
-classes and are where to start reading.
+Imported by targets/dla and by accelerators outside of the tree. Start at `dialect.py` for ops on
+tensors and at `buffers.py` for ops on buffers.
 """
 
 from ..core.discovery import public_names

@@ -41,9 +41,9 @@ from .tiles import EltwiseTile as EltwiseTile
 from .tiles import ImageOp as ImageOp
 from .tiles import LookupTile as LookupTile
 from .tiles import ResizeTile as ResizeTile
-from .types import Buffer as Buffer
+from .types import BufferType as BufferType
 from .types import buffer_of as buffer_of
-from .types import buffer_type as buffer_type
+from .types import memref_of as memref_of
 from .vector import Concat as Concat
 from .vector import Copy as Copy
 from .vector import Eltwise as Eltwise

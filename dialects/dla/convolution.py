@@ -1,4 +1,4 @@
-"""Convolutions and pools of integers, in tensor form."""
+"""Integer convolutions and pools on tensors."""
 
 import numpy as np
 
@@ -32,19 +32,19 @@ POOL_MODES = ("max", "average")
 DIVISORS = ("none", "inside")
 
 MOST_TAPS = 1 << 22
-"""Sums of so many bytes, times a multiplier of 31 bits, can be divided in 64 bits."""
+"""The most bytes whose sum, times a multiplier of 31 bits, can be divided in 64 bits."""
 MOST_DIVISOR = 1 << 61
 
 
 class Conv(TensorOp):
-    """Convolve images with weights; a product of matrices is a kernel of one by one.
+    """Convolve images with weights; a product of matrices is a 1x1 kernel.
 
     y = clamp(round((bias + sum((x - source_zero) * w)) * multiplier / 2^shift) + destination_zero)
 
-    Weights are i8: [rows, columns, channels, filters] where `mode` is "dense", and [rows, columns,
-    channels] where it is "depthwise": each channel by itself. Biases are i32, one for each filter;
-    there is one multiplier and one shift, or one of each for each filter. `pads` are top, left,
-    bottom, right; what is outside of the image counts as zero.
+    Weights are i8: [rows, columns, channels, filters] if `mode` is "dense", [rows, columns,
+    channels] if it is "depthwise". Biases are i32, one per filter; there is one multiplier and one
+    shift for all filters, or one for each. `pads` are top, left, bottom, right; values outside of
+    the image count as zero.
     """
 
     x: Operand
@@ -88,7 +88,7 @@ class Conv(TensorOp):
     def reference(self, x: Array, w: Array, bias: Array) -> Array:
         window = window_of(x.shape[1:3], w.shape[:2], self.strides, self.dilations, self.pads)
         kernel = w.reshape(window.taps, *w.shape[2:])
-        # x - zero has 9 bits: the zero point goes into the bias instead, as on the machine.
+        # x - zero has 9 bits: the zero point is folded into the bias instead, as in the packet.
         axes = (0, 1) if self.mode == "dense" else (0,)
         folded = bias - self.source_zero * kernel.astype(np.int64).sum(axis=axes)
         sums_of = dense_sums if self.mode == "dense" else depthwise_sums
@@ -104,12 +104,12 @@ class Conv(TensorOp):
 
 
 class Pool(TensorOp):
-    """Take the greatest value or the average of each window; only what is in the image counts.
+    """Take the greatest value or the average of each window; only values in the image count.
 
     y = clamp(round(p * multiplier / 2^shift) + destination_zero), where p is the greatest value, or
-    the sum of values, without their zero point. With `divisor` "none" the factor has to divide the
-    sum; with "inside", the sum is divided by the number of values in the image, too, by one exact
-    division rounded half away from zero.
+    the sum of values, without their zero point. With `divisor` "none" the multiplier contains one
+    over the count; with "inside", the sum is divided by the number of values in the image as well,
+    by one exact division rounded half away from zero.
     """
 
     x: Operand
@@ -152,7 +152,7 @@ class Pool(TensorOp):
 
 
 def window_of(sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> Window:
-    """Return how a kernel moves over images of rows and columns; Invalid where it does not fit."""
+    """Return the kernel window over images of rows and columns; Invalid if it does not fit."""
     out = window_sizes(sizes, kernel, strides, dilations, pads)
     pairs = ((pair[0], pair[1]) for pair in (out, kernel, strides, dilations, pads))
     return Window(*pairs)
@@ -161,7 +161,7 @@ def window_of(sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pad
 def need_pool(
     window: Window, sizes: Shape, mode: str, divisor: str, multiplier: int, shift: int
 ) -> None:
-    """Raise Invalid unless pools of images of some rows and columns can be computed exactly."""
+    """Raise Invalid unless pools of images of some size can be computed exactly."""
     if mode not in POOL_MODES:
         raise Invalid(f"mode is '{mode}', must be one of {', '.join(POOL_MODES)}")
     if divisor not in DIVISORS:
@@ -178,7 +178,7 @@ def need_pool(
 def window_sizes(
     sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pads: Shape
 ) -> tuple[int, int]:
-    """Return how many rows and columns a kernel makes; raise Invalid where it makes none."""
+    """Return the rows and columns of the result; raise Invalid if there are none."""
     for what, pair in (("kernel", kernel), ("strides", strides), ("dilations", dilations)):
         need_pair(what, pair, 1)
     if len(pads) != 4 or min(pads) < 0:

@@ -1,4 +1,4 @@
-"""Ops in tensor form that work value by value, or move values."""
+"""Elementwise ops and ops that move values, on tensors."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class Eltwise(TensorOp):
 
     y = clamp(round(op(p, q) / 2^shift) + destination_zero), p = (x - source_zero) * multiplier and
     q = (other - other_zero) * other_multiplier; the operator "mul" takes p * (other - other_zero).
-    `other` may have one image, row or column where x has more.
+    One image, row or column of `other` is broadcast.
     """
 
     x: Operand
@@ -94,7 +94,7 @@ class Lookup(TensorOp):
 class Resize(TensorOp):
     """Repeat or drop rows and columns: positions are (start + step * index) >> 16, clamped.
 
-    `out` is how many rows and columns there are to be.
+    `out` is the number of rows and columns of the result.
     """
 
     x: Operand
@@ -117,7 +117,7 @@ class Resize(TensorOp):
 
 
 def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
-    """Raise Invalid unless positions start at numbers of 32 bits and go on by such."""
+    """Raise Invalid unless starts are numbers of 32 bits with a sign, steps without one."""
     for what, pair, least in (("start", start, -(1 << 31)), ("step", step, 0)):
         need_pair(what, pair, least)
         if max(pair) >= least + (1 << 32):
@@ -125,7 +125,7 @@ def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
 
 
 class Copy(TensorOp):
-    """Bring values to another scale: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
+    """Rescale values: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
 
     x: Operand
     source_zero: int = 0
@@ -153,7 +153,7 @@ class Copy(TensorOp):
 
 
 class Concat(TensorOp):
-    """Join images along rows (1), columns (2) or channels (3)."""
+    """Concatenate images along rows (1), columns (2) or channels (3)."""
 
     xs: Sequence[Operand]
     axis: int = 3
@@ -177,7 +177,7 @@ class Concat(TensorOp):
 
 
 class Slice(TensorOp):
-    """Take a window of images: from `start` on (rows, columns, channels), so many of each."""
+    """Extract a window of images: `start` and `sizes` have rows, columns and channels."""
 
     x: Operand
     start: tuple[int, ...]

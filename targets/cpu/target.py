@@ -10,6 +10,7 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
+from ...passes.pipeline import Instrumentation
 from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, CompileOptions
@@ -61,7 +62,13 @@ class CpuTarget(Target):
             return None
         return Tuner(options, options.machines[0], progress)
 
-    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         return compile_native(module, options, progress)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:

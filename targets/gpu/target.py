@@ -10,6 +10,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
+from ...passes.pipeline import Instrumentation
 from ...runtime.errors import RunError
 from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
@@ -74,7 +75,13 @@ class GpuTarget(Target):
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         return compile_for_gpu(module, _architectures(self.architectures), options, progress)
 
     def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:

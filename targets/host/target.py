@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
+from ...passes.pipeline import Instrumentation
 from ..compiled import CompiledPart
 from ..core import Progress, Target
 from ..options import CompileOptions
@@ -27,7 +28,13 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: CompileOptions, progress: Progress) -> CompiledPart:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         return HostCode()
 
 

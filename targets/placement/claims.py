@@ -37,7 +37,7 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
 
     An op that the target refuses is taken apart by the target's passes in a module of its own.
     """
-    reasons = tuple(placement_refusals(op, target))
+    reasons = tuple(placement_refusals(op, target, module))
     if not reasons or isinstance(op, tri.Group) or not target.legalizes:
         return Claim(reasons)
     alone = _isolate(op, module)

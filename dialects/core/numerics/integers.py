@@ -4,9 +4,8 @@ Images are [rows, columns, channels]. Ops of the dialect `dla` and packets of ac
 compute with these functions. No MLIR.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -32,38 +31,31 @@ class Factor:
         return shifted(x, self.multiplier, self.shift, self.rounding)
 
 
-class WindowFields(Protocol):
-    """The fields that describe how a kernel moves."""
+PAIR_FIELDS: Mapping[str, tuple[str, str]] = {
+    "out": ("out_rows", "out_columns"),
+    "kernel": ("kernel_rows", "kernel_columns"),
+    "strides": ("stride_rows", "stride_columns"),
+    "dilations": ("dilation_rows", "dilation_columns"),
+    "pads": ("pad_top", "pad_left"),
+    "start": ("start_rows", "start_columns"),
+    "step": ("step_rows", "step_columns"),
+}
+"""The fields, of packets and of ops on buffers, for the first two numbers of an attribute."""
 
-    @property
-    def out_rows(self) -> int: ...
 
-    @property
-    def out_columns(self) -> int: ...
+def pair_of(fields: object, name: str) -> tuple[int, int]:
+    """Return the pair of an attribute from the fields of a packet or of an op on buffers."""
+    rows, columns = PAIR_FIELDS[name]
+    return getattr(fields, rows), getattr(fields, columns)
 
-    @property
-    def kernel_rows(self) -> int: ...
 
-    @property
-    def kernel_columns(self) -> int: ...
-
-    @property
-    def stride_rows(self) -> int: ...
-
-    @property
-    def stride_columns(self) -> int: ...
-
-    @property
-    def dilation_rows(self) -> int: ...
-
-    @property
-    def dilation_columns(self) -> int: ...
-
-    @property
-    def pad_top(self) -> int: ...
-
-    @property
-    def pad_left(self) -> int: ...
+def fields_of(**pairs: Sequence[int]) -> dict[str, int]:
+    """Return the fields for the pairs of attributes."""
+    return {
+        field: number
+        for name, pair in pairs.items()
+        for field, number in zip(PAIR_FIELDS[name], pair[:2], strict=True)
+    }
 
 
 @dataclass(frozen=True)
@@ -77,15 +69,10 @@ class Window:
     pads: tuple[int, int]
 
     @staticmethod
-    def of(fields: "WindowFields") -> "Window":
-        """Return how the kernel of a packet, or of an op that becomes one, moves."""
-        return Window(
-            (fields.out_rows, fields.out_columns),
-            (fields.kernel_rows, fields.kernel_columns),
-            (fields.stride_rows, fields.stride_columns),
-            (fields.dilation_rows, fields.dilation_columns),
-            (fields.pad_top, fields.pad_left),
-        )
+    def of(fields: object) -> "Window":
+        """Return the window of a packet, or of an op on buffers."""
+        names = ("out", "kernel", "strides", "dilations", "pads")
+        return Window(*(pair_of(fields, name) for name in names))
 
     @property
     def taps(self) -> int:
@@ -143,6 +130,26 @@ def depthwise_sums(x: Values, weights: Values, window: Window, outside: int) -> 
     for (found, _), kernel in zip(window.values(x, outside), weights, strict=True):
         sums += found.astype(np.int64) * kernel
     return sums
+
+
+def conv_sums(
+    x: Values, weights: Values, window: Window, mode: str, padded: int, outside: int
+) -> Integers:
+    """Convolve by packed weights, [taps, C, filters], or [taps, filters] if depthwise."""
+    if mode == "dense":
+        return dense_sums(x, weights.reshape(window.taps, -1, padded), window, outside)
+    wide = np.pad(x, ((0, 0), (0, 0), (0, padded - x.shape[-1])))
+    return depthwise_sums(wide, weights.reshape(window.taps, padded), window, outside)
+
+
+TABLE_BYTES = 9
+"""The bytes of a filter in a table: bias and multiplier (i32), and shift (i8)."""
+
+
+def table_of(table: Values, padded: int) -> tuple[Integers, Integers, Integers]:
+    """Return the biases, multipliers and shifts that a table has for all padded filters."""
+    words = np.ascontiguousarray(table[: 8 * padded]).view(np.int32).astype(np.int64)
+    return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)
 
 
 def require_i32(sums: Integers) -> None:

@@ -23,6 +23,7 @@ from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.core import container
+from trivium.test.unit.targets.dla.core.test_container import sealed
 from trivium.test.unit.targets.dla.streams import (
     DESCRIPTION_BYTES,
     STEP,
@@ -32,7 +33,6 @@ from trivium.test.unit.targets.dla.streams import (
     package,
     two_convs,
 )
-from trivium.test.unit.targets.dla.test_container import sealed
 
 CONVS = TwoConvs()
 X, Y = (1, 6, 6, 3), (1, 6, 6, 4)

@@ -23,7 +23,7 @@ from trivium.targets.registry import choose_target
 from trivium.test.unit.compiler.digits import Digits, digits
 
 BATCH = 99
-FORMS = ("choose-memory", "lower-to-buffers", "prefetch", "allocate-buffers", "insert-tokens")
+FORMS = ("assign-residency", "lower-to-buffers", "prefetch", "allocate-buffers", "insert-tokens")
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_each_form_gives_the_same_bits(quantized: Path) -> None:
         (placed,) = run(module, [x])
         np.testing.assert_array_equal(placed, expected)
         hook = Interpreted(x)
-        choose_target("vanilla").road().run(
+        choose_target("vanilla").pipeline().run(
             module, lambda _: None, hook, only=(TENSOR_SCHED, MEM_ALLOC)
         )
     assert tuple(hook.found) == FORMS

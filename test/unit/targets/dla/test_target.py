@@ -24,7 +24,7 @@ from trivium.targets.dla.phases import (
     TENSOR_SCHED,
     TENSOR_SEL,
     Phase,
-    PhaseHook,
+    PhaseInstrumentation,
 )
 from trivium.targets.options import INTEGERS, CompileOptions
 from trivium.targets.registry import choose_target
@@ -32,7 +32,7 @@ from trivium.targets.registry import choose_target
 PHASES = (TENSOR_SCHED, MEM_ALLOC)
 
 
-class Interpreted(PhaseHook):
+class Interpreted(PhaseInstrumentation):
     """Execute the module after each phase, and require the same bits."""
 
     def __init__(self, feeds: list[Array], expected: Array) -> None:
@@ -75,7 +75,7 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
             (placed,) = run(module, feeds)
             np.testing.assert_array_equal(placed, expected)
             hook = Interpreted(feeds, expected)
-            choose_target("vanilla").road().run(module, print, hook, only=PHASES)
+            choose_target("vanilla").pipeline().run(module, print, hook, only=PHASES)
             assert hook.seen == [*PHASES]
         package = build(model, target="vanilla")
         assert package.manifest.part(DlaPart).programs, seed
@@ -93,7 +93,7 @@ def test_a_phase_without_a_pass_breaks_its_promise(phase: str, name: str, messag
     with new_context():
         module = import_onnx(Drawn(0).model(RULES["conv"]))
         pipeline_for("vanilla", 2).run(module)
-        phases = choose_target("vanilla").road().put(phase, name)
+        phases = choose_target("vanilla").pipeline().put(phase, name)
         with pytest.raises(CompileError) as error:
             phases.run(module, print, only=(*PHASES, CODE_EMIT))
     (diagnostic,) = error.value.diagnostics
@@ -104,7 +104,7 @@ def test_a_phase_without_a_pass_breaks_its_promise(phase: str, name: str, messag
 def test_ops_that_no_pass_groups_break_the_promise_of_their_phase() -> None:
     with new_context():
         module = import_onnx(Drawn(0).model(RULES["conv"]))
-        phases = choose_target("vanilla").road().put(IR_OPTIMIZATION, "segment-dla")
+        phases = choose_target("vanilla").pipeline().put(IR_OPTIMIZATION, "segment-dla")
         with pytest.raises(CompileError, match=r"'dla.conv' op is in no tri.group, must be in one"):
             phases.run(module, print, only=(TENSOR_SEL, IR_OPTIMIZATION))
 

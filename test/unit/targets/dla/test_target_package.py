@@ -14,17 +14,23 @@ from trivium.compiler.export import export
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
+from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
 from trivium.runtime.dla.part import DESCRIPTION, DlaPart
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
-from trivium.targets.dla.attempts import Retry
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
+from trivium.targets.dla.retry import Retry
 from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS
 from trivium.tools.package_info import package_info
 from trivium.tools.report import describe, summary
 
+SELECTION = ("select-dla", "segment-dla")
+LATER = (
+    *("assign-residency", "lower-to-buffers", "prefetch"),
+    *("allocate-buffers", "insert-tokens", "emit-containers"),
+)
 SRAM = "sram = { bytes = 262144"
 
 
@@ -39,6 +45,30 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def package(branches: Path) -> Package:
     return build(str(branches), target="vanilla")
+
+
+class Heard(Instrumentation):
+    """Note the passes of all pipelines."""
+
+    def __init__(self) -> None:
+        self.begun: list[list[str]] = []
+        self.ran: list[str] = []
+
+    def begin(self, pipeline: Pipeline, module: Module) -> None:
+        self.begun.append([stage.name for stage in pipeline.stages()])
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.ran.append(stage.name)
+
+
+def test_instrumentation_sees_every_pass_of_every_phase_once(branches: Path) -> None:
+    heard = Heard()
+    build(str(branches), "vanilla", hooks=[heard])
+    assert heard.begun == [heard.ran]
+    listed = [name for _, names in target.TARGET.phases() for name in names]
+    own = [name for name in heard.ran if name in SELECTION or name in LATER]
+    assert own == [name for name in listed if name in SELECTION or name in LATER]
+    assert heard.ran[-len(LATER) :] == list(LATER)
 
 
 def described(folder: Path, size: int) -> str:
@@ -83,8 +113,8 @@ class TestFussy(Pass):
 class Fussy(Accelerator):
     most = 50
 
-    def road(self) -> Phases:
-        return super().road().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
 
 
 def test_attempts_that_did_not_fit_are_reported(

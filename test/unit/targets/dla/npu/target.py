@@ -16,8 +16,8 @@ from trivium.passes.core import Pass
 from trivium.passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.phases import TENSOR_SEL, Phases
-from trivium.targets.dla.tile_vector import tile_by_value
-from trivium.targets.dla.tiler import Tiler, tiles
+from trivium.targets.dla.schedule.tile_vector import tile_by_value
+from trivium.targets.dla.schedule.tiler import Tiler, tiles
 
 NPU = Dialect("npu", target="npu")
 
@@ -75,8 +75,8 @@ class _Select(Pattern):
 class Npu(Accelerator):
     """Vanilla with an op of its own."""
 
-    def road(self) -> Phases:
-        return super().road().add(TENSOR_SEL, SelectAbsolute())
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(TENSOR_SEL, SelectAbsolute())
 
 
 TARGET = Npu("npu")
