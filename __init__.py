@@ -2,7 +2,7 @@
 
 `compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
 model would run, ask of each node whether a target `can_run` it, `quantize` a model by data;
-everything is imported on first use.
+everything is imported on first use. Start reading at `compiler/driver.py`.
 """
 
 from importlib import import_module

@@ -23,11 +23,11 @@ Imported = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class NodeSupport:
-    """Say where a node of a model would run, and why not all of it where it was asked for.
+    """Record where a node of a model would run, and why parts of it run elsewhere.
 
     `ops` are what the node was imported as. `targets` are where these run, in order; there are none
-    where nothing is left to run, of a reshape for example. `refusals` are the reasons; none is what
-    only brings values to the target, in the order and in the types in which it wants them.
+    where nothing is left to run, of a reshape for example. `refusals` are the reasons,
+    without those of ops that only convert values for the target: to its types and axis orders.
     """
 
     node: str
@@ -37,13 +37,13 @@ class NodeSupport:
 
     @property
     def runs(self) -> bool:
-        """Say whether all of the node runs where it was asked for."""
+        """Return whether all of the node runs where it was asked for."""
         return not self.refusals
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Say why an op runs elsewhere, and of which nodes it is, to the user and by their names."""
+    """Record why an op runs elsewhere, and its nodes, as text and by name."""
 
     where: str
     nodes: tuple[str, ...]

@@ -74,7 +74,7 @@ class PrintIr(Instrumentation):
             self._print(f"After {stage.step} Failed", self._dumps(stage, module))
 
     def _dumps(self, stage: Stage, module: Module) -> dict[str, str]:
-        """Return what there is to print, each with the words that say what it is."""
+        """Return the IR to print, each piece with a title."""
         inside = isinstance(stage.step, Upstream) and stage.anchors == ("func.func",)
         if self.module_scope or not inside:
             return {"": self.show(module.operation)}

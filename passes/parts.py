@@ -15,7 +15,7 @@ TARGET = "trivium.target"
 
 
 def part_modules(module: Module, target: str) -> Iterator[Module]:
-    """Yield each part of a target as a module; whatever is done to it is done to the part.
+    """Yield each part of a target as a module; changes of the module change the part.
 
     Weights that it adds are added to the whole module; those that it drops may be used by other
     parts, until `inline-parts` removes unused ones.

@@ -31,7 +31,7 @@ MOST_ELEMENTS = 1 << 20
 
 
 class NoMatch(Exception):
-    """Say why a pattern leaves an op alone; `trivium-opt --debug=PASS` shows it."""
+    """Report why a pattern leaves an op alone; `trivium-opt --debug=PASS` shows it."""
 
 
 class Pattern:
@@ -86,7 +86,7 @@ class Rewriter:
         return array
 
     def is_constant(self, value: ir.Value) -> bool:
-        """Say whether a value depends on no input, so that `constant` returns it."""
+        """Return whether a value depends on no input, so that `constant` returns it."""
         return self.constants.is_constant(value)
 
     def need_constant(self, value: ir.Value) -> None:
@@ -261,7 +261,7 @@ def rewrite(module: Module, *patterns: Pattern) -> bool:
                 return changed
             changed = True
     names = ", ".join(type(p).__name__ for p in patterns)
-    raise RuntimeError(f"patterns {names} did not settle in {MAX_SWEEPS} sweeps")
+    raise RuntimeError(f"patterns {names} did not converge in {MAX_SWEEPS} sweeps")
 
 
 def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:

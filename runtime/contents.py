@@ -175,5 +175,5 @@ class Contents:
         return PROCESS if number < 0 else self.spaces[number // 2].name
 
     def is_arena(self, base: int) -> bool:
-        """Tell whether a base is the arena of a memory space."""
+        """Return whether a base is the arena of a memory space."""
         return base == ARENA or (base >= self.first_space and (base - self.first_space) % 2 == 0)

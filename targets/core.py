@@ -166,7 +166,7 @@ class Target(LoweringTable):
         return None
 
     def owns(self, op: Op) -> bool:
-        """Say whether an op of the model's function runs here."""
+        """Return whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
     def compile(
@@ -185,11 +185,11 @@ class Target(LoweringTable):
         raise NotImplementedError
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
-        """Say why ops that the target takes one by one do not make one kernel, or None."""
+        """Return why ops that the target takes one by one do not make one kernel, or None."""
         return None
 
     def refusal(self, op: Op) -> str | None:
-        """Say why the target does not take an op, or None when it does."""
+        """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:

@@ -35,7 +35,7 @@ def multiplies(op: Op) -> str:
 
 
 def is_missing(name: str) -> bool:
-    """Say whether an op, by its name, is a kernel of our own making that nobody counts here yet."""
+    """Return whether an op, by its name, is one of ours whose operations are not counted here."""
     kind = OPS.get(name)
     return kind is not None and kind.anchor and name.startswith("cpu.") and name not in _COUNTS
 

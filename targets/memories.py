@@ -84,6 +84,6 @@ def viewed_order(op: tri.Reshape | tri.Transpose, order: Order) -> Order | None:
 
 
 def lies_as_operand(op: tri.Reshape | tri.Transpose) -> bool:
-    """Say whether the result of a view has its elements where its operand has them."""
+    """Return whether the result of a view has its elements where its operand has them."""
     order = viewed_order(op, order_of(op.x.type))
     return order is not None and same_memory(tensor_of(op.y.type).shape, order, order_of(op.y.type))

@@ -93,7 +93,7 @@ class CompileOptions:
     strict: bool = option(
         False,
         "refuse a model of which anything would run on another target, "
-        "but for what brings values to an accelerator",
+        "but for ops that convert values for an accelerator",
         flag,
     )
     shapes: "Bindings | None" = option(

@@ -22,7 +22,7 @@ copies are made between kernels."""
 
 @dataclass(frozen=True)
 class Placement:
-    """Say where the ops of one kernel went, and why each earlier choice refused."""
+    """Record the target of the ops of one kernel, and why each earlier choice refused them."""
 
     target: str
     nodes: tuple[str, ...]
@@ -92,7 +92,7 @@ def _top(block: ir.Block) -> list[Op]:
 
 
 def _dissolve_refused(block: ir.Block, choices: Sequence[Target]) -> bool:
-    """Dissolve the groups that no target takes as they are; say whether there were any."""
+    """Dissolve the groups that no target takes as they are; return whether there were any."""
     groups = [op for op in _top(block) if isinstance(op, tri.Group) and _must_part(op, choices)]
     for group in groups:
         dissolve(group)
@@ -125,7 +125,7 @@ def _place(op: Op, choices: Sequence[Target], module: Module) -> list[Diagnostic
 
 
 def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
-    """Say whether a group is to be dissolved: a later target must not take what the first would."""
+    """Return whether to dissolve a group: a later target must not take what the first would."""
     target = _choose(group, choices)
     if target is None or target is choices[0]:
         return target is None
@@ -151,7 +151,7 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
 
 
 def _member_refusal(op: Op, target: Target, module: Module | None) -> str | None:
-    """Say why a target does not take an op in a kernel of its own."""
+    """Return why a target does not take an op in a kernel of its own."""
     if not isinstance(op, tri.Constant):
         return explained_refusal(op, target, module)
     return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"

@@ -70,7 +70,7 @@ class Program:
 def plan_memory(module: Module, calls: Sequence[Call]) -> Program:
     """Plan the memory of a placed module with the given calls, in order.
 
-    Raises CompileError for a view that does not lie in memory as its operand does.
+    Raises CompileError for a view that is not stored in memory as its operand is.
     """
     layout = _Layout(module, list(calls))
     return layout.program()
@@ -242,7 +242,7 @@ def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
 def _check_view(op: tri.Reshape | tri.Transpose) -> None:
     if not lies_as_operand(op):
         message = (
-            f"'{op.op_name}' op is between kernels, but lies in memory as its operand does not"
+            f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
 

@@ -230,7 +230,7 @@ class _Reader(Generic[Choice]):
 
 
 def _difference(have: object, here: Mapping[str, object]) -> str:
-    """Say in which respect a machine is another one; nothing where it is the same."""
+    """Return in which respect a machine is another one; nothing where it is the same."""
     table = cast("dict[str, object]", have) if isinstance(have, dict) else {}
     name = next((name for name in here if name not in table or table[name] != here[name]), None)
     if name is None:

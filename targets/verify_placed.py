@@ -61,7 +61,7 @@ def _check(operation: ir.Operation, op: Op | None, targets: dict[str, Target]) -
             raise Invalid(f"copies to '{op.to}', must copy to {' or '.join(sorted(memories))}")
     elif isinstance(op, VIEWS):
         if not lies_as_operand(op):
-            raise Invalid("is between kernels, must lie in memory as its operand does")
+            raise Invalid("is between kernels, must be stored in memory as its operand is")
     elif not isinstance(op, NO_CODE_OPS):
         raise Invalid("is in no kernel, must be in a tri.group")
 

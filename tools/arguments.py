@@ -185,7 +185,7 @@ def refuse_key(flags: argparse.Namespace, path: str) -> None:
 
 
 def is_package(path: str) -> bool:
-    """Say whether a path is that of a package, by its suffix."""
+    """Return whether a path is that of a package, by its suffix."""
     return Path(path).suffix == SUFFIX
 
 

@@ -12,7 +12,7 @@ HEAD = ("SQNR", "cosine", "local SQNR", "local cosine", "value", "op", "node")
 
 
 def quantization_report(report: "Report", whole: bool) -> str:
-    """Say how close a quantised model is, and what of it stays floats.
+    """Return how close a quantised model is, and what of it stays floats.
 
     With `whole`, all values come first, those whose rounding does most harm before others: that is
     what `trivium quantize --report` prints.

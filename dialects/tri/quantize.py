@@ -140,7 +140,7 @@ class Requantize(TriOp):
 
 
 class RequantizeMean(TriOp):
-    """Bring means to another scale, in integers alone: of sums, and how many numbers each is of.
+    """Convert means to another scale, in integers alone: of sums, and how many numbers each is of.
 
     y = clamp(round(x * multiplier / (count * 2^shift)) + zero_point, low, high)
 

@@ -72,7 +72,7 @@ def _built(function: Function, arguments: Sequence[Any]) -> Any:
 
 
 def _holds(dtype: str, value: Any) -> bool:
-    """Say whether a half type holds a number but for rounding: torch keeps numbers in f32."""
+    """Return whether a half type holds a number but for rounding: torch keeps numbers in f32."""
     if isinstance(value, ir.Value) or not is_float(dtype):
         return True
     with np.errstate(over="ignore"):

@@ -161,7 +161,7 @@ class _ConcatOfConcat(Pattern):
 
 
 class _Part(NamedTuple):
-    """Say which part of a value, from `starts` on, a slice or a result of a split is."""
+    """Record the part of a value, from `starts` on, that a slice or a result of a split is."""
 
     source: ir.Value
     starts: tuple[int, ...]
@@ -231,7 +231,7 @@ def _part(value: ir.Value, rewriter: Rewriter) -> _Part | None:
 
 
 def _continues(left: _Part, right: _Part, axis: int) -> bool:
-    """Say whether `right` begins where `left` ends along an axis, and both agree otherwise."""
+    """Return whether `right` begins where `left` ends along an axis, and both agree otherwise."""
     expected = [s + left.sizes[a] if a == axis else s for a, s in enumerate(left.starts)]
     others = (left.sizes[:axis], left.sizes[axis + 1 :])
     return (

@@ -96,7 +96,7 @@ class Site:
 
     @property
     def clamps(self) -> bool:
-        """Say whether some integers of the type are out of bounds."""
+        """Return whether some integers of the type are out of bounds."""
         return (self.low, self.high) != (self.kind.low, self.kind.high)
 
     def shifts(self, factors: Sequence[float] | Array) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -36,7 +36,7 @@ def choose_code(machines: Sequence[CpuRequirements]) -> CpuRequirements:
 
 
 def lacking(needed: CpuRequirements) -> str:
-    """Say what keeps native code from running here, as the end of a sentence; empty for nothing."""
+    """Return what keeps native code from running here, as the end of a sentence, or ""."""
     machine = platform.machine()
     if sys.platform != "linux":
         return f"is for Linux, this system is {sys.platform}"

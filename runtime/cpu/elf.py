@@ -22,7 +22,7 @@ SHUTDOWN = "shutdown"
 
 
 class _Form(NamedTuple):
-    """Say how a relocation is stored: its layout, and whether it counts from its own place."""
+    """Describe how a relocation is stored: its layout, and whether it is relative to its place."""
 
     name: str
     layout: struct.Struct
@@ -76,7 +76,7 @@ class _Linker:
         self.files = files
         self.places: dict[_Place, int] = {}
         self.spans: list[tuple[int, int, int]] = []
-        self.image = _allocate(self._lay_out())
+        self.image = _allocate(self._assign_addresses())
         self.base = ctypes.addressof(ctypes.c_char.from_buffer(self.image))
         self.symbols = self._globals()
 
@@ -96,7 +96,7 @@ class _Linker:
             for index, section in file.sections.items():
                 yield (number, index), section
 
-    def _lay_out(self) -> int:
+    def _assign_addresses(self) -> int:
         """Give each section a place: first code, then constants, then data, each on own pages."""
         end = 0
         for protection in (mmap.PROT_READ | mmap.PROT_EXEC, mmap.PROT_READ, 0):

@@ -25,7 +25,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class CpuRequirements:
-    """Say what native code was made for; features are as /proc/cpuinfo spells them.
+    """Describe the CPU that native code was compiled for; features as /proc/cpuinfo spells them.
 
     `machine` is the name that the compiler was given; it names the folder of the code, too.
     """

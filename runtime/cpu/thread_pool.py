@@ -36,7 +36,7 @@ _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 class Job:
-    """Say which word of a job is what; each phase has `PHASE_WORDS` from `COUNTERS` on."""
+    """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on."""
 
     PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES = range(6)
     COUNTERS = 2 * _LINE

@@ -56,7 +56,7 @@ class Borrowed:
 
 
 def on_device(value: object) -> bool:
-    """Tell whether an array is in the memory of a GPU; one without memory is in none."""
+    """Return whether an array is in the memory of a GPU; one without memory is in none."""
     if hasattr(value, "__dlpack_device__"):
         try:
             device, _ = cast("HasDlpack", value).__dlpack_device__()

@@ -139,7 +139,7 @@ class Trial:
 
 
 def difference(found: Sequence[Array], wanted: Sequence[Array]) -> str:
-    """Say in which respect results differ by more than they may; empty where they do not."""
+    """Return in which respect results differ by more than they may; empty where they do not."""
     for index, (a, b) in enumerate(zip(found, wanted, strict=True)):
         allowed = TOLERANCES.get(b.dtype.name, 0.0)
         apart = _apart(a, b, exact=not allowed)

@@ -70,7 +70,7 @@ class Workspace(SessionMemory):
             with suppress(DriverError):
                 self.stream.synchronize()
         self.device.__exit__(kind, error, traceback)
-        # Whatever call comes next reports that a kernel has failed.
+        # The next call reports that a kernel has failed.
         if isinstance(error, DriverError) and error.lasting:
             raise RunError(f"a kernel of the package failed: {error}") from None
 

@@ -1,4 +1,4 @@
-"""The host target: the numpy reference of every op, for whatever no other target takes."""
+"""The host target: the numpy reference of every op, for ops that no other target takes."""
 
 from collections.abc import Sequence
 

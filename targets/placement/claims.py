@@ -18,7 +18,7 @@ from ..place import placement_refusals
 
 @dataclass(frozen=True)
 class Claim:
-    """Say whether a target runs an op, all of it or only some of the ops that it is made of.
+    """Record whether a target runs an op, all of it or only some of the ops that it is made of.
 
     `reasons` are why it does not run all of it.
     """

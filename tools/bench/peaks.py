@@ -87,7 +87,7 @@ def _compile(text: str, machine: Machine) -> memoryview:
 
 @dataclass(frozen=True)
 class _Loop:
-    """Say what a loop does all the time: `sum = x * y + sum`, on vectors of these elements."""
+    """Describe what a loop repeats: `sum = x * y + sum`, on vectors of these elements."""
 
     operand: str
     operand_lanes: int

@@ -1,4 +1,4 @@
-"""Say for each node of a model whether it would run on a target, and why not.
+"""Report which nodes of a model would run on a target, and why others would not.
 
 Nothing is compiled. The exit code is 0 when all nodes run there, otherwise 1. What only brings
 values to an accelerator, as bytes and back, may run elsewhere.

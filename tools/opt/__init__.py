@@ -1,7 +1,7 @@
 """The command `trivium-opt`: read IR, run passes on it and write IR, as `mlir-opt` does.
 
-Only the command line imports it. `flags.py` declares the flags, `pipeline.py` makes the passes,
-`run.py` runs them; see docs/opt.md.
+Only the command line imports it. Start reading at `run.py`; `flags.py` declares the flags,
+`pipeline.py` makes the passes. See docs/opt.md.
 """
 
 import sys

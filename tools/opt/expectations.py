@@ -34,7 +34,7 @@ class Expectation:
     written_at: int
 
     def meets(self, message: Message, line: int | None) -> bool:
-        """Say whether a message at a line is the one expected."""
+        """Return whether a message at a line is the one expected."""
         same = self.severity == message.severity and self.line == line
         return same and self.pattern.search(message.text) is not None
 

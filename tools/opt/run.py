@@ -36,7 +36,7 @@ class Result:
 
 
 def run_all(sources: Sequence[Source], pipeline: Pipeline, flags: argparse.Namespace) -> bool:
-    """Run the pipeline on all pieces and write the results; say whether anything failed."""
+    """Run the pipeline on all pieces and write the results; return whether anything failed."""
     failed = False
     results: list[Result] = []
     for source in sources:

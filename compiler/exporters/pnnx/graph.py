@@ -38,7 +38,7 @@ class PnnxGraph:
             self._operator("pnnx.Input", name).add_output(operand)
 
     def begin(self, op: Op) -> None:
-        """Say which op the operators to come stand for."""
+        """Record which op the operators to come stand for."""
         self._op = op
 
     def add(

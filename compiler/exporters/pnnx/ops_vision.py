@@ -97,7 +97,7 @@ def lp_pool(op: tri.LpPool, graph: PnnxGraph) -> None:
 
 
 def _too_wide(op: tri.Pool) -> bool:
-    """Say whether padding is more than half a window, which torch does not take."""
+    """Return whether padding is more than half a window, which torch does not take."""
     return any(2 * p > k for p, k in zip(op.pads, (*op.kernel, *op.kernel), strict=True))
 
 

@@ -49,7 +49,7 @@ class Node:
     evaluate: Callable[[Value], Array | None]
 
     def wants(self, index: int) -> bool:
-        """Say whether the model uses output number `index`."""
+        """Return whether the model uses output number `index`."""
         return index < len(self.outputs) and bool(self.outputs[index])
 
 
@@ -70,7 +70,7 @@ class Rule:
         return bool(self.inputs) and self.inputs[-1].kind is inspect.Parameter.VAR_POSITIONAL
 
     def wants_array(self, index: int) -> bool:
-        """Say whether input number `index` must be known at compile time."""
+        """Return whether input number `index` must be known at compile time."""
         parameter = self.inputs[min(index, len(self.inputs) - 1)]
         return parameter.annotation in (Array, Array | None)
 

@@ -51,7 +51,7 @@ class _Pair:
 
 
 def has_complex(formula: Formula, operands: Sequence[Any]) -> bool:
-    """Say whether an expression names a complex number."""
+    """Return whether an expression names a complex number."""
     named = [operands[i] for i in formula.references if i < len(operands)]
     symbols = [node.symbol for root in formula.roots for node in root.postfix()]
     literals = [symbol.value for symbol in symbols if isinstance(symbol, Literal)]

@@ -117,7 +117,7 @@ def refuse(reason: str, *types: str) -> None:
 
 
 def is_unpacked(operand: Operand) -> bool:
-    """Say whether an operand is a tuple of all results of its producer."""
+    """Return whether an operand is a tuple of all results of its producer."""
     return any(consumer.type == "prim::TupleUnpack" for consumer in operand.consumers)
 
 

@@ -39,7 +39,7 @@ _LAST_LINES = 8
 
 
 def is_torch_module(model: object) -> "TypeGuard[TorchModule]":
-    """Say whether a model is a torch module, without importing torch."""
+    """Return whether a model is a torch module, without importing torch."""
     torch_nn = sys.modules.get("torch.nn")
     return torch_nn is not None and isinstance(model, torch_nn.Module)
 
@@ -101,7 +101,7 @@ def _trace(module: "TorchModule", example_inputs: Any, path: Path) -> "list[torc
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
             traced: Any = torch.jit.trace(module, inputs, check_trace=False)  # pyright: ignore
             torch.jit.save(traced, path)  # pyright: ignore
-    except Exception as error:  # whatever the module's own code raises
+    except Exception as error:  # the module's own code may raise anything
         first, *rest = str(error).strip().splitlines() or [""]
         what = f"'{type(module).__name__}' module cannot be traced"
         message = f"{what}: {type(error).__name__}: {first}"

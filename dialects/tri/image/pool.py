@@ -63,7 +63,7 @@ class MaxPool(Pool):
 
 
 class MaxPoolIndices(Pool):
-    """Take the maximum of each window, and say where in `x` it is.
+    """Take the maximum of each window, and return its index in `x`.
 
     `indices` is i64 and counts elements of the whole of `x`; within the spatial axes in row-major
     order when `storage_order` is 0, in column-major order when it is 1. The first of equal maxima

@@ -1,4 +1,4 @@
-"""Normalisation: bring values to mean zero and variance one, then scale and shift them."""
+"""Normalisation: standardise values to mean 0 and variance 1, then scale and shift them."""
 
 import math
 
@@ -222,7 +222,7 @@ class Lrn(TriOp):
 
 
 def _standardized(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
-    """Bring values to mean zero and variance one over some axes."""
+    """Shift and scale values to mean zero and variance one over some axes."""
     centered = x - x.mean(axes, keepdims=True)
     return centered / np.sqrt((centered * centered).mean(axes, keepdims=True) + epsilon)
 

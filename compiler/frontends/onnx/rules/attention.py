@@ -95,7 +95,7 @@ def _joined(past: Value | None, new: Value) -> Value:
 
 
 def _visible(queries: int, keys: int, past: int, before: int, after: int) -> Value | None:
-    """Say which keys each query may see by its place; None when it may see all of them.
+    """Return which keys each query may see by its place; None when it may see all of them.
 
     A query sees so many keys `before` its place and `after` it; a negative number means all.
     """

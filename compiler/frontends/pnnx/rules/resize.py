@@ -65,7 +65,7 @@ def interpolate(
 
 
 def _transform(mode: str, align_corners: bool) -> str:
-    """Say where in the input an element of the output comes from."""
+    """Return where in the input an element of the output comes from."""
     if mode == "nearest":
         return "asymmetric"
     return "align_corners" if align_corners and mode != "nearest-exact" else "half_pixel"

@@ -175,7 +175,7 @@ def expand_to(x: Value, sizes: list[int]) -> Value:
 def _replaced(x: Value, src: Value, region: list[tuple[int, slice]]) -> Value:
     """Replace the slices of axes, one axis in the slice of another.
 
-    Along one axis the result is a choice among the elements of both tensors, whatever the step.
+    Along one axis the result is a choice among the elements of both tensors, for any step.
     """
     (axis, wanted), *rest = region
     size = tensor(x).shape[axis]
