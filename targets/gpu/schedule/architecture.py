@@ -192,7 +192,7 @@ def find_architecture(name: str) -> Architecture:
 
 
 def find_architectures(target: str) -> tuple[Architecture, ...]:
-    """Return the architectures of a target string such as `gpu:sm_80,sm_90`, in its order.
+    """Return the architectures of a target string such as `gpu:sm_80+sm_90`, in its order.
 
     Raises CompileError for a string that names no architecture, an unknown one, or one twice.
     """

@@ -21,7 +21,7 @@ MODEL = onnx.parser.parse_model(
     ("target", "expected"),
     [
         ("cpu", ("cpu", "host")),
-        ("gpu:sm_80,sm_90", ("gpu", "host")),
+        ("gpu:sm_80+sm_90", ("gpu", "host")),
         ("host", ("host",)),
         ("npu", ("npu", "cpu", "host")),
     ],

@@ -73,7 +73,7 @@ def test_weights_are_where_they_are_read() -> None:
 
 
 def test_code_for_several_architectures_makes_the_same_launches() -> None:
-    made = package(target="gpu:sm_80,sm_90")
+    made = package(target="gpu:sm_80+sm_90")
     first, second = made.manifest.part(GpuPart).codes
     assert (first.architecture, second.architecture) == ("sm_80", "sm_90")
     assert [k.symbol for k in first.kernels] == [k.symbol for k in second.kernels]
@@ -110,7 +110,7 @@ def test_check_says_what_runs_on_the_host_and_why() -> None:
     [
         ("gpu:sm_91", "no GPU architecture is called 'sm_91', did you mean 'sm_90'"),
         ("gpu:", "target 'gpu:' lacks the name of a GPU architecture"),
-        ("gpu:sm_90,sm_90", "target 'gpu:sm_90,sm_90' names 'sm_90' twice"),
+        ("gpu:sm_90+sm_90", "target 'gpu:sm_90+sm_90' names 'sm_90' twice"),
         ("gpu:gfx942", "code for 'gfx942' would be of no use: packages run on NVIDIA's GPUs"),
         ("cpu:sm_90", "target 'cpu:sm_90' names architectures, 'cpu' has none: .*--machine"),
         ("host:x", "target 'host:x' names architectures, 'host' has none"),

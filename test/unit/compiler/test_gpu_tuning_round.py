@@ -81,7 +81,7 @@ def test_a_file_for_one_of_two_architectures_is_taken_for_it(
     candidates: Package, stand_in: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = str(tuned(candidates, stand_in, tmp_path, monkeypatch))
-    first, second = build(MODEL, target="gpu:sm_80,sm_90", tuning=file).manifest.part(GpuPart).codes
+    first, second = build(MODEL, target="gpu:sm_80+sm_90", tuning=file).manifest.part(GpuPart).codes
     assert (
         second.kernels[0].setting
         == candidates.manifest.part(GpuPart).codes[0].candidates[-1].setting

@@ -163,7 +163,7 @@ def test_kernels_compute_what_the_reference_does(family, machine: Machine) -> No
     cases = share(draw(family, RANDOM), machine)
     compiled = compile_cases(cases, machine)
     for index, made in enumerate(cases):
-        wanted = made().reference()
+        wanted = made.reference()
         results = compiled.run(index, made.inputs, [Tensor.of(y) for y in wanted])
         for got, want in zip(results, wanted, strict=True):
             assert_close(made, got, want, made.inputs)

@@ -35,7 +35,7 @@ def test_kernels_compute_the_same_with_places_of_64_bits(
     cases = draw(family, RANDOM)
     compiled = compile_cases(cases)
     for number, made in enumerate(cases):
-        wanted = made().reference()
+        wanted = made.reference()
         results = compiled.run(number, made.inputs, [Tensor.of(y) for y in wanted])
         for got, want in zip(results, wanted, strict=True):
             assert_close(made, got, want, made.inputs)

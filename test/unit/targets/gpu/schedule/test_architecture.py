@@ -69,8 +69,8 @@ def test_a_target_names_several_in_its_order() -> None:
         ("gpu", "target 'gpu' lacks the name of a GPU architecture, there are: sm_80, "),
         ("gpu:", "target 'gpu:' lacks the name of a GPU architecture, there are: sm_80, "),
         ("gpu:sm_80,", "target 'gpu:sm_80,' lacks the name of a GPU architecture"),
-        ("gpu:sm_80,sm_80", "target 'gpu:sm_80,sm_80' names 'sm_80' twice"),
-        ("gpu:sm_80,sm_9", "no GPU architecture is called 'sm_9', did you mean 'sm_90'"),
+        ("gpu:sm_80+sm_80", "target 'gpu:sm_80+sm_80' names 'sm_80' twice"),
+        ("gpu:sm_80+sm_9", "no GPU architecture is called 'sm_9', did you mean 'sm_90'"),
     ],
 )
 def test_wrong_targets(target: str, message: str) -> None:
