@@ -43,7 +43,7 @@ class GpuTarget(Target):
     def configured(self, variants: tuple[str, ...]) -> "GpuTarget":
         if not variants:
             return self
-        find_architectures(f"{TARGET}:{','.join(variants)}")
+        find_architectures(f"{TARGET}:{'+'.join(variants)}")
         found = copy(self)
         found.architectures = variants
         return found
@@ -90,7 +90,7 @@ class GpuTarget(Target):
     def seconds(self, op: Op) -> float:
         """Estimate how long an op takes on a usual GPU of the first architecture, or of any."""
         names = self.architectures or ("sm_80",)
-        first, *_ = find_architectures(f"{TARGET}:{','.join(names)}")
+        first, *_ = find_architectures(f"{TARGET}:{'+'.join(names)}")
         clocks = first.multiprocessors * first.gigahertz * 1e9
         return Roofline(clocks * first.lanes * 2, first.memory_rate * 1e9, START).seconds(op)
 
@@ -116,7 +116,7 @@ class GpuTarget(Target):
 def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:
     """Return the architectures to compile for; raise CompileError for unsupported ones."""
     names = chosen or (_architecture_here(),)
-    found = find_architectures(f"{TARGET}:{','.join(names)}")
+    found = find_architectures(f"{TARGET}:{'+'.join(names)}")
     for architecture in found:
         if architecture.backend != "cuda":
             raise CompileError(

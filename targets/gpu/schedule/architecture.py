@@ -199,7 +199,7 @@ def find_architectures(target: str) -> tuple[Architecture, ...]:
     kind, colon, listed = target.partition(":")
     if kind != TARGET:
         raise CompileError(f"target is '{target}', must begin with '{TARGET}:'")
-    names = [name.strip() for name in listed.split(",")]
+    names = [name.strip() for name in listed.split("+")]
     if not colon or not all(names):
         raise CompileError(
             f"target '{target}' lacks the name of a GPU architecture, "

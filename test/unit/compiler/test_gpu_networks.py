@@ -13,6 +13,7 @@ import pytest
 from gpu_packages import opened
 from trivium.compiler.driver import build
 from trivium.runtime.gpu.part import GpuPart
+from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
@@ -105,12 +106,12 @@ def wanted(name: str) -> tuple[np.ndarray, ...]:
 @cache
 def package(name: str, precision: str) -> Package:
     inputs = tuple(map(torch.as_tensor, NETWORKS[name][1]))
-    target = f"gpu:{','.join(ARCHITECTURES)}"
+    target = f"gpu:{'+'.join(ARCHITECTURES)}"
     return build(network(name), target=target, precision=precision, example_inputs=inputs)
 
 
 def launches(manifest: Manifest) -> int:
-    return sum(len(step.launches) for step in manifest.steps)
+    return sum(len(step.launches) for step in manifest.steps if isinstance(step, GpuStep))
 
 
 def maps(manifest: Manifest, architecture: str) -> int:

@@ -25,6 +25,7 @@ EXAMPLES = MATH | MOVES | NETWORKS | NN | CPU | DLA
 OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",
+    tri.Part: "means what its body means",
     tri.Yield: "computes nothing",
     tri.Quantize: "makes quantised numbers, of which arrays do not tell the type",
     tri.Dequantize: "takes such",

@@ -63,7 +63,7 @@ class Heard(Instrumentation):
 
 def test_instrumentation_sees_every_pass_of_every_phase_once(branches: Path) -> None:
     heard = Heard()
-    build(str(branches), "vanilla", hooks=[heard])
+    build(str(branches), target="vanilla", hooks=[heard])
     assert heard.begun == [heard.ran]
     listed = [name for _, names in target.TARGET.phases() for name in names]
     own = [name for name in heard.ran if name in SELECTION or name in LATER]
@@ -216,7 +216,7 @@ def test_descriptions_that_cannot_be_are_refused(branches: Path, tmp_path: Path)
     with pytest.raises(CompileError, match=r"cannot read the description 'nowhere\.toml'"):
         build(str(branches), target="vanilla:nowhere.toml")
     with pytest.raises(CompileError, match="described by one file, not by several: a, b"):
-        build(str(branches), target="vanilla:a,b")
+        build(str(branches), target="vanilla:a+b")
     (tmp_path / "other.toml").write_text(FILE.read_text().replace('"vanilla"', '"other"', 1))
     with pytest.raises(CompileError, match="describes 'other', must describe 'vanilla'"):
         build(str(branches), target=f"vanilla:{tmp_path / 'other.toml'}")

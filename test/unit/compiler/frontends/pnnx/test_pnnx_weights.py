@@ -9,6 +9,7 @@ import pytest
 from pnnx_files import linear, one_operator, write_pair
 from trivium.compiler.frontends.pnnx import Attribute, Graph, read_pnnx, write_pnnx
 from trivium.dialects.core.errors import CompileError, Invalid
+from trivium.dialects.core.tensor import numpy_dtype
 
 HALVES = [0.5, -2.0, 65504.0, 6e-8]
 ARRAYS = {
@@ -129,6 +130,7 @@ def test_data_outlives_the_graph(tmp_path: Path):
 def test_bf16_without_its_package(monkeypatch: pytest.MonkeyPatch):
     attribute = Attribute.of(ARRAYS["bf16"])
     monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    numpy_dtype.cache_clear()
     with pytest.raises(CompileError, match=r"bf16 needs ml_dtypes, which is not installed"):
         attribute.array()
     assert attribute.raw().nbytes == 4

@@ -8,7 +8,7 @@ from trivium import __version__
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.tile.setting import Setting
-from trivium.targets.cpu.tuning_file import tuning_format as cpu_format
+from trivium.targets.cpu.schedule.tuning_file import tuning_format as cpu_format
 from trivium.targets.gpu.schedule.architecture import find_architecture
 from trivium.targets.gpu.schedule.choose_blocks import choose_setting, next_setting, settings_of
 from trivium.targets.gpu.schedule.tuning_file import check_file, is_for, read_entries, tuning_format
