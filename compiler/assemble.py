@@ -3,63 +3,70 @@
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
 from ..dialects.core.tensor import DTYPES
-from ..runtime import manifest as m
-from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
+from ..runtime import contents as m
+from ..runtime.manifest import Manifest
 from ..runtime.memory import allocate
 from ..runtime.package import Package
-from ..targets.code import Code, NumberedCall
-from ..targets.core import DEVICE_MEMORY, HOST_MEMORY, Target
-from ..targets.options import Options
+from ..runtime.step import Step
+from ..targets.calls import NumberedCall
+from ..targets.compiled import CompiledPart
+from ..targets.core import Target
+from ..targets.options import CompileOptions
+from ..targets.place import explained_refusal
 from ..targets.program import Program, Storage
+from ..version import __version__
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""
 
-OFFSETS = {HOST_MEMORY: "trivium.offset", DEVICE_MEMORY: "trivium.device_offset"}
-"""The attributes of a weight in the packaged IR: where its bytes are among those of a memory."""
 
-WEIGHTS = {HOST_MEMORY: WEIGHTS_ENTRY, DEVICE_MEMORY: DEVICE_WEIGHTS_ENTRY}
+def offset_attribute(memory: str) -> str:
+    """Return the attribute of a weight in packaged IR that has its offset in a memory space."""
+    return "trivium.offset" if memory == m.PROCESS else f"trivium.offset.{memory}"
 
 
 def assemble(
     module: Module,
     program: Program,
-    owners: Mapping[Op, Code],
-    codes: Sequence[Code],
+    owners: Mapping[Op, CompiledPart],
+    codes: Sequence[CompiledPart],
     *,
     placed: ir.Operation,
-    target: Target,
+    targets: Sequence[Target],
     source: str,
-    options: Options,
+    options: CompileOptions,
     entries: Mapping[str, bytes],
 ) -> Package:
     """Make the package of a laid-out program.
 
     `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
-    is the IR that the code was made of, `entries` is what else is in the package.
+    is the IR that the code was made of, `entries` is what else is in the package. The weights of
+    the module and of the program are used up: there is no room for two copies of large ones.
     """
-    assembly = _Assembly(module, program, target, codes)
+    assembly = _Assembly(module, program, targets, codes)
     return assembly.package(owners, placed, source, options, entries)
 
 
 class _Assembly:
     def __init__(
-        self, module: Module, program: Program, target: Target, codes: Sequence[Code]
+        self,
+        module: Module,
+        program: Program,
+        targets: Sequence[Target],
+        codes: Sequence[CompiledPart],
     ) -> None:
         self.module = module
         self.program = program
-        self.target = target
+        self.targets = targets
         self.codes = codes
         self.described = {v: text for code in codes for v, text in code.layouts().items()}
         self.buffers: list[m.Buffer] = []
@@ -67,10 +74,10 @@ class _Assembly:
 
     def package(
         self,
-        owners: Mapping[Op, Code],
+        owners: Mapping[Op, CompiledPart],
         placed: ir.Operation,
         source: str,
-        options: Options,
+        options: CompileOptions,
         others: Mapping[str, bytes],
     ) -> Package:
         inputs = self._ports("inputs", self.program.inputs)
@@ -78,13 +85,12 @@ class _Assembly:
         numbered = list(enumerate(self.program.calls))
         load_steps = self._steps(owners, numbered[: self.program.load_count])
         steps = self._steps(owners, numbered[self.program.load_count :])
-        parts: dict[str, Any] = {"machines": ()}  # unless there is native code
-        for code in self.codes:
-            parts |= code.parts(self.program)
-        manifest = m.Manifest(
+        parts = (code.part(self.program) for code in self.codes)
+        manifest = Manifest(
             producer=f"trivium {__version__}",
             source=source,
-            target=self.target.name,
+            target=self.targets[0].name,
+            targets=tuple(target.name for target in self.targets),
             math=m.Math(options.math, options.layer_error, options.precision),
             inputs=inputs,
             outputs=outputs,
@@ -92,15 +98,18 @@ class _Assembly:
             steps=steps,
             load_steps=load_steps,
             memory=self._memory(),
-            **parts,
+            spaces=self._spaces(),
+            parts=tuple(part for part in parts if part is not None),
         )
         entries: dict[str, bytes | bytearray | memoryview] = {BYTECODE: self._bytecode(placed)}
         entries |= others
         for code in self.codes:
             entries |= code.entries()
-        for memory, name in WEIGHTS.items():
-            if (storage := self.program.storage[memory]).weight_bytes:
-                entries[name] = _weights(storage)
+        self.module.weights.clear()
+        named = {space.name: space.weights_entry for space in manifest.spaces}
+        for memory, storage in self.program.storage.items():
+            if storage.weight_bytes:
+                entries[named.get(memory, m.WEIGHTS_ENTRY)] = _weights(storage)
         return Package.create(manifest, entries)
 
     # -- values -------------------------------------------------------------------------------
@@ -118,7 +127,7 @@ class _Assembly:
             ports.append(m.Port(name, shape, dtype, number))
         return tuple(ports)
 
-    def number(self, value: ir.Value, memory: str = HOST_MEMORY) -> int:
+    def number(self, value: ir.Value, memory: str = m.PROCESS) -> int:
         """Return the number of a value's buffer; describes it when it is new."""
         place = self.program.place(value, memory)
         if (value, place.base) not in self.index:
@@ -133,26 +142,35 @@ class _Assembly:
         return self.index[value, place.base]
 
     def _memory(self) -> m.Memory:
-        host = self.program.storage[HOST_MEMORY]
-        device = self.program.storage[DEVICE_MEMORY]
+        storage = self.program.storage[m.PROCESS]
         return m.Memory(
-            arena_bytes=host.plan.size_bytes,
-            arena_lower_bound=host.plan.lower_bound,
-            weight_bytes=host.weight_bytes,
+            arena_bytes=storage.plan.size_bytes,
+            arena_lower_bound=storage.plan.lower_bound,
+            weight_bytes=storage.weight_bytes,
             thread_bytes=self.program.thread_bytes,
-            device_arena_bytes=device.plan.size_bytes,
-            device_arena_lower_bound=device.plan.lower_bound,
-            device_weight_bytes=device.weight_bytes,
             prepared_bytes=self.program.prepared_bytes,
         )
+
+    def _spaces(self) -> tuple[m.MemorySpace, ...]:
+        return tuple(
+            m.MemorySpace(
+                name, storage.plan.size_bytes, storage.plan.lower_bound, storage.weight_bytes
+            )
+            for name, storage in self.program.storage.items()
+            if name != m.PROCESS
+        )
+
+    def refusal(self, op: Op) -> str:
+        """Return why an op does not run on the first target of the package; empty if it does."""
+        return explained_refusal(op, self.targets[0], self.module) or ""
 
     # -- steps --------------------------------------------------------------------------------
 
     def _steps(
-        self, owners: Mapping[Op, Code], numbered: Sequence[NumberedCall]
-    ) -> tuple[m.Step, ...]:
+        self, owners: Mapping[Op, CompiledPart], numbered: Sequence[NumberedCall]
+    ) -> tuple[Step, ...]:
         """Let each code make its calls, as many at once as follow one another."""
-        steps: list[m.Step] = []
+        steps: list[Step] = []
         for _, run in groupby(numbered, lambda call: id(owners[call[1].op])):
             calls = list(run)
             steps += owners[calls[0][1].op].steps(calls, self)
@@ -163,18 +181,18 @@ class _Assembly:
     def _bytecode(self, placed: ir.Operation) -> bytes:
         """Return the placed IR, with each weight's offsets, from which code can be made again."""
         i64 = ir.IntegerType.get_signless(64, self.module.ir.context)
-        offsets = {memory: self._offsets(memory) for memory in OFFSETS}
+        offsets = {memory: self._offsets(memory) for memory in self.program.storage}
         for op in ops(placed):
-            for memory, attribute in OFFSETS.items():
-                if isinstance(op, tri.Weight) and op.name in offsets[memory]:
-                    number = ir.IntegerAttr.get(i64, offsets[memory][op.name])
-                    op.operation.attributes[attribute] = number
+            for memory, known in offsets.items():
+                if isinstance(op, tri.Weight) and op.name in known:
+                    number = ir.IntegerAttr.get(i64, known[op.name])
+                    op.operation.attributes[offset_attribute(memory)] = number
         file = BytesIO()
         placed.write_bytecode(file)
         return file.getvalue()
 
     def _offsets(self, memory: str) -> dict[str, int]:
-        """Return where the weights that a memory holds are among its bytes."""
+        """Return the offsets of the weights that a memory stores."""
         constants = self.program.constants
         weights = [op for op in ops(self.module.main) if isinstance(op, tri.Weight)]
         return {
@@ -183,8 +201,10 @@ class _Assembly:
 
 
 def _weights(storage: Storage) -> memoryview:
+    """Copy weights to where a session reads them; each is freed as soon as it is copied."""
     blob = allocate(storage.weight_bytes)
-    for offset, array in storage.weights:
+    while storage.weights:
+        offset, array = storage.weights.pop()
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         blob[offset : offset + flat.size] = flat
     return blob.data

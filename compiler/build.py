@@ -7,53 +7,56 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
-from ..targets.code import Code
-from ..targets.core import Progress, Target
-from ..targets.memories import VIEWS
-from ..targets.options import DEFAULT, Options
-from ..targets.program import lay_out
-from ..targets.registry import find_target
+from ..targets.compiled import CompiledPart
+from ..targets.core import Target
+from ..targets.memories import NO_CODE_OPS
+from ..targets.options import DEFAULT, CompileOptions
+from ..targets.place import placed_groups
+from ..targets.program import plan_memory
+from ..targets.registry import choose_targets
 from .assemble import assemble
 from .copies import Copies
-from .stages import candidates, options_for
-
-STILL = (tri.Constant, tri.Weight, *VIEWS)
-"""Ops of a function for which nothing is done when it runs."""
 
 
 def build_module(
     module: Module,
     pipeline: Pipeline,
-    target: str,
-    progress: Progress,
-    source: str,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
+    source: str = "",
     kept: Mapping[str, bytes] | None = None,
     hooks: Sequence[Instrumentation] = (),
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
-    The code is for each of the machines and architectures of `options`. `kept` are entries that the
-    package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
+    The code is for each of the machines of `options`. `source` is the name of the
+    model. `kept` are entries of the package unless the pipeline makes entries of the same names.
+    `hooks` see all passes, also those of code generation. The module is used up.
     """
-    progress("optimise")
-    options = options_for(target, options)
-    targets = [find_target(name) for name in candidates(target)]
-    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
-    replaced = any(each.replaces_groups for each in targets)
+    options.report("optimise")
+    targets = choose_targets(options.target)
+    code_passes = (step for each in targets for step in each.code_passes(options))
+    whole = Pipeline((*pipeline.steps, *code_passes))
+    for hook in hooks:
+        hook.begin(whole, module)
+    begun = [Begun(hook) for hook in hooks]
+    entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
+    used = {group.target for group in placed_groups(module)}
+    compiling = [each for each in targets if each.name in used]
+    replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, progress)) for each in targets]
+    codes = [(each, each.compile(module, options, options.report, hooks)) for each in compiling]
     steps = [(_owner(op, codes), op) for op in _running(module)]
-    program = lay_out(module, [code.call(op) for code, op in steps])
+    program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
         module,
         program,
         {op: code for code, op in steps},
         [code for _, code in codes],
         placed=placed,
-        target=targets[0],
+        targets=targets,
         source=source,
         options=options,
         entries=entries,
@@ -64,25 +67,25 @@ def _optimise(
     module: Module,
     pipeline: Pipeline,
     targets: Sequence[Target],
-    options: Options,
-    progress: Progress,
+    options: CompileOptions,
     hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
-    """Run the pipeline under the eyes of the targets; return what they want in the package."""
-    watches = [w for target in targets if (w := target.watch(options, progress)) is not None]
+    """Run the pipeline with the instrumentation of the targets; return its package entries."""
+    watch = targets[0].watch(options, options.report)
+    watches = [] if watch is None else [watch]
     pipeline.run(module, *watches, *hooks)
     if options.tuning_file and not any(watch.ran for watch in watches):
-        progress(f"note: {options.tuning_file} is not used: nothing here has schedules")
+        options.report(f"note: {options.tuning_file} is not used: nothing here has schedules")
     return {name: data for watch in watches for name, data in watch.entries().items()}
 
 
 def _running(module: Module) -> list[Op]:
-    """List the ops of the model's function that do something when it runs."""
+    """List the ops of the model's function that become steps."""
     found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, STILL)]
+    return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
 
 
-def _owner(op: Op, codes: Sequence[tuple[Target, Code]]) -> Code:
+def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart:
     if isinstance(op, tri.Copy):
         return COPIES
     for target, code in codes:

@@ -1,77 +1,41 @@
-"""Say where a model would run, by kernels or by nodes, without generating code."""
-
-from collections.abc import Sequence
-from typing import Any
+"""Report where a model would run, by kernels or by nodes, without generating code."""
 
 from ..dialects.core.attributes import types_read_once
-from ..dialects.core.machine import NATIVE
 from ..dialects.core.mlir import new_context
-from ..targets.options import F32, FAST, FLOATS, Options
-from ..targets.place import Place, Placement, placements
-from .arguments import checked_arguments
-from .frontends.core.bindings import Bindings
+from ..passes.inline_parts import InlineParts
+from ..targets.options import CompileOptions
+from ..targets.place import Placement
+from .arguments import takes_options
 from .source import Source, import_model
-from .stages import candidates, pipeline_for
-from .verdicts import Verdict, imported_nodes, strict_hooks, verdicts
+from .stages import pipeline_for
+from .support_report import NodeSupport, Strict, SupportLog, node_support, placements
 
 
-@checked_arguments()
-def check(
-    model: Source,
-    example_inputs: Any = None,
-    *,
-    target: str = "cpu",
-    shapes: Bindings | None = None,
-    opt_level: int = 2,
-    math: str = FAST,
-    winograd_error: float | None = None,
-    tuning: str = "",
-    machine: str | Sequence[str] = NATIVE,
-    precision: str = F32,
-    quantized: str = FLOATS,
-    strict: bool = False,
-) -> tuple[Placement, ...]:
-    """Return where each kernel of a model would run, and why not on the target asked for.
+@takes_options(CompileOptions)
+def check(model: Source, options: CompileOptions) -> tuple[Placement, ...]:
+    """Return the target of each kernel of a model, and why the target asked for refused it.
 
-    The arguments are those of `compile`, and so are the errors: CompileError for a model that
-    would not compile.
+    The model, the options and the errors are those of `compile`; options of code generation have no
+    effect.
     """
-    options = Options(
-        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
-    )
-    pipeline = pipeline_for(target, opt_level, options).until(Place.name)
+    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
-        module = import_model(model, shapes=shapes, example_inputs=example_inputs)
-        pipeline.run(module, *strict_hooks(strict, module, target))
-        return tuple(placements(module, (target, *candidates(target)[1:])))
+        module = import_model(model, options)
+        log = (Strict if options.strict else SupportLog)(module, options.target)
+        pipeline.run(module, log, *options.hooks)
+        return tuple(placements(log, module))
 
 
-@checked_arguments()
-def can_run(
-    model: Source,
-    example_inputs: Any = None,
-    *,
-    target: str = "cpu",
-    shapes: Bindings | None = None,
-    opt_level: int = 2,
-    math: str = FAST,
-    winograd_error: float | None = None,
-    tuning: str = "",
-    machine: str | Sequence[str] = NATIVE,
-    precision: str = F32,
-    quantized: str = FLOATS,
-) -> tuple[Verdict, ...]:
+@takes_options(CompileOptions)
+def can_run(model: Source, options: CompileOptions) -> tuple[NodeSupport, ...]:
     """Return for each node of a model whether it would run on a target, and why not.
 
-    Constants are no nodes, and neither is what was known as the model was read. The arguments are
-    those of `compile`, and so are the errors: CompileError for a model that would not compile.
+    Constants are not nodes, and neither are values computed at import. The model, the options and
+    the errors are those of `compile`; `strict` and options of code generation have no effect.
     """
-    options = Options(
-        math, winograd_error, tuning, machine=machine, precision=precision, quantized=quantized
-    )
-    pipeline = pipeline_for(target, opt_level, options).until(Place.name)
+    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
-        module = import_model(model, shapes=shapes, example_inputs=example_inputs)
-        imported = imported_nodes(module)
-        pipeline.run(module)
-        return tuple(verdicts(imported, module, target))
+        module = import_model(model, options)
+        log = SupportLog(module, options.target)
+        pipeline.run(module, log, *options.hooks)
+        return tuple(node_support(log, module))

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..dialects.core.tensor import Array
 from ..runtime.session import Session
-from .frontends.pnnx.converter import run_module
+from .frontends.pnnx.run_pnnx import run_module
 
 if TYPE_CHECKING:
-    from .frontends.pnnx.converter import TorchModule
+    from .frontends.pnnx.run_pnnx import TorchModule
 
 TOLERATED = 0.05
 """By how much of its largest number an output may differ; nothing that is lost is as small."""

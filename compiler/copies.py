@@ -4,22 +4,23 @@ from collections.abc import Sequence
 
 from ..dialects import tri
 from ..dialects.core.location import node_names
-from ..runtime.manifest import Step
-from ..targets.code import Buffers, Code, NumberedCall
+from ..runtime.copy.step import CopyStep
+from ..targets.calls import NumberedCall
+from ..targets.compiled import Buffers, CompiledPart
+from ..targets.memories import read_memory
 
 
-class Copies(Code):
+class Copies(CompiledPart):
     """Copy the bytes of values from memory to memory."""
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[CopyStep]:
         return [_step(call.op, buffers) for _, call in calls]
 
 
-def _step(op: object, buffers: Buffers) -> Step:
+def _step(op: object, buffers: Buffers) -> CopyStep:
     assert isinstance(op, tri.Copy)
-    return Step(
-        "copy",
-        operands=(buffers.number(op.x),),
-        results=(buffers.number(op.y),),
+    return CopyStep(
+        operands=(buffers.number(op.x, read_memory(op)),),
+        results=(buffers.number(op.y, op.to),),
         nodes=node_names(op.location),
     )

@@ -4,29 +4,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..dialects import tri
 from ..dialects.core.arguments import name, path
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import new_context
-from ..dialects.core.module import Module
-from ..dialects.core.op import Op
-from ..passes.decompose import Decompose, Decomposition, decomposition_rules
-from ..passes.default import ARITHMETIC, WHOLE, default_pipeline
+from ..dialects.core.tensor import Bindings
+from ..passes.default import default_pipeline
 from ..passes.pipeline import Pipeline
-from ..passes.rewriting import NoMatch, Rewriter, rewrite
-from ..runtime import SUFFIX
 from ..runtime.package import Package
+from ..targets.options import CompileOptions
 from .arguments import checked_arguments
-from .frontends.core.bindings import Bindings
-from .ir_files import save_ir
-from .source import IR_SUFFIXES, PNNX_SUFFIX, is_ir, read_model
-
-SUFFIXES = {
-    "onnx": (".onnx",),
-    "pnnx": (PNNX_SUFFIX,),
-    "mlir": tuple(IR_SUFFIXES.values()),
-}
-"""The formats that there are, and how the names of their files end."""
+from .format import Format
+from .source import find_format, formats, read_model
 
 
 def _source(value: Any) -> str | Package:
@@ -43,61 +31,36 @@ def export(
     shapes: Bindings | None = None,
     opt_level: int = 0,
 ) -> None:
-    """Write a model, a package (`.trv`, or open) or IR (`.mlir`) as ONNX, as PNNX or as IR.
+    """Write a model, a package (`.trv`, or open) or IR (`.mlir`) in another format.
 
-    `format` is "onnx", "pnnx" or "mlir", by default what the name of the output says; weights of
-    PNNX go to a `.bin` beside it, those of IR to a `.weights.npz`. `shapes` and `opt_level` are
-    those of `compile`: a model is written as it is after the passes of the level that are for any
-    target, by default as it was imported. Raises CompileError with everything that has no
-    equivalent in the format.
+    `format` is "onnx", "pnnx", "mlir" or that of a plugin, by default the format with the suffix of
+    the output; weights of PNNX are written to a `.bin` beside it, those of IR to a `.weights.npz`.
+    `shapes` and `opt_level` are those of `compile`: a model is written after the passes of the
+    level that are for any target, by default as it was imported; packages and IR are written as
+    they are. Raises CompileError with everything that has no equivalent in the format.
     """
-    form = format or _format_of(output)
-    if form not in SUFFIXES:
-        raise CompileError(f"no format is called '{form}', there are: {', '.join(SUFFIXES)}")
+    form = _format(format, output)
     with new_context():
-        module = _read(source, shapes, opt_level)
-        if form == "mlir":
-            save_ir(module, output)
-            return
-        rewrite(module, _ChainOfMasks(tri.Attention, decomposition_rules()[tri.Attention]))
-        if form == "pnnx":
-            from .exporters.pnnx import save_pnnx
-
-            Pipeline(ARITHMETIC).run(module)  # it has no quantised numbers
-            save_pnnx(module, output)
-            return
-        from .exporters.onnx import save_onnx
-
-        Decompose(ops=WHOLE).run(module)  # what ONNX has in parts
-        save_onnx(module, output)
+        module = read_model(source, CompileOptions(shapes=shapes))
+        if opt_level and find_format(source).has_levels:
+            Pipeline(default_pipeline(opt_level)).run(module)
+        form.write(module, os.fspath(output))
 
 
-class _ChainOfMasks(Decomposition):
-    """Take apart attention that has more masks than the one that formats know."""
-
-    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
-        if not (isinstance(op, tri.Attention) and op.is_chain):
-            raise NoMatch("formats have such a mask")
-        super().rewrite(op, rewriter)
+def written_formats() -> dict[str, Format]:
+    """Return the formats that can be written, by name."""
+    return {name: each for name, each in formats().items() if each.writes}
 
 
-def _read(
-    source: str | os.PathLike[str] | Package, shapes: Bindings | None, opt_level: int
-) -> Module:
-    """Read what is to be written; packages and IR are written as they are."""
-    module = read_model(source, shapes)
-    if isinstance(source, Package):
-        return module
-    if opt_level and Path(source).suffix != SUFFIX and not is_ir(source):
-        Pipeline(default_pipeline(opt_level)).run(module)
-    return module
-
-
-def _format_of(output: str | os.PathLike[str]) -> str:
-    suffix = Path(output).suffix
-    found = [form for form, ends in SUFFIXES.items() if suffix in ends]
+def _format(name: str, output: str | os.PathLike[str]) -> Format:
+    """Return a format by its name or by the suffix of a file."""
+    known = written_formats()
+    if name:
+        if name not in known:
+            raise CompileError(f"no format is called '{name}', there are: {', '.join(known)}")
+        return known[name]
+    found = [each for each in known.values() if Path(output).suffix in each.suffixes]
     if not found:
-        endings = " or ".join(end for ends in SUFFIXES.values() for end in ends)
-        where = os.fspath(output)
-        raise CompileError(f"'{where}' must end in {endings}, or give a format")
+        endings = " or ".join(end for each in known.values() for end in each.suffixes)
+        raise CompileError(f"'{os.fspath(output)}' must end in {endings}, or give a format")
     return found[0]

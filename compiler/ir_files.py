@@ -16,13 +16,12 @@ from numpy.lib import format as npy
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.files import replaced_file, write_file
-from ..dialects.core.ir_parser import parse_ir
+from ..dialects.core.ir.parser import parse_ir
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module, functions, operations, ops
 from ..dialects.core.op import view
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..targets.registry import load_dialects
-from .source import IR_SUFFIXES
 
 WEIGHTS_SUFFIX = ".weights.npz"
 RETURN = "func.return"
@@ -30,14 +29,14 @@ RETURN = "func.return"
 ADVICE = "write the IR with its weights: trivium export MODEL -o FILE.mlir"
 
 
-def save_ir(module: Module, path: str | os.PathLike[str]) -> None:
-    """Write IR as text or, to a `.mlirbc`, as bytecode, and its weights beside it.
+def save_ir(module: Module, path: str | os.PathLike[str], *, bytecode: bool = False) -> None:
+    """Write IR as text or as bytecode, and its weights beside it.
 
     The text has locations, which name nodes and values of the model. Raises CompileError when a
     file cannot be written.
     """
     save_weights(module.weights, path)
-    if Path(path).suffix == IR_SUFFIXES["bytecode"]:
+    if bytecode:
         data = BytesIO()
         module.operation.write_bytecode(data)
         write_file(path, data.getvalue())

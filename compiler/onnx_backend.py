@@ -46,7 +46,7 @@ class TriviumBackend:
 
     @classmethod
     def is_compatible(cls, model: Source, device: str = DEVICE, **options: Any) -> bool:
-        """Say whether a model can be prepared, without generating code."""
+        """Return whether a model can be prepared, without generating code."""
         try:
             check(model, **options)
         except CompileError as error:
@@ -55,7 +55,7 @@ class TriviumBackend:
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Say whether models run on a device, such as `CPU` or `CUDA:0`."""
+        """Return whether models run on a device, such as `CPU` or `CUDA:0`."""
         return device.partition(":")[0] == DEVICE
 
 

@@ -7,20 +7,31 @@ import numpy as np
 from .. import dialects
 from ..dialects import tri
 from ..dialects.core.attributes import from_attribute, order_of
-from ..dialects.core.bytecode import read_bytecode
-from ..dialects.core.diagnostics import compile_error
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.ir.bytecode import read_bytecode
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
-from ..passes.pipeline import import_all
 from ..passes.rewriting import uses
+from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
+from ..runtime.dla.part import DlaPart
+from ..runtime.gpu.part import GpuPart
+from ..runtime.manifest import Manifest
 from ..runtime.package import Package
-from ..targets.registry import find_target
+from ..targets.registry import choose_targets
 from ..targets.verify_placed import verify_placed
-from .assemble import BYTECODE, OFFSETS, WEIGHTS
-from .stages import candidates
+from .assemble import BYTECODE, offset_attribute
+
+
+def targets_of(manifest: Manifest) -> str:
+    """Return the targets of a package, with their architectures, as `choose_targets` takes them."""
+    codes = manifest.part(GpuPart).codes
+    variants = {GpuPart.kind: "+".join(code.architecture for code in codes)} if codes else {}
+    names = manifest.targets or (manifest.target,)
+    return ",".join(f"{name}:{variants[name]}" if name in variants else name for name in names)
 
 
 def packaged_module(package: Package) -> Module:
@@ -29,15 +40,15 @@ def packaged_module(package: Package) -> Module:
     Raises CompileError for programs of accelerators, since only packets still read their weights;
     and, in one line, for IR that is damaged or that its targets cannot compile as it is.
     """
-    if package.manifest.dla:
+    if package.manifest.part(DlaPart).programs:
         raise CompileError(
             f"the package has what runs on '{package.manifest.target}' as packets alone: "
             "take the model that it was compiled from"
         )
     if BYTECODE not in package.entries:
         raise CompileError("the package holds no IR to compile again")
-    import_all(dialects)
-    targets = [find_target(name) for name in candidates(package.manifest.target)]
+    import_all(dialects.__name__)
+    targets = choose_targets(targets_of(package.manifest))
     text = read_bytecode(bytes(package.entries[BYTECODE]), BYTECODE)
     try:
         module = Module.parse(text)
@@ -74,10 +85,12 @@ def _weights(module: Module, package: Package) -> Iterator[tuple[str, Array]]:
 
 def _weight(op: tri.Weight, package: Package) -> Array:
     """Return the array of a weight, from the first memory that stores it."""
-    stored = [memory for memory in OFFSETS if OFFSETS[memory] in op.operation.attributes]
+    spaces = {space.name: space.weights_entry for space in package.manifest.spaces}
+    entries = {PROCESS: WEIGHTS_ENTRY} | spaces
+    stored = [name for name in entries if offset_attribute(name) in op.operation.attributes]
     if not stored:
-        raise Invalid(f"lacks attribute '{next(iter(OFFSETS.values()))}'")
-    attribute, entry = OFFSETS[stored[0]], WEIGHTS[stored[0]]
+        raise Invalid(f"lacks attribute '{offset_attribute(PROCESS)}'")
+    attribute, entry = offset_attribute(stored[0]), entries[stored[0]]
     try:
         offset = from_attribute(op.operation.attributes[attribute], int)
     except Invalid as error:

@@ -1,23 +1,19 @@
-"""Make a package anew from the IR in it: for another CPU, or another version of the compiler."""
-
-from collections.abc import Sequence
+"""Compile the IR of a package again: for another CPU, or by another version of the compiler."""
 
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
-from ..targets.core import Progress
-from ..targets.options import Options
-from ..targets.registry import find_target
+from ..targets.options import CompileOptions
+from ..targets.registry import choose_targets
 from .assemble import BYTECODE
 from .build import build_module
-from .packaged import packaged_module
-from .stages import candidates
+from .packaged import packaged_module, targets_of
 
 
-def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) -> Package:
-    """Generate code for a machine from the placed IR and the weights of a package.
+def rebuild(package: Package, asked: CompileOptions) -> Package:
+    """Generate code for the machines of `asked` from the placed IR and the weights of a package.
 
     Raises CompileError when the package holds no IR that this version reads, for a machine that
     there is not, and for a package with programs of accelerators.
@@ -26,13 +22,18 @@ def rebuild(package: Package, machine: str | Sequence[str], progress: Progress) 
         module = packaged_module(package)
         manifest = package.manifest
         math = manifest.math
-        options = Options(math.mode, math.winograd_error, machine=machine, precision=math.precision)
-        targets = [find_target(name) for name in candidates(manifest.target)]
+        options = CompileOptions(
+            target=targets_of(manifest),
+            math=math.mode,
+            winograd_error=math.winograd_error,
+            precision=math.precision,
+            machine=asked.machine,
+            progress=asked.progress,
+        )
+        targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]
         kept = {name: bytes(package.entries[name]) for name in names if name in package.entries}
-        built = build_module(
-            module, Pipeline(), _target(manifest), progress, manifest.source, options, kept
-        )
+        built = build_module(module, Pipeline(), options, manifest.source, kept)
     _check_ports(built.manifest, manifest)
     return built
 
@@ -46,9 +47,3 @@ def _check_ports(built: Manifest, expected: Manifest) -> None:
         if found != wanted:
             message = f"is not the IR of the package: its {which} are {found}, must be {wanted}"
             raise CompileError([Diagnostic(BYTECODE, message)])
-
-
-def _target(manifest: Manifest) -> str:
-    """Return the target that a package was compiled for, with its architectures."""
-    architectures = [code.architecture for code in manifest.gpu]
-    return f"{manifest.target}:{','.join(architectures)}" if architectures else manifest.target

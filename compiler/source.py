@@ -1,131 +1,72 @@
-"""What a model may be, and which frontend reads it."""
+"""Find the format of a model and read the model; `formats` has the formats."""
 
 import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any
 
+from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
-from ..dialects.core.tensor import Array
-from ..runtime import SUFFIX
-from .frontends.core.bindings import Bindings
+from ..targets.options import DEFAULT, CompileOptions
+from . import formats as built_in
+from .format import FORMATS, Format
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
     from .frontends.onnx import Source as OnnxSource
     from .frontends.pnnx import Graph
-    from .frontends.pnnx.converter import TorchModule
+    from .frontends.pnnx.run_pnnx import TorchModule
 
     Source = OnnxSource | Graph | TorchModule
 else:
     Source = Any  # the types of a source are those of libraries that may be missing
 
-PNNX_SUFFIX = ".param"
-IR_SUFFIXES = {"text": ".mlir", "bytecode": ".mlirbc"}
-"""How the names of files end that are not ONNX, packages apart."""
+FALLBACK = "onnx"
+"""The format of a model that no format accepts: files with other names, bytes, protos."""
 
 
-def import_model(
-    source: Source,
-    *,
-    shapes: Bindings | None = None,
-    constants: Mapping[str, Array] | None = None,
-    example_inputs: Any = None,
-) -> Module:
+def formats() -> dict[str, Format]:
+    """Return all formats by name: those of Trivium, then those of plugins."""
+    import_all(built_in.__name__)
+    load_plugins()
+    return FORMATS
+
+
+def find_format(source: Any) -> Format:
+    """Return the format of a model; raise CompileError when several formats accept it."""
+    known = formats()
+    found = [each for each in known.values() if each.accepts(source)]
+    if len(found) > 1:
+        names = " and ".join(each.name for each in found)
+        raise CompileError(f"{_spell(source)} is of several formats: {names}")
+    return found[0] if found else known[FALLBACK]
+
+
+def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    A path that ends in `.param`, and a PNNX graph, are PNNX; a torch module is converted to it, and
-    takes `example_inputs`; a path that ends in `.mlir` or `.mlirbc` is IR, whose shapes are static;
-    everything else is ONNX. The other arguments are those of `import_onnx`
-    and `import_pnnx`, and so are the errors.
+    `options` bind sizes and values. Raises CompileError as the frontend of the format does, and for
+    a package.
     """
-    if is_torch_module(source):
-        source = _converted(source, example_inputs)
-    elif example_inputs is not None:
-        given = (
-            f"; say target='{example_inputs}' by name" if isinstance(example_inputs, str) else ""
-        )
+    if find_format(source).is_compiled:
         raise CompileError(
-            f"example_inputs are for torch modules, the model is {_kind(source)}{given}"
+            f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
-    if isinstance(source, (str, os.PathLike)) and Path(source).suffix == SUFFIX:
-        raise CompileError(f"'{source}' is a package, must be a model: it is compiled already")
-    if is_ir(source):
-        from .ir_files import load_ir
-
-        if shapes or constants:
-            raise CompileError(f"'{source}' is IR: its shapes are static, it takes no bindings")
-        return load_ir(source)
-    if _is_pnnx(source):
-        from .frontends.pnnx.importer import import_pnnx
-
-        return import_pnnx(source, shapes=shapes, constants=constants)
-    from .frontends.onnx import import_onnx
-
-    return import_onnx(cast("OnnxSource", source), shapes=shapes, constants=constants)
+    return read_model(source, options)
 
 
-def _converted(module: "TorchModule", example_inputs: Any) -> "Graph":
-    """Convert a torch module; what a rule is registered for stays whole."""
-    from .frontends.pnnx.converter import convert_module
-    from .frontends.pnnx.importer import RULES
+def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
+    """Read a model, IR, or the placed IR of a package, in the current context.
 
-    if example_inputs is None:
-        name = type(module).__name__
-        raise CompileError(f"'{name}' is a torch module: give example_inputs, what it is called on")
-    return convert_module(module, example_inputs, whole=RULES)
-
-
-def _kind(source: Source) -> str:
-    return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__
-
-
-def is_torch_module(source: "Source | Package") -> "TypeGuard[TorchModule]":
-    """Report whether a model is a torch module; a file is none, and needs no import to tell."""
-    if isinstance(source, (str, bytes, os.PathLike)):
-        return False
-    from .frontends.pnnx import converter
-
-    return converter.is_torch_module(source)
-
-
-def is_ir(source: Source) -> TypeGuard[str | os.PathLike[str]]:
-    """Report whether a model is a file of IR, by its suffix."""
-    is_path = isinstance(source, (str, os.PathLike))
-    return is_path and Path(source).suffix in IR_SUFFIXES.values()
-
-
-def read_model(
-    source: "str | os.PathLike[str] | Package", shapes: Bindings | None = None
-) -> Module:
-    """Read a file of any kind in the current context: a model, IR, or the placed IR of a package.
-
-    Raises CompileError and PackageError; sizes for a package are an error, too.
+    Raises CompileError and PackageError.
     """
-    is_path = isinstance(source, (str, os.PathLike))
-    if is_path and Path(source).suffix != SUFFIX:
-        return import_model(source, shapes=shapes)
-    from ..runtime.package import Package
-    from .packaged import packaged_module
-
-    if shapes:
-        raise CompileError("shapes are given for a package, must be left out: its own are static")
-    return packaged_module(Package.open(source) if is_path else source)
+    form = find_format(source)
+    given = options.example_inputs
+    if given is not None and not form.takes_example_inputs:
+        advice = f"; say target='{given}' by name" if isinstance(given, str) else ""
+        fault = f"example_inputs are for torch modules, the model is {_spell(source)}"
+        raise CompileError(fault + advice)
+    return form.read(source, options)
 
 
-def _is_pnnx(source: Source) -> "TypeGuard[str | os.PathLike[str] | Graph]":
-    if isinstance(source, (str, os.PathLike)):
-        return Path(source).suffix == PNNX_SUFFIX
-    if isinstance(source, bytes):
-        return False
-    from .frontends.pnnx import Graph
-
-    return isinstance(source, Graph)
-
-
-def name_of(source: Source) -> str:
-    """Return what a package says it was made from: the name of a file, or of a torch class."""
-    if is_torch_module(source):
-        return type(source).__name__
-    return Path(source).name if isinstance(source, (str, os.PathLike)) else ""
+def _spell(source: Any) -> str:
+    return f"'{source}'" if isinstance(source, (str, os.PathLike)) else type(source).__name__

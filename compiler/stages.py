@@ -1,63 +1,73 @@
-"""Which passes run, in which order, for a target and an optimisation level."""
+"""Which passes run, in which order, for targets and an optimisation level."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
 from ..passes.eliminate import Eliminate
 from ..passes.fold.fold_casts import FoldCasts
+from ..passes.inline_parts import InlineParts
 from ..passes.lower_precision import LowerPrecision
-from ..passes.pipeline import Pipeline, Step
+from ..passes.parts import ANCHOR
+from ..passes.pipeline import Nest, Pipeline, Step
 from ..passes.quantize.lower_quantized import LowerQuantized
-from ..targets.options import DEFAULT, F32, INTEGERS, Options
+from ..runtime.contents import PROCESS
+from ..targets.core import Target
+from ..targets.insert_copies import InsertCopies
+from ..targets.options import DEFAULT, F32, INTEGERS, CompileOptions
 from ..targets.place import Place
-from ..targets.registry import find_target, split_target
+from ..targets.placement.partition import Partition
+from ..targets.registry import choose_targets
 
 
-def pipeline_for(
-    target: str,
-    opt_level: int,
-    options: Options = DEFAULT,
-) -> Pipeline:
-    """Return the pipeline from an imported model to what a target compiles: a placed one.
+def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT) -> Pipeline:
+    """Return the pipeline from an imported model to a placed one, which targets compile.
 
-    What the target leaves to others is made fit for them as far as they cannot do without.
-    Raises CompileError for a target that there is not, and for options that it does not have.
+    `target` lists targets in the order of preference. The model is simplified, then divided into
+    parts by target; the passes of each target run on its parts. Raises CompileError for an unknown
+    target, and for options that the first target does not have.
     """
-    chosen, *others = map(find_target, candidates(target))
-    options = options_for(target, options)
-    chosen.check(options)
+    targets = choose_targets(target)
+    first = targets[0]
+    first.check(options)
+    prepares = all(each.prepares for each in targets)
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
-        *chosen.early_passes(options),
-        *default_pipeline(opt_level, options.strict, chosen.quantized, chosen.prepares),
+        *first.early_passes(options),
+        *default_pipeline(opt_level, options.strict_math, first.quantized, prepares),
         *_precision_passes(options),
-        *chosen.passes(opt_level, options),
-        *(each for other in others for each in other.passes(0, options)),
-        *grouping_pipeline(opt_level),
-        Place(tuple(dict.fromkeys((chosen.choice(options), *chosen.fallbacks)))),
-        *chosen.placed_passes(opt_level, options),
+        *first.selection_passes(opt_level, options),
+        Partition(tuple(each.choice for each in targets), options.placement),
+        *(_part(targets[n:], opt_level, _options_of(n, options)) for n in range(len(targets))),
+        InlineParts(),
+        *([InsertCopies()] if any(each.memory.name != PROCESS for each in targets) else []),
+        *(each_pass for each in targets for each_pass in each.placed_passes(opt_level, options)),
     )
     return Pipeline(passes)
 
 
-def options_for(target: str, options: Options) -> Options:
-    """Return options with the architectures that a target such as `gpu:sm_80,sm_90` names."""
-    return replace(options, architectures=split_target(target)[1])
+def _part(targets: Sequence[Target], opt_level: int, options: CompileOptions) -> Nest:
+    """Return the passes on the parts of the first target; the others take what it refuses then."""
+    steps = (
+        *targets[0].passes(opt_level, options),
+        *grouping_pipeline(opt_level),
+        Place(tuple(each.choice for each in targets)),
+    )
+    return Nest(f"{ANCHOR}{targets[0].name}", steps)
 
 
-def candidates(target: str) -> tuple[str, ...]:
-    """List the targets that are asked in order to take an op: the one named, its fallbacks."""
-    name = split_target(target)[0]
-    return tuple(dict.fromkeys((name, *find_target(name).fallbacks)))
+def _options_of(number: int, options: CompileOptions) -> CompileOptions:
+    """Return the options of a target by its number; a tuning file is for the first one."""
+    return options if number == 0 else replace(options, tuning="", tune="")
 
 
-def _integer_passes(options: Options) -> tuple[Pass, ...]:
-    """Return what makes quantised ops integer ones, before anything else looks at them."""
+def _integer_passes(options: CompileOptions) -> tuple[Pass, ...]:
+    """Return the passes that lower quantised ops to integer ops, before all others."""
     return (Eliminate(), LowerQuantized()) if options.quantized == INTEGERS else ()
 
 
-def _precision_passes(options: Options) -> tuple[Pass, ...]:
+def _precision_passes(options: CompileOptions) -> tuple[Pass, ...]:
     if options.element_type == F32:
         return ()
     return (LowerPrecision(options.element_type), FoldCasts(), Eliminate())

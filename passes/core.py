@@ -101,6 +101,8 @@ def _convert_to(text: str, kind: Any) -> Any:
     if typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0]
         return tuple(_convert_to(part, element) for part in text.split(","))
+    if hasattr(kind, "parse"):  # a class of its own, whose text form `parse` reads
+        return kind.parse(text)
     if isinstance(kind, types.UnionType):  # an option that may be left unset: `int | None`
         return _convert_to(text, next(k for k in typing.get_args(kind) if k is not types.NoneType))
     raise TypeError(f"option type {kind} has no text form")

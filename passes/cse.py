@@ -14,44 +14,44 @@ from .core import Pass
 SAMPLES = 64
 """How many elements of a weight decide whether it is worth comparing with another one."""
 
-Twins = Mapping[str, str]
+Duplicates = Mapping[str, str]
 """For each weight that equals an earlier one, the name of that one."""
 
 
 class Cse(Pass):
     """Merge equal ops: the same op of the same operands and attributes.
 
-    Weights are equal when their numbers are, under whatever name. Ops of MLIR's own dialects are
+    Weights are equal when their numbers are, under any name. Ops of MLIR's own dialects are
     left to MLIR's pass of the same name. The first op stays, with its own location.
 
         %a = tri.relu %x; %b = tri.relu %x; tri.add %a, %b   =>   %a = tri.relu %x; tri.add %a, %a
     """
 
     def run(self, module: Module) -> None:
-        twins = _twins(module.weights)
+        duplicates = _duplicates(module.weights)
         foreign = False
         for function in functions(module.operation):
             for block in function.regions[0].blocks:
-                foreign |= _merge(block, twins)
+                foreign |= _merge(block, duplicates)
         if foreign:
             with module.operation.context:
                 PassManager.parse("builtin.module(cse)").run(module.operation)
 
 
-def _merge(block: ir.Block, twins: Twins) -> bool:
-    """Merge equal ops of ours in a block; say whether ops of other dialects were seen."""
+def _merge(block: ir.Block, duplicates: Duplicates) -> bool:
+    """Merge equal ops of ours in a block; return whether ops of other dialects were seen."""
     first: dict[Hashable, Op] = {}
     foreign = False
     for operation in list(block.operations):
         inner = operation.operation
         for region in inner.regions:
             for nested in region.blocks:
-                foreign |= _merge(nested, twins)
+                foreign |= _merge(nested, duplicates)
         op = view(inner)
         foreign |= op is None and not inner.name.startswith("func.")
         if op is None or not op.pure or op.terminator or len(inner.regions):
             continue
-        same = first.setdefault(_key(op, twins), op)
+        same = first.setdefault(_key(op, duplicates), op)
         if same is op:
             continue
         for old, new in zip(op.results, same.results, strict=True):
@@ -60,30 +60,30 @@ def _merge(block: ir.Block, twins: Twins) -> bool:
     return foreign
 
 
-def _key(op: Op, twins: Twins) -> Hashable:
+def _key(op: Op, duplicates: Duplicates) -> Hashable:
     """Return what two ops have in common exactly when they compute the same."""
     types = tuple(value.type for value in op.results)
     if isinstance(op, tri.Weight):
-        return op.op_name, twins.get(op.name, op.name), types
+        return op.op_name, duplicates.get(op.name, op.name), types
     given = op.operation.attributes
     attributes = tuple((name, given[name]) for name in given)
     return op.op_name, tuple(op.operation.operands), attributes, types
 
 
-def _twins(weights: Mapping[str, Array]) -> Twins:
+def _duplicates(weights: Mapping[str, Array]) -> Duplicates:
     """Find weights that equal an earlier one, bit by bit."""
     alike: dict[Hashable, list[str]] = {}
-    twins: dict[str, str] = {}
+    duplicates: dict[str, str] = {}
     for name, array in weights.items():
         flat = np.ascontiguousarray(array).reshape(-1)
         sample = flat[:: flat.size // SAMPLES + 1].tobytes()
         others = alike.setdefault((array.dtype.name, array.shape, sample), [])
-        twin = next((other for other in others if _same_bits(weights[other], array)), None)
-        if twin is None:
+        duplicate = next((other for other in others if _same_bits(weights[other], array)), None)
+        if duplicate is None:
             others.append(name)
         else:
-            twins[name] = twin
-    return twins
+            duplicates[name] = duplicate
+    return duplicates
 
 
 def _same_bits(a: Array, b: Array) -> bool:

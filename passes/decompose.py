@@ -2,9 +2,8 @@
 
 import difflib
 from collections.abc import Sequence
-from importlib import import_module
-from pkgutil import iter_modules
 
+from ..dialects.core.discovery import import_all
 from ..dialects.core.errors import CompileError
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
@@ -39,8 +38,7 @@ class Decompose(Pass):
 
 def decomposition_rules() -> dict[type[Op], Rule]:
     """Return the rules of all modules of `decompositions`, by op class."""
-    for found in iter_modules(decompositions.__path__):
-        import_module(f"{decompositions.__name__}.{found.name}")
+    import_all(decompositions.__name__)
     return DECOMPOSITIONS
 
 

@@ -6,7 +6,7 @@ from ..dialects import tri
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
-from ..dialects.tri.reduce import Reduction
+from ..dialects.tri.reduction.reduce import Reduction
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
 

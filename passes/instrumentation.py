@@ -27,6 +27,15 @@ EVERY = "*"
 """Stands for all passes where names of passes are expected."""
 
 
+class Begun(Instrumentation):
+    """Forward to an instrumentation whose `begin` has seen all pipelines that run."""
+
+    def __init__(self, observer: Instrumentation) -> None:
+        self.before = observer.before
+        self.after = observer.after
+        self.failed = observer.failed
+
+
 @dataclass
 class PrintIr(Instrumentation):
     """Print the IR before and after the named passes, as MLIR's `--mlir-print-ir-…` flags do.
@@ -65,7 +74,7 @@ class PrintIr(Instrumentation):
             self._print(f"After {stage.step} Failed", self._dumps(stage, module))
 
     def _dumps(self, stage: Stage, module: Module) -> dict[str, str]:
-        """Return what there is to print, each with the words that say what it is."""
+        """Return the IR to print, each piece with a title."""
         inside = isinstance(stage.step, Upstream) and stage.anchors == ("func.func",)
         if self.module_scope or not inside:
             return {"": self.show(module.operation)}

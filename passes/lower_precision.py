@@ -97,7 +97,7 @@ class _Lowering:
                 self._keep(operation.operation)
 
     def _reason(self, op: Op | None) -> str | None:
-        """Say why an op is left as it is, or None when it is computed in half precision."""
+        """Return why an op is left as it is, or None when it is computed in half precision."""
         if op is None:
             return "returns what the model does"
         if op.operation.operands and all(map(self._depends_on_none, op.operation.operands)):
@@ -125,7 +125,7 @@ class _Lowering:
         return [v for v in found if _is_full(v) and not (_is_constant(v) and self._holds(v))]
 
     def _is_beyond(self, value: ir.Value) -> bool:
-        """Say whether finite numbers of a value may be out of the range of half precision."""
+        """Return whether finite numbers of a value may be out of the range of half precision."""
         array = self._constant(value) if _is_full(value) else None
         return value in self.beyond or (array is not None and self._overflows(array))
 
@@ -135,7 +135,7 @@ class _Lowering:
         return not np.isfinite(half[np.isfinite(array)]).all()
 
     def _holds(self, value: ir.Value) -> bool:
-        """Say whether a constant loses no more than digits; small weights may become zero."""
+        """Return whether a constant loses no more than digits; small weights may become zero."""
         array = self._constant(value)
         if array is None:
             return True
@@ -149,10 +149,10 @@ class _Lowering:
         return bool((np.abs(half - array)[finite] <= digits * np.abs(array[finite])).all())
 
     def _refusal(self, op: Op, unconverted: Sequence[ir.Value]) -> str | None:
-        """Say why an op does not work on half precision, or None when all its results do."""
+        """Return why an op does not work on half precision, or None when all its results do."""
         groups = [self._types(group, unconverted) for group in op.operand_groups()]
         try:
-            inferred = op.infer(*groups, **op.attributes)
+            inferred = op.without_operation().infer(*groups)
         except Invalid as error:
             return str(error)
         types = cast("tuple[Tensor, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
@@ -212,7 +212,7 @@ class _Lowering:
         return tri.build_constant(self.module, half, f"{name}.{self.to}", location).results[0]
 
     def _depends_on_none(self, value: ir.Value) -> bool:
-        """Say whether a value depends on no input."""
+        """Return whether a value depends on no input."""
         return value in self.constant or _is_constant(value)
 
     def _constant(self, value: ir.Value) -> Array | None:

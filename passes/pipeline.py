@@ -2,26 +2,27 @@
 
     builtin.module(func.func(canonicalize,fold-constants{size-budget=64},cse))
 
+`part.cpu(…)` runs passes on each part of a model that is for a target, as a module of its own.
 Our passes win over MLIR's of the same name. A pass of ours always runs on the whole module, also
 when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops that the anchors name.
 """
 
 import difflib
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
-from pkgutil import iter_modules
-from types import ModuleType
+from itertools import groupby
 
 from ..dialects.core.attributes import types_read_once
-from ..dialects.core.diagnostics import compile_error
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid, Unsupported
+from ..dialects.core.ir.diagnostics import compile_error
 from ..dialects.core.mlir import PassManager, ir, new_context
 from ..dialects.core.module import Module
-from ..dialects.core.verification import verify
+from ..dialects.core.verification import Verify, verifier
 from .core import PASSES, Pass
 from .index import PassIndex, own_passes
+from .parts import ANCHOR, part_modules
 
 ROOT = "builtin.module"
 
@@ -66,10 +67,14 @@ Step = Pass | Upstream | Nest
 
 @dataclass(frozen=True)
 class Stage:
-    """Hold one pass of a pipeline and the anchors around it, outermost first."""
+    """Hold one pass of a pipeline and the anchors around it, outermost first.
+
+    `part` is the target on whose parts it runs; empty for a pass that runs on the whole module.
+    """
 
     step: Pass | Upstream
     anchors: tuple[str, ...] = ()
+    part: str = ""
 
     @property
     def name(self) -> str:
@@ -137,29 +142,24 @@ class Pipeline:
         self,
         module: Module,
         *hooks: Instrumentation,
-        verify_each: bool = True,
+        verify: Verify = Verify.CHANGES,
         allow_unregistered: bool = False,
     ) -> None:
-        """Run all passes on a module, in place.
+        """Run all passes on a module, in place; the module must be valid.
 
-        `verify_each` checks the IR after each pass; a run of MLIR's passes goes to one pass manager
-        and counts as one unless there are hooks. Raises CompileError when MLIR reports an error
-        or the IR is not valid afterwards, or when a pass does not support an op or a type, as the
-        passes of one level get IR of another. Other exceptions of passes are bugs, and propagate.
+        A run of MLIR's passes goes to one pass manager and counts as one unless there are hooks.
+        Raises CompileError when MLIR reports an error or the IR is not valid afterwards, or when a
+        pass does not support an op or a type, as the passes of one level get IR of another. Other
+        exceptions of passes are bugs, and propagate.
         """
         with module.operation.context, types_read_once():
             for hook in hooks:
                 hook.begin(self, module)
-            for batch in _batches(self.stages(), joined=not hooks):
-                _observed(batch, module, hooks, verify_each)
-                if verify_each:
-                    _verify(batch, module, hooks, allow_unregistered)
-
-
-def import_all(package: ModuleType) -> None:
-    """Import every module of a package, for what they register."""
-    for found in iter_modules(package.__path__):
-        import_module(f"{package.__name__}.{found.name}")
+            groups = [(p, list(s)) for p, s in groupby(self.stages(), lambda stage: stage.part)]
+            for number, (part, stages) in enumerate(groups, 1):
+                last = number == len(groups)
+                for scope in part_modules(module, part) if part else [module]:
+                    _run_stages(stages, scope, hooks, verify, allow_unregistered, last)
 
 
 # -- text -----------------------------------------------------------------------------------------
@@ -207,10 +207,13 @@ def _split(text: str) -> list[str]:
 
 def _flatten(steps: Sequence[Step], anchors: tuple[str, ...]) -> Iterator[Stage]:
     for step in steps:
-        if isinstance(step, Nest):
-            yield from _flatten(step.steps, (*anchors, step.anchor))
-        else:
+        if not isinstance(step, Nest):
             yield Stage(step, anchors)
+        elif step.anchor.startswith(ANCHOR):
+            part = step.anchor.removeprefix(ANCHOR)
+            yield from (replace(stage, part=part) for stage in _flatten(step.steps, anchors))
+        else:
+            yield from _flatten(step.steps, (*anchors, step.anchor))
 
 
 def _until(steps: Sequence[Step], name: str) -> tuple[Step, ...]:
@@ -265,14 +268,32 @@ def _is_upstream(batch: Sequence[Stage]) -> bool:
     return isinstance(batch[0].step, Upstream)
 
 
+def _run_stages(
+    stages: Sequence[Stage],
+    module: Module,
+    hooks: Sequence[Instrumentation],
+    verify: Verify,
+    allow_unregistered: bool,
+    last: bool,
+) -> None:
+    """Run stages on a module; after the `last` ones of a pipeline, all of the IR is verified."""
+    check = verifier(module.operation, verify, allow_unregistered)
+    check_all = verifier(module.operation, Verify.ALL, allow_unregistered)
+    batches = _batches(stages, joined=not hooks)
+    for number, batch in enumerate(batches, 1):
+        _observed(batch, module, hooks, verify)
+        is_end = last and number == len(batches) and verify is Verify.CHANGES
+        _verify(batch, module, hooks, check_all if is_end else check)
+
+
 def _observed(
-    batch: Sequence[Stage], module: Module, hooks: Sequence[Instrumentation], verify_each: bool
+    batch: Sequence[Stage], module: Module, hooks: Sequence[Instrumentation], verify: Verify
 ) -> None:
     """Run a batch between its hooks; the last hook is closest to the pass, on both sides."""
     for hook in hooks:
         hook.before(batch[0], module)
     try:
-        _run(batch, module, verify_each)
+        _run(batch, module, verify)
     except Exception:
         for hook in reversed(hooks):
             hook.failed(batch[0], module)
@@ -281,7 +302,7 @@ def _observed(
         hook.after(batch[0], module)
 
 
-def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
+def _run(batch: Sequence[Stage], module: Module, verify: Verify) -> None:
     first = batch[0].step
     if isinstance(first, Pass):
         try:
@@ -291,7 +312,7 @@ def _run(batch: Sequence[Stage], module: Module, verify_each: bool) -> None:
             raise CompileError([Diagnostic(f"pass {batch[0]}", message)]) from error
         return
     manager = PassManager(ROOT)
-    manager.enable_verifier(verify_each)
+    manager.enable_verifier(verify is Verify.ALL)
     for stage in batch:
         manager.add(str(stage))
     try:
@@ -304,10 +325,10 @@ def _verify(
     batch: Sequence[Stage],
     module: Module,
     hooks: Sequence[Instrumentation],
-    allow_unregistered: bool,
+    check: Callable[[], None],
 ) -> None:
     try:
-        verify(module.operation, allow_unregistered=allow_unregistered)
+        check()
         return
     except ir.MLIRError as error:
         found = compile_error(error)

@@ -1,6 +1,7 @@
 """`Pattern`: one local rewrite, and the driver that applies patterns until none fits."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
@@ -18,6 +19,9 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.op import OPS, Op, view
 from ..dialects.core.tensor import Array
 
+WEIGHT = "tri.weight"
+"""The op that names an array of `Module.weights`."""
+
 AnyOp = TypeVar("AnyOp", bound=Op)
 
 MAX_SWEEPS = 100
@@ -27,7 +31,7 @@ MOST_ELEMENTS = 1 << 20
 
 
 class NoMatch(Exception):
-    """Say why a pattern leaves an op alone; `trivium-opt --debug=PASS` shows it."""
+    """Report why a pattern leaves an op alone; `trivium-opt --debug=PASS` shows it."""
 
 
 class Pattern:
@@ -51,6 +55,7 @@ class Rewriter:
         self.changed = False
         self.erased: set[int] = set()
         self.constants = ConstantEvaluator(module.weights)
+        self._named: Counter[str] | None = None
 
     # -- looking ------------------------------------------------------------------------------
 
@@ -81,7 +86,7 @@ class Rewriter:
         return array
 
     def is_constant(self, value: ir.Value) -> bool:
-        """Say whether a value depends on no input, so that `constant` returns it."""
+        """Return whether a value depends on no input, so that `constant` returns it."""
         return self.constants.is_constant(value)
 
     def need_constant(self, value: ir.Value) -> None:
@@ -171,6 +176,20 @@ class Rewriter:
         if old is not None:
             self.erase_unused(old)
 
+    def release(self, value: ir.Value) -> None:
+        """Erase the weight that makes a value and free its array, if nothing else uses them."""
+        op = self.find_producer(value)
+        if op is None or op.op_name != WEIGHT or uses(value):
+            return
+        if self._named is None:
+            found = (op for op in ops(self.module.operation) if op.op_name == WEIGHT)
+            self._named = Counter(op.attributes["name"] for op in found)
+        name = op.attributes["name"]
+        self.erase(op)
+        self._named[name] -= 1
+        if self._named[name] == 0:
+            del self.module.weights[name]
+
     def erase_unused(self, op: Op) -> None:
         """Erase an op of which no result is used; leave it otherwise."""
         if not any(map(uses, op.results)):
@@ -242,7 +261,7 @@ def rewrite(module: Module, *patterns: Pattern) -> bool:
                 return changed
             changed = True
     names = ", ".join(type(p).__name__ for p in patterns)
-    raise RuntimeError(f"patterns {names} did not settle in {MAX_SWEEPS} sweeps")
+    raise RuntimeError(f"patterns {names} did not converge in {MAX_SWEEPS} sweeps")
 
 
 def _sweep(module: Module, fitting: Mapping[type[Op], Sequence[Pattern]]) -> bool:

@@ -36,7 +36,7 @@ class VerifyValues(Pass):
 
 
 class ValuesDiffer(AssertionError):
-    """Say which pass moved the numbers of which source value, and how far."""
+    """Report the pass that changed the numbers of a source value, and by how much."""
 
 
 def run_checked(module: Module, passes: Sequence[Pass], inputs: Sequence[Array]) -> None:
@@ -85,7 +85,7 @@ def check_values(expected: Values, module: Module, inputs: Sequence[Array]) -> N
 
 
 def difference(expected: Array, array: Array) -> str:
-    """Say how an array differs from the expected one by more than rounding; "" if it does not."""
+    """Return how an array differs from the expected one beyond rounding, or an empty string."""
     if expected.shape != array.shape or expected.dtype != array.dtype:
         return f"is {array.dtype}{array.shape}, was {expected.dtype}{expected.shape}"
     tolerance = TOLERANCE.get(dtype_of(expected.dtype), 0)
@@ -115,7 +115,7 @@ def _claimed_twice(module: Module) -> list[Diagnostic]:
 
 
 def _yields(group: Op, op: Op) -> bool:
-    """Say whether a group's value is that of an op in it, or the op is the one that ends it."""
+    """Return whether a group's value is that of an op in it, or the op is the one that ends it."""
     if not isinstance(group, tri.Group) or op.operation.parent != group.operation:
         return False
     if isinstance(op, tri.Yield):

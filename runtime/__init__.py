@@ -1,4 +1,8 @@
-"""Open a package and run it; needs nothing but numpy."""
+"""Open a package and run it; needs nothing but numpy.
+
+Everything may import it; it imports nothing else of Trivium. Start reading at `session.py`, then
+`step.py` (what a step is) and `manifest.py` (what a package contains).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import os
 
-    from .dla import Drivers
+    from .dla.step import Drivers
     from .errors import PackageError, RunError
     from .gpu.device import Device
     from .package import Package

@@ -1,37 +1,30 @@
-"""Check that a manifest is sound: nothing it says lets code read or write out of bounds."""
+"""Check that a manifest is sound: nothing in it lets code read or write out of bounds."""
 
 import math
-import re
 
+from .contents import (
+    ABSENT,
+    COMPLEX,
+    FIRST_PORT,
+    PREPARED,
+    PROCESS,
+    WEIGHTS,
+    WEIGHTS_ENTRY,
+    Buffer,
+    Contents,
+    Memory,
+    MemorySpace,
+    Port,
+)
 from .dtypes import itemsize
 from .errors import PackageError
-from .gpu.checks import check_codes, check_launches, check_present
-from .manifest import (
-    ABSENT,
-    ALONE,
-    ARENA,
-    COMPLEX,
-    DESCRIPTION,
-    DEVICE_ARENA,
-    FIRST_PORT,
-    LOAD_KINDS,
-    ON_DEVICE,
-    PREPARED,
-    WEIGHTS,
-    Buffer,
-    Manifest,
-    Port,
-    Step,
-)
-
-WEIGHTS_ENTRY = "weights.bin"
-DEVICE_WEIGHTS_ENTRY = "device_weights.bin"
-OP_NAME = re.compile(r"[a-z_]+\.[a-z][a-z0-9_]*")
+from .kinds import KIND
+from .manifest import Manifest
+from .step import Step
 
 _MAX_BYTES = 1 << 47  # user address space on x86-64
 _MAX_RANK = 64  # numpy's own limit
-_MOST_PHASES = 1 << 24
-_DLA_RANK = 4
+_MOST_SPACES = 64
 
 
 def check(manifest: Manifest) -> None:
@@ -42,12 +35,13 @@ def check(manifest: Manifest) -> None:
         for i, buffer in enumerate(manifest.buffers):
             _check_buffer(buffer, sizes, f"buffers[{i}]")
         _check_ports(manifest)
-        check_codes(manifest)
+        _check_parts(manifest)
         for i, step in enumerate(manifest.steps):
-            _check_step(step, manifest, f"steps[{i}]")
+            _check_indices(step, manifest, f"steps[{i}]")
+            _check_written(step, manifest, f"steps[{i}]")
+            step.check(manifest, f"steps[{i}]")
         for i, step in enumerate(manifest.load_steps):
             _check_load_step(step, manifest, f"load_steps[{i}]")
-        _check_kernels(manifest)
     except PackageError as error:
         raise PackageError(f"manifest: {error}") from None
 
@@ -74,27 +68,38 @@ def _check_index(index: int, count: int, where: str, least: int = 0) -> None:
 
 
 def _check_memory(manifest: Manifest) -> None:
-    memory = manifest.memory
-    for name, size in vars(memory).items():
-        if not 0 <= size <= _MAX_BYTES:
-            raise PackageError(f"'memory.{name}' is {size}, must be from 0 to {_MAX_BYTES}")
+    names = [space.name for space in manifest.spaces]
+    for i, name in enumerate(names):
+        if not KIND.fullmatch(name):
+            raise PackageError(f"'spaces[{i}].name' is {name!r}, must look like 'gpu'")
+    if len(names) > _MOST_SPACES or len({*names, PROCESS}) != len(names) + 1:
+        raise PackageError(f"'spaces' are {names}, must have different names")
     stored = {entry.name: entry.size for entry in manifest.entries}
-    for name, entry, size in (
-        ("weight_bytes", WEIGHTS_ENTRY, memory.weight_bytes),
-        ("device_weight_bytes", DEVICE_WEIGHTS_ENTRY, memory.device_weight_bytes),
-    ):
-        if stored.get(entry, 0) != size:
-            raise PackageError(
-                f"'memory.{name}' is {size}, '{entry}' has {stored.get(entry, 0)} bytes"
-            )
+    _check_sizes(manifest.memory, WEIGHTS_ENTRY, stored, "memory")
+    for i, space in enumerate(manifest.spaces):
+        _check_sizes(space, space.weights_entry, stored, f"spaces[{i}]")
+
+
+def _check_sizes(
+    memory: Memory | MemorySpace, entry: str, stored: dict[str, int], where: str
+) -> None:
+    for name, size in vars(memory).items():
+        if name != "name" and not 0 <= size <= _MAX_BYTES:
+            raise PackageError(f"'{where}.{name}' is {size}, must be from 0 to {_MAX_BYTES}")
+    if stored.get(entry, 0) != memory.weight_bytes:
+        raise PackageError(
+            f"'{where}.weight_bytes' is {memory.weight_bytes}, '{entry}' has "
+            f"{stored.get(entry, 0)} bytes"
+        )
 
 
 def _base_sizes(manifest: Manifest) -> list[int]:
     memory = manifest.memory
-    sizes = [memory.arena_bytes, memory.weight_bytes]
-    sizes += [memory.device_arena_bytes, memory.device_weight_bytes, memory.prepared_bytes]
+    sizes = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
+    for space in manifest.spaces:
+        sizes += [space.arena_bytes, space.weight_bytes]
     return sizes
 
 
@@ -129,10 +134,11 @@ def _check_ports(manifest: Manifest) -> None:
                 f"{buffer.offset}, must lie at base {FIRST_PORT + i} offset 0"
             )
     for i, port in enumerate(manifest.outputs):
-        if manifest.buffers[port.buffer].base in ON_DEVICE:
+        space = manifest.space_of(manifest.buffers[port.buffer].base)
+        if space != PROCESS:
             raise PackageError(
-                f"'outputs[{i}].buffer' is {port.buffer}, which is in the memory of the GPU, must "
-                "be copied to the host"
+                f"'outputs[{i}].buffer' is {port.buffer}, which is in memory '{space}', must "
+                f"be copied to '{PROCESS}'"
             )
 
 
@@ -154,24 +160,23 @@ def _check_indices(step: Step, manifest: Manifest, where: str) -> None:
             _check_index(index, len(manifest.buffers), f"{where}.{kind}[{i}]", least)
 
 
-def _check_step(step: Step, manifest: Manifest, where: str) -> None:
-    _check_indices(step, manifest, where)
-    if step.kind == "cpu":
-        _check_native_step(step, where)
-    elif step.kind == "host":
-        _check_host_step(step, manifest, where)
-    elif step.kind == "copy":
-        _check_copy(step, manifest, where)
-    elif step.kind == "gpu":
-        check_launches(step, manifest, where)
-    elif step.kind == "dla":
-        _check_dla_step(step, manifest, where)
-    else:
-        raise PackageError(
-            f"'{where}.kind' is '{step.kind}', must be 'cpu', 'host', 'copy', 'gpu' or 'dla'"
-        )
-    if step.launches and step.kind != "gpu":
-        raise PackageError(f"'{where}' is of kind '{step.kind}', but has launches")
+def _check_parts(manifest: Contents) -> None:
+    kinds = [part.kind for part in manifest.parts]
+    for i, part in enumerate(manifest.parts):
+        if kinds.index(part.kind) != i:
+            raise PackageError(f"'parts[{i}].kind' is '{part.kind}', as is an earlier one")
+        part.check(manifest)
+
+
+def _check_written(step: Step, manifest: Contents, where: str) -> None:
+    """Check that results are in an arena or an output."""
+    for i, index in enumerate(step.results):
+        base = manifest.buffers[index].base
+        is_output = FIRST_PORT + len(manifest.inputs) <= base < manifest.first_space
+        if not is_output and not manifest.is_arena(base):
+            is_input = FIRST_PORT <= base < manifest.first_space
+            owner = "an input" if is_input else "the weights"
+            raise PackageError(f"'{where}.results[{i}]' is {index}, which would overwrite {owner}")
 
 
 def _check_load_step(step: Step, manifest: Manifest, where: str) -> None:
@@ -179,9 +184,8 @@ def _check_load_step(step: Step, manifest: Manifest, where: str) -> None:
 
     Native code does not list what it works on.
     """
-    if step.kind not in LOAD_KINDS:
-        kinds = " or ".join(map(repr, LOAD_KINDS))
-        raise PackageError(f"'{where}.kind' is '{step.kind}', must be {kinds}")
+    if not step.at_load:
+        raise PackageError(f"'{where}.kind' is '{step.kind}', which cannot run at load")
     _check_indices(step, manifest, where)
     for kind, indices, allowed in (
         ("operands", step.operands, (WEIGHTS, PREPARED)),
@@ -193,88 +197,4 @@ def _check_load_step(step: Step, manifest: Manifest, where: str) -> None:
                     f"'{where}.{kind}[{i}]' is {index}, must be a constant: it is used when the "
                     "package is loaded"
                 )
-    if step.kind == "cpu":
-        _check_native_step(step, where)
-    else:
-        _check_host_call(step, where)
-
-
-def _check_host_step(step: Step, manifest: Manifest, where: str) -> None:
-    _check_host_call(step, where)
-    _check_on_host(step, manifest, where)
-    _check_written(step, manifest, where)
-
-
-def _check_native_step(step: Step, where: str) -> None:
-    if not step.symbol:
-        raise PackageError(f"'{where}.symbol' is empty, must name a function")
-    if not 0 <= step.phases <= _MOST_PHASES:
-        raise PackageError(f"'{where}.phases' is {step.phases}, must be from 0 to {_MOST_PHASES}")
-
-
-def _check_host_call(step: Step, where: str) -> None:
-    if not OP_NAME.fullmatch(step.op):
-        raise PackageError(f"'{where}.op' is '{step.op}', must look like 'dialect.op'")
-    wanted = sum(1 if n == ALONE else n for n in step.groups)
-    if step.groups and (min(step.groups) < ALONE or wanted != len(step.operands)):
-        raise PackageError(
-            f"'{where}.groups' is {list(step.groups)}, must divide {len(step.operands)} operands"
-        )
-
-
-def _check_on_host(step: Step, manifest: Manifest, where: str) -> None:
-    for kind, indices in (("operands", step.operands), ("results", step.results)):
-        for i, index in enumerate(indices):
-            if index != ABSENT and manifest.buffers[index].base in ON_DEVICE:
-                raise PackageError(
-                    f"'{where}.{kind}[{i}]' is {index}, which is in the memory of the GPU, must be "
-                    "copied to the host"
-                )
-
-
-def _check_dla_step(step: Step, manifest: Manifest, where: str) -> None:
-    stored = {entry.name for entry in manifest.entries}
-    if step.entry not in stored:
-        raise PackageError(f"'{where}.entry' is '{step.entry}', which is not stored")
-    if DESCRIPTION not in stored:
-        raise PackageError(f"'{where}.kind' is 'dla', but the package has no '{DESCRIPTION}'")
-    if not step.accelerator:
-        raise PackageError(f"'{where}.accelerator' is empty, must name an accelerator")
-    for kind, indices in (("operands", step.operands), ("results", step.results)):
-        for i, index in enumerate(indices):
-            buffer = None if index == ABSENT else manifest.buffers[index]
-            if buffer is None or buffer.dtype != "int8" or len(buffer.shape) != _DLA_RANK:
-                found = f"{buffer.dtype}{list(buffer.shape)}" if buffer else "absent"
-                raise PackageError(f"'{where}.{kind}[{i}]' is {found}, must be int8 [N, H, W, C]")
-    _check_on_host(step, manifest, where)
-    _check_written(step, manifest, where)
-
-
-def _check_written(step: Step, manifest: Manifest, where: str) -> None:
-    for i, index in enumerate(step.results):
-        base = manifest.buffers[index].base
-        if base not in (ARENA, DEVICE_ARENA) and base < FIRST_PORT + len(manifest.inputs):
-            owner = "the weights" if base < FIRST_PORT else "an input"
-            raise PackageError(f"'{where}.results[{i}]' is {index}, which would overwrite {owner}")
-
-
-def _check_copy(step: Step, manifest: Manifest, where: str) -> None:
-    check_present(step, manifest, where)
-    if len(step.operands) != 1 or len(step.results) != 1 or ABSENT in step.operands:
-        raise PackageError(f"'{where}' is a copy, must have one operand and one result")
-    _check_written(step, manifest, where)
-    source, target = (manifest.buffers[i] for i in (*step.operands, *step.results))
-    if (source.base in ON_DEVICE) == (target.base in ON_DEVICE):
-        memory = "the memory of the GPU" if source.base in ON_DEVICE else "that of the host"
-        raise PackageError(f"'{where}' copies within {memory}, must go from one to the other")
-    if source.size_bytes != target.size_bytes:
-        raise PackageError(
-            f"'{where}' copies {source.size_bytes} bytes to a buffer of {target.size_bytes}"
-        )
-
-
-def _check_kernels(manifest: Manifest) -> None:
-    entries = {entry.name for entry in manifest.entries}
-    for i, kernel in enumerate(manifest.kernels):
-        if kernel.object not in entries:
-            raise PackageError(f"'kernels[{i}].object' is '{kernel.object}', which is not stored")
+    step.check(manifest, where)

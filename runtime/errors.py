@@ -2,7 +2,7 @@
 
 
 class Fault(Exception):
-    """Tell what is the matter and what to do about it.
+    """Report a fault and what to do about it.
 
     Characters that are not printable are escaped: names come from files.
     """

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from .manifest import FIRST_PORT
+from .contents import FIRST_PORT
 from .memory import Bases, address_of
 from .slots import Slot
 

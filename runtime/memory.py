@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS, Contents
 from .dtypes import resolve
 from .errors import RunError
-from .manifest import ARENA, FIRST_PORT, PREPARED, WEIGHTS, Manifest
 
 ALIGNMENT = 64
 _HUGE_PAGE = 2 << 20
@@ -28,14 +28,19 @@ _first_byte: Callable[[Any], ctypes.c_char] = ctypes.c_char.from_buffer
 
 
 class Place(NamedTuple):
-    """Say where something is: an address of the host, or of a GPU."""
+    """Hold an address in a memory space."""
 
     address: int
-    on_device: bool
+    space: str = PROCESS
 
 
 class OnDevice(Protocol):
-    """Stand for an array in the memory of a GPU."""
+    """Stand for an array in another memory space."""
+
+    @property
+    def space(self) -> str:
+        """Return the name of its memory space."""
+        ...
 
     @property
     def address(self) -> int:
@@ -60,21 +65,21 @@ class Bases:
 
     def __init__(
         self,
-        manifest: Manifest,
+        contents: Contents,
         weights: NDArray[np.uint8],
         prepared: NDArray[np.uint8],
-        on_device: Mapping[int, int] = MappingProxyType({}),
+        devices: Mapping[int, Place] = MappingProxyType({}),
     ) -> None:
-        """Make room for a session; `on_device` says where the bases in a GPU are."""
-        count = FIRST_PORT + len(manifest.inputs) + len(manifest.outputs)
-        self._buffers = manifest.buffers
+        """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
+        count = contents.first_space
+        self._buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
-        self._always_on_device = dict(on_device)
-        self._on_device = dict(on_device)
+        self._fixed = dict(devices)
+        self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self.bind(ARENA, allocate(manifest.memory.arena_bytes))
+        self.bind(ARENA, allocate(contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
 
@@ -86,7 +91,7 @@ class Bases:
     def bind(self, base: int, array: Bound) -> None:
         """Make `array` the memory of `base`; it must be contiguous."""
         if not isinstance(array, np.ndarray):
-            self._on_device[base] = array.address
+            self._devices[base] = Place(array.address, array.space)
             self._kept.append(array)
             return
         self.arrays[base] = array
@@ -95,8 +100,8 @@ class Bases:
     def release(self) -> None:
         """Forget the arrays of the last run."""
         self.arrays[FIRST_PORT:] = self._ports
-        if len(self._on_device) != len(self._always_on_device):
-            self._on_device = self._always_on_device.copy()
+        if len(self._devices) != len(self._fixed):
+            self._devices = self._fixed.copy()
             self._kept = []
 
     def place(self, index: int) -> Place:
@@ -106,10 +111,10 @@ class Bases:
 
     def place_in(self, base: int, offset: int = 0) -> Place:
         """Return where something in a base is."""
-        address = self._on_device.get(base)
-        if address is not None:
-            return Place(address + offset, True)
-        return Place(self.arrays[base].ctypes.data + offset, False)
+        device = self._devices.get(base)
+        if device is not None:
+            return Place(device.address + offset, device.space)
+        return Place(self.arrays[base].ctypes.data + offset)
 
     def size_bytes(self, index: int) -> int:
         """Return how many bytes a buffer takes."""

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from . import SUFFIX as SUFFIX
 from . import archive, signature
 from .atomic_file import atomic_file
-from .checks import WEIGHTS_ENTRY, check
+from .checks import check
 from .checksum import checksum
+from .contents import WEIGHTS_ENTRY, Entry
 from .errors import PackageError, RunError
 from .file_bytes import MappedFile, path_of, read_file
-from .manifest import Entry, Manifest
+from .manifest import Manifest
 from .signature import SIGNATURE_ENTRY, Key, Keys, Signature
 from .spelling import spell_interface
 

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from .errors import PackageError
+from .kinds import Kind
 
 T = TypeVar("T")
 Attribute: TypeAlias = "bool | int | float | str | tuple[Attribute, ...] | None"
@@ -27,7 +28,8 @@ _NAMES: dict[type, str] = {
 def encode(value: object) -> object:
     """Return the JSON form of a dataclass or of anything in one of its fields."""
     if is_dataclass(value):
-        return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        kind = {"kind": value.kind} if isinstance(value, Kind) else {}
+        return kind | {field.name: encode(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value)
         return {key: encode(items[key]) for key in sorted(items)}
@@ -43,19 +45,34 @@ def decode(kind: type[T], value: object, path: str = "") -> T:
     # An exact comparison, because True is an instance of int.
     if type(value) is kind:
         return value
-    if is_dataclass(kind):
-        return cast("T", _record(kind, value, path))
     if get_origin(kind) is tuple:
         return cast("T", _sequence(get_args(kind)[0], value, path))
     if get_origin(kind) is Mapping:
         table = _object(value, path)
         return cast("T", {key: _attribute(item, f"{path}.{key}") for key, item in table.items()})
+    if issubclass(kind, Kind):
+        return cast("T", _registered(kind, value, path))
+    if is_dataclass(kind):
+        return cast("T", _record(kind, value, path))
     raise _mismatch(value, path, _NAMES[kind])
 
 
 @cache
 def _fields(kind: type[Any]) -> dict[str, type[Any]]:
     return {field.name: cast("type[Any]", field.type) for field in fields(kind)}
+
+
+def _registered(base: type[Kind], value: object, path: str) -> object:
+    """Decode an object by the class of its kind."""
+    table = dict(_object(value, path))
+    if "kind" not in table:
+        raise PackageError(f"'{_join(path, 'kind')}' is missing")
+    kind = decode(str, table.pop("kind"), _join(path, "kind"))
+    try:
+        found = base.of_kind(kind)
+    except PackageError as error:
+        raise PackageError(f"'{_join(path, 'kind')}': {error}") from None
+    return _record(found, table, path)
 
 
 def _record(kind: type[Any], value: object, path: str) -> object:

@@ -3,36 +3,37 @@
 import os
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .dla import Drivers
+from .contents import FIRST_PORT, Port
+from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
-from .host import Ops
-from .manifest import FIRST_PORT, Manifest, Port
+from .manifest import Manifest
 from .memory import Bound
 from .package import Package
-from .program import NO_DRIVERS, Program, link
+from .program import Program, link
 from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
 from .spelling import spell_interface
-from .team import checked_threads
 
 if TYPE_CHECKING:
+    from .dla.step import Drivers
     from .gpu.array import DeviceArray
     from .gpu.device import Device
     from .gpu.exchange import DeviceArrayLike
-    from .gpu.ports import DevicePorts
     from .gpu.replay import Replay
+    from .gpu.workspace import Workspace
+    from .host.step import Ops
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-_INSTALLED: Mapping[str, Ops] = MappingProxyType({})
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -45,11 +46,11 @@ class Session:
     def __init__(
         self,
         package: Package,
-        dialects: Mapping[str, Ops] = _INSTALLED,
+        dialects: "Mapping[str, Ops]" = _NONE,
         *,
         threads: int | None = None,
         device: "int | Device" = 0,
-        drivers: Drivers = NO_DRIVERS,
+        drivers: "Drivers" = _NONE,
     ) -> None:
         """Make `package` ready; `dialects` adds to, or replaces, those installed.
 
@@ -64,7 +65,8 @@ class Session:
         object whose `run` takes and returns arrays of i8 [N, H, W, C], in the order of the ports.
         """
         count = checked_threads(threads)
-        self._start(link(package, dialects, device, drivers, count), count)
+        options = {"dialects": dialects, "device": device, "drivers": drivers}
+        self._start(link(package, options, count), count)
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
@@ -73,9 +75,10 @@ class Session:
         self._threads = threads
         self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
         self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
-        room = program.room(threads)
-        self._bases, self._gpu = room.bases, room.ports
-        self._steps = program.bind(room)
+        state = program.open(threads)
+        self._bases, self._spaces = state.bases, tuple(state.spaces.values())
+        self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
+        self._steps = program.bind(state)
         self._closed = False
         self._renew()
         call_in_children(Session._renew, self)
@@ -84,7 +87,7 @@ class Session:
         """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
         self._fast = None
-        if self._gpu is None and not self._closed:
+        if not self._spaces and not self._closed:
             ports = (self._inputs, self._outputs)
             self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
 
@@ -106,7 +109,7 @@ class Session:
     @property
     def device(self) -> "Device | None":
         """Return the GPU that the session runs on; None where no step does."""
-        return None if self._gpu is None else self._gpu.workspace.device
+        return None if self._workspace is None else self._workspace.device
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -207,17 +210,20 @@ class Session:
         self._closed = True
         self._steps = []
         self._fast = None
-        self._program = self._program.without_gpu()
-        if self._gpu is not None:
-            self._gpu.workspace.close()
-            self._gpu = None
+        self._program = self._program.without_spaces()
+        for space in self._spaces:
+            space.close()
+        self._spaces, self._workspace = (), None
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        if self._gpu is None:
+        if not self._spaces:
             return self._compute(feeds, given)
-        with self._gpu:
+        with ExitStack() as stack:
+            for space in self._spaces:
+                stack.enter_context(space)
             results = self._compute(feeds, given)
-            self._gpu.finish()
+            for space in self._spaces:
+                space.finish()
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
@@ -226,35 +232,36 @@ class Session:
         return results
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
-        gpu = self._on_gpu()
-        results = {slot.name: gpu.create(slot) for slot in self._outputs}
+        ports = self._on_device().ports
+        results = {slot.name: ports.create(slot) for slot in self._outputs}
         self._run(feeds, results)
         return results
 
     def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
         from .gpu.replay import Replay
 
-        gpu = self._on_gpu()
-        gpu.check_alone(self.manifest)
+        workspace = self._on_device()
+        ports = workspace.ports
+        ports.check_alone(self.manifest, self.manifest.steps)
         check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
         outputs = by_name("outputs", outputs, self._outputs)
         feeds = {
-            s.name: inputs[s.name] if s.name in inputs else gpu.create(s) for s in self._inputs
+            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in self._inputs
         }
-        given = {s.name: gpu.create(s) for s in self._outputs} | dict(outputs)
-        with gpu:
+        given = {s.name: ports.create(s) for s in self._outputs} | dict(outputs)
+        with workspace:
             _, arrays = self._bind(feeds, given)
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
-            graph = gpu.workspace.record(self._do_steps)
-        return Replay(gpu.workspace, graph, feeds, given, self._busy, arrays)
+            graph = workspace.record(self._do_steps)
+        return Replay(workspace, graph, feeds, given, self._busy, arrays)
 
-    def _on_gpu(self) -> "DevicePorts":
-        if self._gpu is None:
+    def _on_device(self) -> "Workspace":
+        if self._workspace is None:
             raise RunError(
                 "the package has nothing for a GPU: compile the model again with --target gpu"
             )
-        return self._gpu
+        return self._workspace
 
     def _do_steps(self) -> None:
         for step in self._steps:
@@ -290,10 +297,10 @@ class Session:
             value = feeds[slot.name]
             if not is_on_device(value):
                 array = slot.take(value)
-            elif self._gpu is None:
+            elif self._workspace is None:
                 raise _on_no_device("input", slot)
             else:
-                array = self._gpu.take(slot, value)
+                array = self._workspace.ports.take(slot, value)
             self._bases.bind(slot.base, array)
             arrays.append(array)
         return arrays
@@ -301,9 +308,9 @@ class Session:
     def _adopt(self, slot: Slot, value: object) -> Bound:
         if not is_on_device(value):
             return slot.adopt(value)
-        if self._gpu is None:
+        if self._workspace is None:
             raise _on_no_device("output", slot)
-        return self._gpu.adopt(slot, value)
+        return self._workspace.ports.adopt(slot, value)
 
 
 def _on_no_device(role: str, slot: Slot) -> RunError:

@@ -8,9 +8,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from .contents import Port
 from .dtypes import resolve
 from .errors import RunError
-from .manifest import Port
 from .memory import Bound
 
 _LITERALS = (bool, int, float, complex, list, tuple, range)
@@ -125,7 +125,7 @@ def _survives(given: NDArray[Any], array: NDArray[Any]) -> bool:
 
 
 def overlap(array: Bound, others: Sequence[Bound]) -> bool:
-    """Tell whether a contiguous array shares memory with one of the others."""
+    """Return whether a contiguous array shares memory with one of the others."""
     return any(_overlap(array, other) for other in others)
 
 
@@ -139,7 +139,7 @@ def _overlap(one: Bound, other: Bound) -> bool:
 
 
 def is_on_device(value: object) -> bool:
-    """Tell whether what a caller brings is an array in the memory of a GPU."""
+    """Return whether a caller's value is an array in the memory of a GPU."""
     if isinstance(value, np.ndarray):
         return False
     if not hasattr(value, "__dlpack_device__") and not hasattr(value, "__cuda_array_interface__"):

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from .manifest import Manifest, Port
+from .contents import Port
+from .manifest import Manifest
 
 _MOST_PORTS = 3
 

@@ -1,18 +1,18 @@
 """`Target`: where ops run. It says what it accepts and how each op is lowered."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
+from .compiled import CompiledPart
 from .lowering_table import LoweringTable
-from .options import DEFAULT, TF32, Options
-
-if TYPE_CHECKING:
-    from .code import Code
+from .memory_space import PROCESS_MEMORY, MemorySpace
+from .options import DEFAULT, TF32, CompileOptions
+from .roofline import Roofline
 
 Progress = Callable[[str], None]
 """What hears of each stage of a compilation and of each kernel that is compiled."""
@@ -28,9 +28,6 @@ def kernel_progress(number: int, total: int, nodes: Sequence[str]) -> str:
         names.append(f"{more} more")
     return f"kernel {number} of {total}: {' + '.join(names)}".removesuffix(": ")
 
-
-HOST_MEMORY, DEVICE_MEMORY = "host", "gpu"
-"""The memory of the computer itself, where a model's inputs and outputs are, and that of a GPU."""
 
 MOST_VALUES = 256
 """The most operands and results of an op in a kernel: its code grows with their number."""
@@ -67,18 +64,25 @@ class Target(LoweringTable):
 
     With `table`, the lowerings and limits are those that modules have registered there. `quantized`
     says that ops on quantised numbers come as they are; other targets get them as arithmetic.
+    `legalizes` says that `passes` of level 0 rewrite ops that it refuses into ops that it accepts.
+    `is_last_resort` says that it gets only what no other target runs, even in part. `roofline` has
+    the rates by which `seconds` estimates ops.
+
     `prepares` says that what depends on constants alone is computed when a package is loaded; for
     other targets, it is a constant of the package, unless that is more than a few times as large as
     what it is computed from. `fallbacks` are the targets that are asked, in order, to take what
-    this one refuses; what they cannot do without (their passes of level 0) is done to all ops of
-    `tri` that `passes` has left. `brought_by` are ops that make values fit for the target, or what
-    it computes fit for others: a node that is nothing else need not run here.
+    this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
+    or its results for others: a node that is nothing else need not run here.
     """
 
     quantized: ClassVar[bool] = False
     prepares: ClassVar[bool] = False
+    legalizes: ClassVar[bool] = True
+    is_last_resort: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
-    brought_by: ClassVar[tuple[type[Op], ...]] = ()
+    boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
+
+    roofline: Roofline = Roofline(50e9, 10e9, 1e-6)
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""
@@ -87,36 +91,47 @@ class Target(LoweringTable):
     """Whether `compile` puts what groups are lowered to in their place."""
 
     def __init__(
-        self, name: str, memory: str = HOST_MEMORY, table: LoweringTable | None = None
+        self,
+        name: str,
+        memory: MemorySpace = PROCESS_MEMORY,
+        table: LoweringTable | None = None,
     ) -> None:
         super().__init__(name)
         self.memory = memory
         if table is not None:
             self.lowerings, self.limits = table.lowerings, table.limits
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes on what was imported, before anything is simplified."""
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on the imported model, before it is simplified."""
         return ()
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes that make target-free IR fit for placement here."""
+    def selection_passes(
+        self, opt_level: int, options: CompileOptions = DEFAULT
+    ) -> tuple[Step, ...]:
+        """Return the passes on the whole model that select ops for this target, before placement.
+
+        Only those of the first target run.
+        """
         return ()
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        """Return the passes that make code of what was placed here, as far as that is IR."""
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on the parts of a model that are for this target."""
+        return ()
+
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes on a placed model, with copies between memory spaces."""
+        return ()
+
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        """Return the passes that `compile` runs, for instrumentations that name passes."""
         return ()
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
         """List the phases that ops placed here go through, each with the names of its passes."""
         return ()
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         """Raise CompileError for what a user may ask of other targets, but not of this one."""
-        if options.architectures:
-            raise CompileError(
-                f"target '{self.name}:{','.join(options.architectures)}' names architectures, "
-                f"'{self.name}' has none: say which CPUs code is for by machine (--machine)"
-            )
         if options.candidates:
             raise CompileError(
                 f"candidates are settings of kernels for a GPU, '{self.name}' has none: "
@@ -128,35 +143,53 @@ class Target(LoweringTable):
                 "take f32, fp16 or bf16, or a GPU"
             )
 
-    def chosen(self, architectures: tuple[str, ...]) -> "Target":
-        """Return the target as it is for what a user names behind the colon."""
+    def configured(self, variants: tuple[str, ...]) -> "Target":
+        """Return the target as a user names it behind the colon, as in `gpu:sm_80+sm_90`."""
+        if variants:
+            raise CompileError(
+                f"target '{self.name}:{'+'.join(variants)}' names architectures, '{self.name}' has "
+                "none: say which CPUs code is for by machine (--machine)"
+            )
         return self
 
-    def choice(self, options: Options) -> str:
-        """Return by what name passes choose the target for these options."""
+    @property
+    def choice(self) -> str:
+        """Return the text by which a user, or a pass, chooses the target as it is configured."""
         return self.name
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def seconds(self, op: Op) -> float:
+        """Estimate how long an op takes as a kernel of its own, for cost-based placement."""
+        return self.roofline.seconds(op)
+
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         """Return what watches the passes, if anything does."""
         return None
 
     def owns(self, op: Op) -> bool:
-        """Say whether an op of the model's function runs here."""
+        """Return whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> "Code":
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         """Generate code for the ops that run here; `progress` hears of each new kernel.
+
+        `hooks` have begun, and see the passes that run.
 
         Raises CompileError.
         """
         raise NotImplementedError
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
-        """Say why ops that the target takes one by one do not make one kernel, or None."""
+        """Return why ops that the target takes one by one do not make one kernel, or None."""
         return None
 
     def refusal(self, op: Op) -> str | None:
-        """Say why the target does not take an op, or None when it does."""
+        """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:

@@ -7,9 +7,8 @@ from ..dialects.core.module import Module, functions
 from ..dialects.core.op import view
 from ..passes.core import Pass
 from ..passes.rewriting import uses
-from .core import HOST_MEMORY
-from .memories import VIEWS, memory_of
-from .registry import find_target
+from ..runtime.contents import PROCESS
+from .memories import VIEWS, memory_of, memory_of_target
 
 View = tri.Reshape | tri.Transpose
 
@@ -44,8 +43,8 @@ def _reads(operation: ir.Operation) -> str | None:
     """Return the memory that an operation reads, None where that is its operand's."""
     op = view(operation)
     if op is None:
-        return HOST_MEMORY  # the function's return
-    return find_target(op.target).memory if isinstance(op, tri.Group) else None
+        return PROCESS  # the function's return
+    return memory_of_target(op.target) if isinstance(op, tri.Group) else None
 
 
 class _Copies:
@@ -78,7 +77,7 @@ class _Copies:
         old = view(value.owner)
         assert isinstance(old, VIEWS)
         operand = self._brought(old.x, memory, reader)
-        before = reader if memory == HOST_MEMORY else old.operation
+        before = reader if memory == PROCESS else old.operation
         with ir.InsertionPoint(before):
             new = old.operation.clone()
         new.operands[0] = operand
@@ -87,7 +86,7 @@ class _Copies:
         return new.results[0]
 
     def _copy(self, value: ir.Value, memory: str, reader: ir.Operation) -> ir.Value:
-        before = reader if memory == HOST_MEMORY else self._behind(value)
+        before = reader if memory == PROCESS else self._behind(value)
         with ir.InsertionPoint(before):
             location = inner_location(value.location)
             return tri.Copy.create([value], [value.type], {"to": memory}, loc=location).y

@@ -31,7 +31,7 @@ OWNER = __name__.partition(".")[0]
 
 @dataclass(frozen=True, order=True)
 class Origin:
-    """Say where something with the name of a target is found, and who brings it."""
+    """Record the distribution and the module that offer something with the name of a target."""
 
     name: str
     owner: str

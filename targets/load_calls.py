@@ -4,19 +4,16 @@ They run once, when the package is loaded.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from .core import HOST_MEMORY
+from ..runtime.contents import PROCESS
+from .calls import Call
 from .memories import VIEWS, read_memory
 from .memory import Interval
-
-if TYPE_CHECKING:
-    from .program import Call
 
 Root = Callable[[ir.Value], ir.Value]
 """Return the value whose memory a value is a view of."""
@@ -30,7 +27,7 @@ def load_groups(module: Module) -> set[Op]:
         op = view(operation)
         if op is None or not known.issuperset(op.operation.operands):
             continue
-        if isinstance(op, tri.Group) and read_memory(op) == HOST_MEMORY:
+        if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
             found.add(op)
         elif not isinstance(op, (tri.Constant, tri.Weight, *VIEWS)):
             continue
@@ -39,7 +36,7 @@ def load_groups(module: Module) -> set[Op]:
 
 
 def load_intervals(
-    load: "Sequence[Call]", run: "Sequence[Call]", outputs: Sequence[ir.Value], root: Root
+    load: Sequence[Call], run: Sequence[Call], outputs: Sequence[ir.Value], root: Root
 ) -> list[Interval]:
     """Return the intervals of what load calls compute and need; a run finds what it reads."""
     kept = {root(value) for value in (*outputs, *(v for call in run for v in call.operands))}

@@ -1,4 +1,4 @@
-"""Say in which memory values are, and which are views of others."""
+"""Find the memory of each value, and which values are views of others."""
 
 from ..dialects import tri
 from ..dialects.core.attributes import order_of, tensor_of
@@ -6,12 +6,16 @@ from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.op import Op, view
-from .core import DEVICE_MEMORY, HOST_MEMORY
+from ..runtime.contents import PROCESS
+from .installed import pick, targets
+from .memory_space import PROCESS_MEMORY, MemorySpace
 from .orders import Order, reshaped_order, same_memory, transposed_order
-from .registry import find_target
 
 VIEWS = (tri.Reshape, tri.Transpose)
 """Ops that, between kernels, read the memory of their operand in another way."""
+
+NO_CODE_OPS = (tri.Constant, tri.Weight, *VIEWS)
+"""Ops between kernels for which nothing is done when a model runs."""
 
 
 def memory_of(value: ir.Value) -> str | None:
@@ -23,7 +27,7 @@ def memory_of(value: ir.Value) -> str | None:
     op = view(value.owner) if isinstance(value, ir.OpResult) else None
     match op:
         case None:
-            return HOST_MEMORY  # an input
+            return PROCESS  # an input
         case tri.Constant() | tri.Weight():
             return None
         case tri.Copy():
@@ -33,21 +37,33 @@ def memory_of(value: ir.Value) -> str | None:
 
 
 def read_memory(op: Op) -> str:
-    """Return the memory from which a kernel or a program reads, or that a copy reads."""
+    """Return the memory that an op between kernels reads, or that a kernel or program reads."""
     if isinstance(op, tri.Group):
-        return find_target(op.target).memory
+        return memory_of_target(op.target)
     if isinstance(op, tri.Copy):
-        return memory_of(op.x) or HOST_MEMORY
-    from ..dialects import dla, tile  # which a model for the CPU does without
+        return memory_of(op.x) or PROCESS
+    if op.memory_space is None:
+        message = f"'{op.op_name}' op is in no kernel, must be placed"
+        raise CompileError([Diagnostic(describe(op.location), message)])
+    return op.memory_space
 
-    match op:
-        case tile.Launch():
-            return DEVICE_MEMORY
-        case dla.Run():
-            return HOST_MEMORY  # its driver brings bytes to the accelerator and back
-        case _:
-            message = f"'{op.op_name}' op is in no kernel, must be placed"
-            raise CompileError([Diagnostic(describe(op.location), message)])
+
+def memory_of_target(name: str) -> str:
+    """Return the name of the memory that the kernels of a target read; raises CompileError."""
+    return _space_of_target(name).name
+
+
+def space_named(name: str) -> MemorySpace:
+    """Return the memory space of a name, from the target that has it."""
+    if name == PROCESS:
+        return PROCESS_MEMORY
+    spaces = (_space_of_target(origin.name) for origin in targets())
+    return next(space for space in spaces if space.name == name)
+
+
+def _space_of_target(name: str) -> MemorySpace:
+    space: MemorySpace = pick("target", name, targets()).load().memory
+    return space
 
 
 def viewed(value: ir.Value) -> ir.Value:
@@ -68,6 +84,6 @@ def viewed_order(op: tri.Reshape | tri.Transpose, order: Order) -> Order | None:
 
 
 def lies_as_operand(op: tri.Reshape | tri.Transpose) -> bool:
-    """Say whether the result of a view has its elements where its operand has them."""
+    """Return whether the result of a view has its elements where its operand has them."""
     order = viewed_order(op, order_of(op.x.type))
     return order is not None and same_memory(tensor_of(op.y.type).shape, order, order_of(op.y.type))

@@ -65,7 +65,7 @@ class Plan:
         return f"{self.size_bytes} bytes, no plan has less than {self.lower_bound}"
 
 
-def plan_memory(
+def plan_arena(
     intervals: Sequence[Interval], alignment: int = ALIGNMENT, limit: int | None = None
 ) -> Plan:
     """Place all intervals so that no two that live at once share a byte.

@@ -1,23 +1,31 @@
-"""`Options`: what a user decides about generated code: its numbers, schedules and machines."""
+"""`CompileOptions`: the options of a compilation, each declared once."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf as infinity
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..dialects.core.arguments import (
-    Check,
-    checked,
+    anything,
+    arrays,
     flag,
+    function,
+    name,
     names,
     number,
-    one_of,
     optional,
     path,
+    sizes,
 )
 from ..dialects.core.errors import CompileError
-from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines
+from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
+from .option import check_options, comma_separated, declare, option, size_pair
+
+if TYPE_CHECKING:
+    from ..dialects.core.tensor import Array, Bindings
+    from ..passes.pipeline import Instrumentation
 
 FAST, STRICT = "fast", "strict"
 MATHS = (FAST, STRICT)
@@ -36,34 +44,145 @@ WINOGRAD_ERROR = 2e-6
 """What a layer may lose by Winograd's method unless the user says otherwise: 2x2 tiles fit."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """Hold what code generation may do to numbers, and which machines it is for.
+LEVELS = (0, 1, 2)
+"""The levels of optimisation."""
 
-    `math` is "fast", or "strict": no approximations, nothing that rounds otherwise than the ops
-    say; docs/numerics.md has more. `winograd_error` is what Winograd's method may lose, relative to
-    the largest output of a layer. `tuning` names a tuning file whose schedules are used, `tune` one
-    that also takes up what it lacks; docs/tuning.md has more. `machine` names the CPUs that code is
-    made for, one or several. `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
-    `quantized` is what quantised numbers are computed in, where a target leaves the choice: floats
-    that round as the model says, or integers alone; docs/quantization.md has more.
-    `architectures` are the GPUs that code is made for; with `candidates`, their kernels are made
-    with other settings too, for tuning to measure. Raises CompileError for anything else.
+
+def _threads(value: Any) -> int | None:
+    """Check a number of threads; numpy, which the thread pool imports, is slow to import."""
+    if value is None:
+        return None
+    from ..runtime.cpu.thread_pool import checked_threads
+
+    return checked_threads(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileOptions:
+    """The options of a compilation, from the frontend to the session.
+
+    Each field is a keyword of `trivium.compile` and of the functions like it, a flag of the command
+    line, its check and its help: `option` declares all of them. Raises CompileError that lists all
+    wrong values.
     """
 
-    math: str = FAST
-    winograd_error: float | None = None
-    tuning: str = ""
-    tune: str = ""
-    machine: str | Sequence[str] = NATIVE
-    precision: str = F32
-    architectures: tuple[str, ...] = ()
-    candidates: bool = False
-    quantized: str = FLOATS
+    example_inputs: Any = field(
+        default=None,
+        kw_only=False,
+        metadata=declare(
+            "the tensors that a torch module is called on; their shapes and types are compiled for",
+            anything,
+            flag=None,
+        ),
+    )
+    target: str = option(
+        "cpu",
+        "where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "
+        "such as vanilla, or several in the order of preference, as in vanilla,gpu:sm_90,cpu; "
+        "trivium-opt --list-targets lists all",
+        name,
+        metavar="NAME",
+    )
+    placement: str = option(
+        "engine-order",
+        "how a target is chosen for each op: engine-order (the default, the first that accepts), "
+        "cost, single, or a policy of your own as module:Class",
+        name,
+        metavar="POLICY",
+    )
+    strict: bool = option(
+        False,
+        "refuse a model of which anything would run on another target, "
+        "but for ops that convert values for an accelerator",
+        flag,
+    )
+    shapes: "Bindings | None" = option(
+        None,
+        "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
+        optional(sizes),
+        flag="--shape",
+        metavar="NAME=SIZE",
+        parse=size_pair,
+        collects="pairs",
+    )
+    constants: "Mapping[str, Array] | None" = option(
+        None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
+    )
+    opt_level: int = option(
+        2, "0: as written, 1: fold, 2: fold and fuse (the default)", choices=LEVELS, parse=int
+    )
+    math: str = option(
+        FAST,
+        "strict: no approximations, nothing rounds otherwise than the ops say",
+        choices=MATHS,
+    )
+    precision: str = option(
+        F32,
+        "what f32 is computed in (f32 is the default); inputs and outputs keep their types",
+        choices=PRECISIONS,
+    )
+    quantized: str = option(
+        FLOATS,
+        "what a quantised model is computed in (floats is the default)",
+        choices=QUANTIZED,
+    )
+    winograd_error: float | None = option(
+        None,
+        "what a layer may lose by Winograd's method, as a part of its largest output: "
+        "2e-6 unless said otherwise, 2e-5 allows larger tiles, 0 none",
+        optional(number("from 0 on", lambda error: 0 <= error < infinity)),
+        metavar="ERROR",
+        parse=float,
+    )
+    tuning: str = option(
+        "",
+        "a tuning file, or a package that was tuned, to take schedules from",
+        path,
+        metavar="FILE.json",
+    )
+    tune: str = option(
+        "",
+        "a tuning file to use, after measuring what it lacks; it is made where there is none",
+        path,
+        metavar="FILE.json",
+        package_only=True,
+    )
+    machine: str | Sequence[str] = option(
+        NATIVE,
+        f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",
+        names,
+        metavar="NAME[,NAME...]",
+        parse=comma_separated,
+        rebuilds=True,
+    )
+    candidates: bool = option(
+        False,
+        "for a GPU: keep kernels with other settings too, for the command tune to measure",
+        flag,
+        package_only=True,
+    )
+    plugins: str | Sequence[str] = option(
+        (),
+        "a plugin to import first, a module or a file.py: it registers ops, passes, frontend rules "
+        "and formats",
+        names,
+        flag="--plugin",
+        metavar="MODULE",
+        collects="append",
+        rebuilds=True,
+    )
+    progress: Callable[[str], None] | None = option(
+        None, "called with a line of text as work goes on", optional(function), flag=None
+    )
+    hooks: "Sequence[Instrumentation]" = option(
+        (), "instrumentation that sees the IR around each pass: docs/opt.md", anything, flag=None
+    )
+    threads: int | None = option(
+        None, "how many threads the session may use, by default one per core", _threads, flag=None
+    )
 
     def __post_init__(self) -> None:
-        for key, check in CHECKS.items():
-            object.__setattr__(self, key, checked(key, getattr(self, key), check))
+        check_options(self)
         machines = checked_names(self.machine)
         if self.tune and machines != (NATIVE,):
             raise CompileError(
@@ -74,7 +193,7 @@ class Options:
             raise CompileError("tuning and tune name one file each: give only one of the two")
         if Path(self.tune).suffix == SUFFIX:
             raise CompileError(f"tune is '{self.tune}', must be a file of its own, not a package")
-        if self.strict and self.winograd_error:
+        if self.strict_math and self.winograd_error:
             raise CompileError(
                 f"winograd_error is {self.winograd_error}, but strict math allows none: "
                 "give only one of the two"
@@ -86,12 +205,21 @@ class Options:
         return find_machines(self.machine)
 
     @property
-    def strict(self) -> bool:
+    def plugin_names(self) -> tuple[str, ...]:
+        return (self.plugins,) if isinstance(self.plugins, str) else tuple(self.plugins)
+
+    @property
+    def strict_math(self) -> bool:
         return self.math == STRICT
+
+    def report(self, line: str) -> None:
+        """Tell the user that a step of the work begins."""
+        if self.progress is not None:
+            self.progress(line)
 
     @property
     def element_type(self) -> str:
-        """The element type in which what the model has in f32 is stored."""
+        """Return the element type that f32 values are stored in."""
         return HALVES.get(self.precision, F32)
 
     @property
@@ -100,22 +228,10 @@ class Options:
 
     @property
     def layer_error(self) -> float:
-        """What Winograd's method may lose."""
+        """Return the largest relative error that Winograd's method may cause in a layer."""
         if self.winograd_error is None:
-            return 0.0 if self.strict else WINOGRAD_ERROR
+            return 0.0 if self.strict_math else WINOGRAD_ERROR
         return self.winograd_error
 
 
-CHECKS: Mapping[str, Check] = {
-    "math": one_of(MATHS),
-    "winograd_error": optional(number("from 0 on", lambda error: 0 <= error < infinity)),
-    "tuning": path,
-    "tune": path,
-    "machine": names,
-    "precision": one_of(PRECISIONS),
-    "candidates": flag,
-    "quantized": one_of(QUANTIZED),
-}
-"""What the fields that a user gives must be."""
-
-DEFAULT = Options()
+DEFAULT = CompileOptions()

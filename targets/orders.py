@@ -33,7 +33,7 @@ def strides_of(shape: Shape, order: Order) -> tuple[int, ...]:
 
 
 def same_memory(shape: Shape, a: Order, b: Order) -> bool:
-    """Say whether all elements lie at the same places in both orders."""
+    """Return whether all elements are at the same offsets in both orders."""
     if 0 in shape:
         return True
     pairs = zip(shape, strides_of(shape, a), strides_of(shape, b), strict=True)
@@ -47,7 +47,7 @@ def plain_order(shape: Shape, order: Order) -> Order:
 
 
 def transposed_order(order: Order, permutation: Sequence[int]) -> Order:
-    """Return the order of the transposed tensor that lies in memory as its operand does.
+    """Return the order of the transposed tensor that is stored in memory as its operand is.
 
     Axis i of the transposed tensor is axis `permutation[i]` of the operand.
     """
@@ -55,7 +55,7 @@ def transposed_order(order: Order, permutation: Sequence[int]) -> Order:
 
 
 def reshaped_order(shape: Shape, order: Order, new_shape: Shape) -> Order | None:
-    """Return the order of the reshaped tensor that lies in memory as its operand does.
+    """Return the order of the reshaped tensor that is stored in memory as its operand is.
 
     None where there is none: a reshape keeps elements in row-major sequence, and an axis that comes
     of several ones needs these to be neighbours in memory, too.

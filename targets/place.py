@@ -1,11 +1,11 @@
 """Placement: decide for every op which target runs it."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
-from ..dialects.core.location import describe, node_names
+from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import Op
@@ -15,14 +15,14 @@ from ..passes.eliminate import Eliminate
 from .core import Target
 from .registry import choose_target
 
-FREE = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
+UNPLACED_OPS = (tri.Constant, tri.Weight, tri.Reshape, tri.Copy)
 """Ops that no target runs: constants are data, a reshape is another view of the same memory, and
 copies are made between kernels."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Say where the ops of one kernel went, and why each earlier choice refused."""
+    """Record the target of the ops of one kernel, and why each earlier choice refused them."""
 
     target: str
     nodes: tuple[str, ...]
@@ -56,21 +56,9 @@ class Place(Pass):
                 Eliminate().run(module)
             refused: list[Diagnostic] = []
             for op in _top(block):
-                refused += _place(op, choices)
+                refused += _place(op, choices, module)
         if refused:
             raise CompileError(refused)
-
-
-def placements(module: Module, targets: Sequence[str]) -> Iterator[Placement]:
-    """Report where each kernel of a placed module runs, and why not on an earlier target."""
-    choices = [choose_target(choice) for choice in targets]
-    for group in placed_groups(module):
-        members = [m for m in ops(group.block) if not m.terminator]
-        before = choices[: [t.name for t in choices].index(group.target)] if group.target else []
-        reasons = [r for t in before for m in members if (r := t.refusal(m))]
-        names = tuple(m.op_name for m in members if not isinstance(m, tri.Constant))
-        nodes = node_names(group.location) or (describe(group.location),)
-        yield Placement(group.target, nodes, names, tuple(dict.fromkeys(reasons)))
 
 
 def placed_groups(module: Module) -> list[tri.Group]:
@@ -81,13 +69,21 @@ def placed_groups(module: Module) -> list[tri.Group]:
 
 def running_in(group: tri.Group) -> list[Op]:
     """List the ops of a group that do something when it runs."""
-    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, FREE))]
+    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, UNPLACED_OPS))]
 
 
-def refusals_in(group: tri.Group, target: Target) -> list[tuple[Op, str]]:
+def refusals_in(group: tri.Group, target: Target, module: Module) -> list[tuple[Op, str]]:
     """List the ops of a group that a target did not take, each with the reason."""
-    whole = "; ".join(placement_refusals(group, target))
-    return [(op, target.refusal(op) or whole) for op in running_in(group)]
+    whole = "; ".join(placement_refusals(group, target, module))
+    return [(op, explained_refusal(op, target, module) or whole) for op in running_in(group)]
+
+
+def explained_refusal(op: Op, target: Target, module: Module | None) -> str | None:
+    """Return why a target does not accept an op: the reason of an earlier pass, if there is one."""
+    refusal = target.refusal(op)
+    if refusal is None or module is None:
+        return refusal
+    return module.refusal(target.name, op) or refusal
 
 
 def _top(block: ir.Block) -> list[Op]:
@@ -96,7 +92,7 @@ def _top(block: ir.Block) -> list[Op]:
 
 
 def _dissolve_refused(block: ir.Block, choices: Sequence[Target]) -> bool:
-    """Dissolve the groups that no target takes as they are; say whether there were any."""
+    """Dissolve the groups that no target takes as they are; return whether there were any."""
     groups = [op for op in _top(block) if isinstance(op, tri.Group) and _must_part(op, choices)]
     for group in groups:
         dissolve(group)
@@ -108,18 +104,19 @@ def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Targ
     block = module.main.regions[0].blocks[0]
     for target in choices:
         for grouping in GROUPINGS:
-            free = [op for op in _top(block) if not isinstance(op, (*FREE, tri.Group))]
+            free = [op for op in _top(block) if not isinstance(op, (*UNPLACED_OPS, tri.Group))]
             taken = [op.results[0] for op in free if _choose(op, choices) is target]
             grouping.group(module, {value for value in taken if value not in single})
 
 
-def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:
+def _place(op: Op, choices: Sequence[Target], module: Module) -> list[Diagnostic]:
     """Place one op; return why each target refuses it when all do."""
-    if isinstance(op, FREE):
+    if isinstance(op, UNPLACED_OPS):
         return []
     target = _choose(op, choices)
     if target is None:
-        reasons = "; ".join(dict.fromkeys(r for t in choices for r in placement_refusals(op, t)))
+        found = (r for t in choices for r in placement_refusals(op, t, module))
+        reasons = "; ".join(dict.fromkeys(found))
         message = f"'{op.op_name}' op runs on no target: {reasons}"
         return [Diagnostic(describe(op.location), message)]
     group = op if isinstance(op, tri.Group) else enclose(op)
@@ -128,7 +125,7 @@ def _place(op: Op, choices: Sequence[Target]) -> list[Diagnostic]:
 
 
 def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
-    """Say whether a group is to be dissolved: a later target must not take what the first would."""
+    """Return whether to dissolve a group: a later target must not take what the first would."""
     target = _choose(group, choices)
     if target is None or target is choices[0]:
         return target is None
@@ -139,21 +136,24 @@ def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
     return next((t for t in choices if not placement_refusals(op, t)), None)
 
 
-def placement_refusals(op: Op, target: Target) -> list[str]:
-    """List why a target does not take an op, or the group that it is, as one kernel."""
+def placement_refusals(op: Op, target: Target, module: Module | None = None) -> list[str]:
+    """List why a target does not take an op, or the group that it is, as one kernel.
+
+    With a module, refusals of earlier passes are the reasons.
+    """
     if not isinstance(op, tri.Group):
-        return [r for r in [target.refusal(op)] if r]
+        return [r for r in [explained_refusal(op, target, module)] if r]
     members = [m for m in ops(op.block) if not m.terminator]
-    if refusals := [r for m in members if (r := _member_refusal(m, target))]:
+    if refusals := [r for m in members if (r := _member_refusal(m, target, module))]:
         return refusals
     refusal = target.kernel_refusal(members) if len(members) > 1 else None
     return [refusal] if refusal else []
 
 
-def _member_refusal(op: Op, target: Target) -> str | None:
-    """Say why a target does not take an op in a kernel of its own."""
+def _member_refusal(op: Op, target: Target, module: Module | None) -> str | None:
+    """Return why a target does not take an op in a kernel of its own."""
     if not isinstance(op, tri.Constant):
-        return target.refusal(op)
+        return explained_refusal(op, target, module)
     return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"
 
 

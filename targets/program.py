@@ -1,4 +1,4 @@
-"""Lay out a placed module: where every value lives, and which steps run in which order."""
+"""Plan the memory of a placed module: a place for each value, in the order of its calls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -12,24 +12,19 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..dialects.core.tensor import Array, Tensor
-from ..runtime.manifest import ARENA, DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT, PREPARED, WEIGHTS
-from .core import DEVICE_MEMORY, HOST_MEMORY
+from ..dialects.core.tensor import Array
+from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
+from .calls import Call, Scratch
 from .load_calls import load_groups, load_intervals
-from .memories import VIEWS, lies_as_operand, memory_of, read_memory
-from .memory import ALIGNMENT, Interval, Plan, plan_memory
-
-BASES = {HOST_MEMORY: (ARENA, WEIGHTS), DEVICE_MEMORY: (DEVICE_ARENA, DEVICE_WEIGHTS)}
-"""The bases of what a run computes and of what it is given, in each memory."""
+from .memories import VIEWS, lies_as_operand, memory_of, read_memory, space_named
+from .memory import ALIGNMENT, Interval, Plan, plan_arena
 
 
 @dataclass(frozen=True)
 class Place:
-    """Say where a tensor lives: so many bytes into one of the program's bases.
+    """Hold the place of a tensor: a base of the manifest, and an offset into it in bytes.
 
-    The bases are those of the manifest: the arenas and the weights of host and device, what is
-    prepared, then the inputs and the outputs in order. Threads but the first have private memory so
-    many bytes into what is their own.
+    `own` is the offset of private memory in that of each thread but the first.
     """
 
     base: int
@@ -38,34 +33,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Scratch:
-    """Ask for memory that a call needs while it runs; private memory for each of its threads."""
-
-    tensor: Tensor
-    private: bool = False
-
-
-@dataclass(frozen=True)
-class Call:
-    """Do what an op of the model's function says; `scratch` is memory it needs meanwhile.
-
-    The op is a group, a launch of a kernel, or a copy.
-    """
-
-    op: Op
-    operands: tuple[ir.Value, ...]
-    results: tuple[ir.Value, ...]
-    scratch: tuple[Scratch, ...] = ()
-
-    @staticmethod
-    def of(op: Op, scratch: Sequence[Scratch] = ()) -> "Call":
-        """Return the call of an op with all its operands and results."""
-        return Call(op, tuple(op.operation.operands), tuple(op.results), tuple(scratch))
-
-
-@dataclass(frozen=True)
 class Storage:
-    """Say what one memory holds: the plan of its arena, and the weights at their offsets."""
+    """Hold the plan of one memory: its arena, and the weights at their offsets."""
 
     plan: Plan
     weights: list[tuple[int, Array]]
@@ -87,21 +56,21 @@ class Program:
     places: dict[ir.Value, Place]
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
-    storage: dict[str, Storage]
+    storage: dict[str, Storage]  # that of the process is the first
     thread_bytes: int
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
 
-    def place(self, value: ir.Value, memory: str = HOST_MEMORY) -> Place:
-        """Return where a value lies; of a constant, in a memory."""
+    def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
+        """Return the place of a value; of a constant, that in a memory."""
         return self.places.get(value) or self.constants[value, memory]
 
 
-def lay_out(module: Module, calls: Sequence[Call]) -> Program:
+def plan_memory(module: Module, calls: Sequence[Call]) -> Program:
     """Plan the memory of a placed module with the given calls, in order.
 
-    Raises CompileError for a view that does not lie in memory as its operand does.
+    Raises CompileError for a view that is not stored in memory as its operand is.
     """
     layout = _Layout(module, list(calls))
     return layout.program()
@@ -143,19 +112,23 @@ class _Layout:
     def program(self) -> Program:
         places = {v: Place(FIRST_PORT + i, 0) for i, v in enumerate(self.inputs)}
         read = self._read()
+        bases = self._bases(read)
         constants: dict[tuple[ir.Value, str], Place] = {}
-        weights = {memory: self._weights(memory, read, constants) for memory in BASES}
+        weights = {
+            memory: self._weights(memory, base, read, constants)
+            for memory, (_, base) in bases.items()
+        }
         self._place_outputs(places)
         kept = load_intervals(self.load_calls, self.run_calls, self.outputs, self.root)
-        prepared = plan_memory(kept)
+        prepared = plan_arena(kept)
         _add_places(places, prepared, PREPARED)
-        plans = {memory: plan_memory(self._intervals(memory, places)) for memory in BASES}
+        plans = {memory: self._plan(memory, places) for memory in bases}
         for memory, plan in plans.items():
-            _add_places(places, plan, BASES[memory][0])
+            _add_places(places, plan, bases[memory][0])
         for value, root in self.roots.items():
             if root in places:
                 places[value] = places[root]
-            for memory in BASES:
+            for memory in bases:
                 if (root, memory) in constants:
                     constants[value, memory] = constants[root, memory]
         return Program(
@@ -167,10 +140,10 @@ class _Layout:
             [
                 self._scratch(step, PREPARED, prepared)
                 if step < len(self.load_calls)
-                else self._scratch(step, ARENA, plans[HOST_MEMORY])
+                else self._scratch(step, ARENA, plans[PROCESS])
                 for step in range(len(self.calls))
             ],
-            {memory: Storage(plans[memory], *weights[memory]) for memory in BASES},
+            {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
             max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
             self.inputs,
             self.outputs,
@@ -180,7 +153,19 @@ class _Layout:
     def _read(self) -> set[tuple[ir.Value, str]]:
         """List which values are read, and in which memory."""
         read = {(self.root(v), read_memory(c.op)) for c in self.calls for v in c.operands}
-        return read | {(self.root(v), HOST_MEMORY) for v in self.outputs}
+        return read | {(self.root(v), PROCESS) for v in self.outputs}
+
+    def _bases(self, read: set[tuple[ir.Value, str]]) -> dict[str, tuple[int, int]]:
+        """Return the bases of arena and weights in each memory that the program uses."""
+        written = {memory_of(value) for call in self.calls for value in call.results}
+        used = {memory for memory in written if memory} | {memory for _, memory in read}
+        first = FIRST_PORT + len(self.inputs) + len(self.outputs)
+        others = sorted(used - {PROCESS})
+        bases = {memory: (first + 2 * i, first + 2 * i + 1) for i, memory in enumerate(others)}
+        return {PROCESS: (ARENA, WEIGHTS), **bases}
+
+    def _plan(self, memory: str, places: dict[ir.Value, Place]) -> Plan:
+        return plan_arena(self._intervals(memory, places), space_named(memory).alignment)
 
     def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
@@ -192,6 +177,7 @@ class _Layout:
     def _weights(
         self,
         memory: str,
+        base: int,
         read: set[tuple[ir.Value, str]],
         places: dict[tuple[ir.Value, str], Place],
     ) -> tuple[list[tuple[int, Array]], int]:
@@ -209,17 +195,17 @@ class _Layout:
                 known[key] = end
                 stored.append((end, array))
                 end += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-            places[value, memory] = Place(BASES[memory][1], known[key])
+            places[value, memory] = Place(base, known[key])
         return stored, end
 
     def _data(self, op: Op) -> Array:
-        """Return a constant as it lies in memory."""
+        """Return a constant in the order of its axes in memory."""
         assert isinstance(op, (tri.Constant, tri.Weight))
         array = self.module.weights[op.name] if isinstance(op, tri.Weight) else op.value
         return array.transpose(order_of(op.y.type))
 
     def _place_outputs(self, places: dict[ir.Value, Place]) -> None:
-        """Let values that leave the model be written where the caller wants them."""
+        """Write values that are outputs to the arrays of the caller."""
         constants = {op.results[0] for op in self.constants}
         constants.update(v for call in self.load_calls for v in call.results)
         for index, value in enumerate(self.outputs):
@@ -236,7 +222,7 @@ class _Layout:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
-            if memory != HOST_MEMORY:
+            if memory != PROCESS:
                 continue
             for index, scratch in enumerate(call.scratch):
                 intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
@@ -256,7 +242,7 @@ def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
 def _check_view(op: tri.Reshape | tri.Transpose) -> None:
     if not lies_as_operand(op):
         message = (
-            f"'{op.op_name}' op is between kernels, but lies in memory as its operand does not"
+            f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
 

@@ -21,12 +21,6 @@ def target_names() -> list[str]:
     return names(targets())
 
 
-def split_target(choice: str) -> tuple[str, tuple[str, ...]]:
-    """Split `gpu:sm_80,sm_90` into the name of a target and the architectures that code is for."""
-    name, colon, listed = choice.partition(":")
-    return name, tuple(part.strip() for part in listed.split(",")) if colon else ()
-
-
 def find_target(name: str) -> Target:
     """Load a target; raise CompileError when there is none of that name, or more than one."""
     origin = pick("target", name, targets())
@@ -38,9 +32,44 @@ def find_target(name: str) -> Target:
 
 
 def choose_target(choice: str) -> Target:
-    """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
-    name, architectures = split_target(choice)
-    return find_target(name).chosen(architectures)
+    """Load the target that a user means by `cpu`, `gpu:sm_80+sm_90` or `vanilla:half.toml`.
+
+    Raises CompileError as `find_target`, and for a variant that the target does not have.
+    """
+    name, colon, listed = choice.partition(":")
+    variants = tuple(part.strip() for part in listed.split("+")) if colon else ()
+    return find_target(name.strip()).configured(variants)
+
+
+def choose_targets(choices: str) -> tuple[Target, ...]:
+    """Load the targets that a user lists, as in `gpu:sm_90,cpu,host`, in the order of preference.
+
+    A single target is followed by its fallbacks. Raises CompileError as `choose_target`, and for a
+    target that is listed twice.
+    """
+    listed = choices.split(",")
+    chosen = [
+        _listed(choice, before) for choice, before in zip(listed, ["", *listed], strict=False)
+    ]
+    names = [target.name for target in chosen]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise CompileError(f"target is '{choices}', must not list '{twice}' twice")
+    if len(chosen) == 1:
+        others = (name for name in chosen[0].fallbacks if name not in names)
+        chosen += [choose_target(name) for name in others]
+    return tuple(chosen)
+
+
+def _listed(choice: str, before: str) -> Target:
+    """Load a target of a list; explain the separator to who lists architectures by commas."""
+    try:
+        return choose_target(choice)
+    except CompileError as error:
+        name = before.strip()
+        if ":" not in name or choice.strip() in target_names():
+            raise
+        hint = f"architectures of one target are joined by '+', as in {name}+{choice.strip()}"
+        raise CompileError(f"{error.diagnostics[0].message}; {hint}") from None
 
 
 def load_passes() -> None:

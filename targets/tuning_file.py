@@ -24,11 +24,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Generic, NoReturn, TypeVar, cast
 
-from .. import __version__
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
 from ..dialects.core.files import write_file
+from ..runtime import SUFFIX
 from ..runtime.errors import PackageError
-from ..runtime.package import SUFFIX, Package
+from ..runtime.package import Package
+from ..version import __version__
 
 FORMAT, VERSION = "trivium tuning", 1
 PACKAGED = "tuning.json"
@@ -229,7 +230,7 @@ class _Reader(Generic[Choice]):
 
 
 def _difference(have: object, here: Mapping[str, object]) -> str:
-    """Say in which respect a machine is another one; nothing where it is the same."""
+    """Return in which respect a machine is another one; nothing where it is the same."""
     table = cast("dict[str, object]", have) if isinstance(have, dict) else {}
     name = next((name for name in here if name not in table or table[name] != here[name]), None)
     if name is None:

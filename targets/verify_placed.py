@@ -9,11 +9,10 @@ from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
-from .core import HOST_MEMORY, Target
-from .memories import VIEWS, lies_as_operand, memory_of
+from ..runtime.contents import PROCESS
+from .core import Target
+from .memories import NO_CODE_OPS, VIEWS, lies_as_operand, memory_of
 from .place import placement_refusals
-
-FREE = (tri.Constant, tri.Weight, tri.Copy, *VIEWS)
 
 
 def verify_placed(module: Module, targets: Sequence[Target]) -> None:
@@ -53,17 +52,17 @@ def _only_block(module: Module) -> ir.Block:
 
 def _check(operation: ir.Operation, op: Op | None, targets: dict[str, Target]) -> None:
     if operation.name == "func.return":
-        _check_memory(operation, HOST_MEMORY)
+        _check_memory(operation, PROCESS)
     elif isinstance(op, tri.Group):
         _check_group(op, targets)
     elif isinstance(op, tri.Copy):
-        memories = {HOST_MEMORY, *(target.memory for target in targets.values())}
+        memories = {PROCESS, *(target.memory.name for target in targets.values())}
         if op.to not in memories:
             raise Invalid(f"copies to '{op.to}', must copy to {' or '.join(sorted(memories))}")
     elif isinstance(op, VIEWS):
         if not lies_as_operand(op):
-            raise Invalid("is between kernels, must lie in memory as its operand does")
-    elif not isinstance(op, FREE):
+            raise Invalid("is between kernels, must be stored in memory as its operand is")
+    elif not isinstance(op, NO_CODE_OPS):
         raise Invalid("is in no kernel, must be in a tri.group")
 
 
@@ -76,7 +75,7 @@ def _check_group(group: tri.Group, targets: dict[str, Target]) -> None:
             raise Invalid(f"contains '{operation.operation.name}', must contain ops of Trivium")
     if refusals := placement_refusals(group, target):
         raise Invalid(f"is not for '{target.name}': {refusals[0]}")
-    _check_memory(group.operation, target.memory)
+    _check_memory(group.operation, target.memory.name)
 
 
 def _check_memory(operation: ir.Operation, memory: str) -> None:

@@ -1,26 +1,26 @@
 """Arguments that commands share, and how their texts are read."""
 
 import argparse
-import math
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..dialects.core.errors import CompileError
-from ..dialects.core.machine import machine_names
+from ..dialects.core.errors import CompileError, Invalid
 from ..runtime import SUFFIX
-from ..targets.options import PRECISIONS, QUANTIZED
+from ..targets.option import Option, options_of
+from ..targets.options import CompileOptions
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
 
-Binding = tuple[str, int | tuple[int, ...]]
+OPTIONS = tuple(options_of(CompileOptions))
 
 
 class Table(argparse.Action):
     """Gather the NAME=VALUE pairs of a repeated flag in a dict."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, default={}, **kwargs)
+        super().__init__(*args, **{**kwargs, "default": {}})
 
     def __call__(
         self,
@@ -40,15 +40,34 @@ MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
 """What commands that compile take; torch modules are compiled from Python."""
 
 
-def shape_argument() -> dict[str, Any]:
-    """Describe what gives sizes to the inputs of a model."""
-    return {
-        "metavar": "NAME=SIZE",
-        "dest": "shapes",
-        "type": binding,
-        "action": Table,
-        "help": "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
-    }
+def add_option(parser: Any, name: str, **changed: Any) -> None:
+    """Add the flag of one option of `CompileOptions`; `changed` are arguments of argparse."""
+    _add(parser, next(each for each in OPTIONS if each.name == name), changed)
+
+
+def _add(parser: Any, option: Option, changed: Mapping[str, Any]) -> None:
+    given: dict[str, Any] = {"help": option.help, "dest": option.name, "default": None}
+    if option.is_switch:
+        given["action"] = "store_true"
+    elif option.choices is not None:
+        given |= {"choices": option.choices, "type": option.parse}
+    else:
+        given |= {"metavar": option.metavar, "type": _reader(option)}
+    if option.collects:
+        given["action"] = {"pairs": Table, "append": "append"}[option.collects]
+    parser.add_argument(option.flag, **{**given, **changed})
+
+
+def _reader(option: Option) -> Callable[[str], Any]:
+    """Return the function that argparse calls with the text of a flag."""
+
+    def read(text: str) -> Any:
+        try:
+            return option.read(text)
+        except Invalid as error:
+            raise argparse.ArgumentTypeError(f"'{text}' {error}") from None
+
+    return read
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -76,75 +95,28 @@ def read_bytes(file: Path) -> bytes:
         raise CompileError(f"cannot read '{file}': {error.strerror}") from None
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser, fallback: bool = True) -> None:
-    """Add what says how a model is compiled; a default of None means that of the API.
+def add_compile_arguments(
+    parser: argparse.ArgumentParser, *, package: bool = False, without: Collection[str] = ()
+) -> None:
+    """Add the flags of the options of `CompileOptions`; a default of None means that of the API.
 
-    With `fallback` a part of the model may run elsewhere, unless the user is strict.
+    With `package`, options that only a package records are among them.
     """
     group = parser.add_argument_group("how to compile")
-    group.add_argument(
-        "--target",
-        metavar="NAME",
-        help="where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "
-        "such as vanilla; trivium-opt --list-targets lists all",
-    )
-    if fallback:
-        group.add_argument(
-            "--strict",
-            action="store_true",
-            default=None,
-            help="refuse a model of which anything would run on another target, "
-            "but for what brings values to an accelerator",
-        )
-    group.add_argument("--shape", **shape_argument())
-    group.add_argument(
-        "--opt-level",
-        type=int,
-        choices=(0, 1, 2),
-        help="0: as written, 1: fold, 2: fold and fuse (the default)",
-    )
-    group.add_argument(
-        "--math",
-        choices=("fast", "strict"),
-        help="strict: no approximations, nothing rounds otherwise than the ops say",
-    )
-    group.add_argument(
-        "--precision",
-        choices=PRECISIONS,
-        help="what f32 is computed in (f32 is the default); inputs and outputs keep their types",
-    )
-    group.add_argument(
-        "--quantized",
-        choices=QUANTIZED,
-        help="what a quantised model is computed in (floats is the default)",
-    )
-    group.add_argument(
-        "--winograd-error",
-        metavar="ERROR",
-        type=error,
-        help="what a layer may lose by Winograd's method, as a part of its largest output: "
-        "2e-6 unless said otherwise, 2e-5 allows larger tiles, 0 none",
-    )
-    group.add_argument(
-        "--tuning",
-        metavar="FILE.json",
-        help="a tuning file, or a package that was tuned, to take schedules from",
-    )
-    group.add_argument(
-        "--machine",
-        metavar="NAME[,NAME...]",
-        type=machines,
-        help=f"the CPUs to make code for: {', '.join(machine_names())} (the first is the default)",
-    )
+    for each in OPTIONS:
+        if each.flag and each.name not in without and (package or not each.package_only):
+            _add(group, each, {})
 
 
 def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
-    """Return what was given of the arguments above, as `compile` takes it."""
-    names = ("target", "shapes", "opt_level", "math", "precision", "winograd_error", "tuning")
-    names += ("machine", "quantized", "strict")
-    return {
-        name: value for name in names if (value := getattr(flags, name, None)) not in (None, {})
-    }
+    """Return the options that flags were given for, as the keywords of `compile`."""
+    given = {each.name: getattr(flags, each.name, None) for each in OPTIONS if each.flag}
+    return {name: value for name, value in given.items() if value not in (None, {})}
+
+
+def compile_options(flags: argparse.Namespace, progress: Callable[[str], None]) -> CompileOptions:
+    """Return the options that flags were given for."""
+    return CompileOptions(**compile_arguments(flags), progress=progress)
 
 
 def target_name(flags: argparse.Namespace) -> str:
@@ -153,10 +125,15 @@ def target_name(flags: argparse.Namespace) -> str:
 
 
 def given_compile_arguments(flags: argparse.Namespace) -> list[str]:
-    """List what was given of the arguments above, as the user wrote it."""
-    spelled = {"shapes": "--shape"}
-    names = compile_arguments(flags)
-    return [spelled.get(name, f"--{name.replace('_', '-')}") for name in names]
+    """List the flags of options that were given, as the user wrote them."""
+    given = compile_arguments(flags)
+    return [each.flag for each in OPTIONS if each.flag and each.name in given]
+
+
+def kept_arguments(flags: argparse.Namespace) -> list[str]:
+    """List the given flags of options that a package that is compiled again keeps."""
+    given = compile_arguments(flags)
+    return [each.flag for each in OPTIONS if each.flag and each.name in given and not each.rebuilds]
 
 
 def add_key_argument(parser: argparse.ArgumentParser) -> None:
@@ -208,7 +185,7 @@ def refuse_key(flags: argparse.Namespace, path: str) -> None:
 
 
 def is_package(path: str) -> bool:
-    """Say whether a path is that of a package, by its suffix."""
+    """Return whether a path is that of a package, by its suffix."""
     return Path(path).suffix == SUFFIX
 
 
@@ -219,37 +196,12 @@ def package_path(text: str) -> str:
     return text
 
 
-def binding(text: str) -> Binding:
-    """Read `N=1` or `x=1x3x224x224`."""
-    name, _, sizes = text.rpartition("=")
-    numbers = sizes.split("x")
-    if not name or not all(number.isdecimal() for number in numbers):
-        raise argparse.ArgumentTypeError(f"'{text}' must be like N=1 or x=1x3x224x224")
-    return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
-
-
-def machines(text: str) -> tuple[str, ...]:
-    """Read `x86-64-v3` or `x86-64-v3,x86-64-v4`."""
-    return tuple(text.split(","))
-
-
 def file(text: str) -> tuple[str, str]:
     """Read `x=x.npy`."""
     name, _, path = text.partition("=")
     if not name or not path:
         raise argparse.ArgumentTypeError(f"'{text}' must be like x=x.npy")
     return name, path
-
-
-def error(text: str) -> float:
-    """Read a relative error: a number that is not negative."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"'{text}' must be a number from 0 on")
-    return number
 
 
 def count(text: str) -> int:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..dialects.core.files import replaced_file
+from ..runtime.contents import Port
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
-from ..runtime.manifest import Port
 from .spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]

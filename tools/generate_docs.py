@@ -1,4 +1,4 @@
-"""Write the generated pages of docs/ from the source: ops, passes, what is supported, machines.
+"""Write what is generated from the source: pages of docs/, and the stubs of dialects.
 
 python -m trivium.tools.generate_docs [FOLDER]
 
@@ -15,17 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from .. import dialects
-from ..dialects.core.fields import AttributeField, Group
+from ..dialects.core.discovery import import_all
+from ..dialects.core.fields import AttributeField, FieldSpec
 from ..dialects.core.machine import LEVELS
 from ..dialects.core.op import OPS, Op
 from ..dialects.core.tensor import Array
 from ..passes.core import PASSES, Pass
-from ..passes.pipeline import import_all
 from ..targets import installed
 from ..targets.dla.registry import find_instructions
 from ..targets.pass_index import pass_index
 from ..targets.registry import find_target
 from .accelerator_page import accelerator_page
+from .dialect_stubs import dialect_stubs
 from .support_page import support_page
 
 DOCS = Path(__file__).resolve().parent.parent / "docs" / "generated"
@@ -35,10 +36,13 @@ ARITY = {"one": "", "optional": "?", "many": "*"}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Write all pages, to a folder given or to docs/generated."""
+    """Write all pages to a given folder; without one, to docs/generated, and the stubs, too."""
     given = sys.argv[1:] if argv is None else argv
     folder = Path(given[0]) if given else DOCS
     folder.mkdir(exist_ok=True)
+    if not given:
+        for path, text in dialect_stubs().items():
+            path.write_text(text)
     for name, text in pages().items():
         (folder / name).write_text(text)
     return 0
@@ -62,7 +66,7 @@ def pages() -> dict[str, str]:
 
 def _load() -> None:
     """Import what registers ops and passes, without the targets of other distributions."""
-    import_all(dialects)
+    import_all(dialects.__name__)
     for source in pass_index().values():
         import_module(source.module)
     for name in installed.names(installed.shipped(installed.targets())):
@@ -138,7 +142,7 @@ def _describe_pass(cls: type[Pass]) -> str:
     return "\n\n".join([head, "\n".join(options)] if options else [head])
 
 
-def _group(group: Group) -> str:
+def _group(group: FieldSpec) -> str:
     return f"{group.name}{ARITY[group.arity]}"
 
 

@@ -41,7 +41,7 @@ def check_name(name: str) -> None:
 
 
 def _is_dialect(name: str) -> bool:
-    """Say whether a dialect of ours or of MLIR's has a name."""
+    """Return whether a dialect of ours or of MLIR's has a name."""
     return name in OWN_DIALECTS or has_dialect(name)
 
 

@@ -1,22 +1,18 @@
 """The data of `trivium info`, from the manifest of a package alone."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 
-from ..runtime.checks import DEVICE_WEIGHTS_ENTRY, WEIGHTS_ENTRY
-from ..runtime.manifest import (
-    ARENA,
-    DEVICE_ARENA,
-    ON_DEVICE,
-    CpuRequirements,
-    DlaProgram,
-    GpuCode,
-    GpuKernel,
-    Manifest,
-    Step,
-)
+from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
+from ..runtime.cpu.part import CpuPart, CpuRequirements
+from ..runtime.dla.part import DlaPart, DlaProgram
+from ..runtime.gpu.code import GpuCode, GpuKernel
+from ..runtime.gpu.part import GpuPart
+from ..runtime.gpu.step import GpuStep
+from ..runtime.manifest import Manifest
 from ..runtime.package import Package
+from ..runtime.step import Step
 
 RELAYOUTS = ("cpu.block", "cpu.unblock")
 IR_ENTRY = "module.mlirbc"
@@ -36,7 +32,7 @@ class PortInfo:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """Describe the memory of a run; `thread_bytes` is for each thread but the first.
+    """Describe the memory of a run in a memory space; `thread_bytes` is for each thread but one.
 
     `prepared_bytes` is for what is computed from the weights when the package is loaded.
     """
@@ -46,6 +42,7 @@ class MemoryInfo:
     weight_bytes: int
     thread_bytes: int = 0
     prepared_bytes: int = 0
+    space: str = PROCESS
 
 
 @dataclass(frozen=True)
@@ -157,7 +154,7 @@ class SignatureInfo:
 
 @dataclass(frozen=True)
 class PackageInfo:
-    """Describe a package; `gpu_memory` is None without code for a GPU.
+    """Describe a package; `device_memory` is that of a run in each other memory space.
 
     `load_steps` run once, when the package is loaded, and `steps` at each run.
     """
@@ -169,7 +166,7 @@ class PackageInfo:
     inputs: tuple[PortInfo, ...]
     outputs: tuple[PortInfo, ...]
     memory: MemoryInfo
-    gpu_memory: MemoryInfo | None
+    device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
     math: MathInfo
     machines: tuple[MachineInfo, ...]
@@ -192,6 +189,7 @@ def package_info(
 ) -> PackageInfo:
     """Describe a package; `lacking` and `lacking_gpu` return why code does not run here, or ""."""
     memory = manifest.memory
+    dla = manifest.part(DlaPart)
     return PackageInfo(
         file,
         manifest.producer,
@@ -206,7 +204,15 @@ def package_info(
             memory.thread_bytes,
             memory.prepared_bytes,
         ),
-        _gpu_memory(manifest),
+        tuple(
+            MemoryInfo(
+                space.arena_bytes,
+                space.arena_lower_bound,
+                space.weight_bytes,
+                space=space.name,
+            )
+            for space in manifest.spaces
+        ),
         tuple(_sizes(manifest)),
         _math(manifest),
         tuple(_machines(manifest, lacking)),
@@ -214,11 +220,12 @@ def package_info(
         tuple(_step(step, manifest) for step in manifest.load_steps),
         tuple(_step(step, manifest) for step in manifest.steps),
         tuple(
-            KernelInfo(k.nodes, k.ops, k.calls, k.load_calls, k.symbol) for k in manifest.kernels
+            KernelInfo(k.nodes, k.ops, k.calls, k.load_calls, k.symbol)
+            for k in manifest.part(CpuPart).kernels
         ),
-        tuple(_gpu(code, manifest, lacking_gpu) for code in manifest.gpu),
-        tuple(map(_accelerator, manifest.dla)),
-        manifest.attempts,
+        tuple(_gpu(code, manifest, lacking_gpu) for code in manifest.part(GpuPart).codes),
+        tuple(map(_accelerator, dla.programs)),
+        dla.attempts,
         signature,
     )
 
@@ -229,27 +236,16 @@ def signature_info(package: Package, verified: bool) -> SignatureInfo | None:
     return SignatureInfo(signature.fingerprint, verified) if signature else None
 
 
-def _gpu_memory(manifest: Manifest) -> MemoryInfo | None:
-    memory = manifest.memory
-    if not manifest.gpu:
-        return None
-    arena, bound = memory.device_arena_bytes, memory.device_arena_lower_bound
-    return MemoryInfo(arena, bound, memory.device_weight_bytes)
-
-
 def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
-    """List the parts of the file, those for GPUs and accelerators first."""
+    """List the sizes of all that is in the file, by what it is."""
     sizes = {entry.name: entry.size for entry in manifest.entries}
-    cubins = {kernel.entry for gpu in manifest.gpu for kernel in gpu.kernels}
-    streams = {step.entry for step in manifest.steps if step.kind == "dla"}
-    parts = {
-        "weights for the GPU": [DEVICE_WEIGHTS_ENTRY],
-        "code for GPUs": cubins,
-        "constants and code for accelerators": streams,
-        "weights": [WEIGHTS_ENTRY],
-        "native code": [name for name in sizes if name.endswith(".o")],
-        "IR": [IR_ENTRY],
+    parts: dict[str, Collection[str]] = {
+        f"weights in memory '{space.name}'": [space.weights_entry] for space in manifest.spaces
     }
+    parts["weights"] = [WEIGHTS_ENTRY]
+    for part in manifest.parts:
+        parts |= part.entry_kinds(manifest)
+    parts["IR"] = [IR_ENTRY]
     for content, names in parts.items():
         found = [sizes[name] for name in names if name in sizes]
         if found:
@@ -258,46 +254,33 @@ def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
 
 def _math(manifest: Manifest) -> MathInfo:
     math = manifest.math
-    needed = any("winograd" in op for kernel in manifest.kernels for op in kernel.ops)
+    needed = any("winograd" in op for kernel in manifest.part(CpuPart).kernels for op in kernel.ops)
     return MathInfo(math.mode, math.precision, math.winograd_error if needed else None)
 
 
 def _machines(manifest: Manifest, lacking: LackingCpu) -> Iterator[MachineInfo]:
     """List the CPUs with code; the first that lacks nothing would run."""
-    lacks = [lacking(needed) for needed in manifest.machines]
+    machines = manifest.part(CpuPart).machines
+    lacks = [lacking(needed) for needed in machines]
     chosen = lacks.index("") if "" in lacks else None
-    for number, (needed, lack) in enumerate(zip(manifest.machines, lacks, strict=True)):
+    for number, (needed, lack) in enumerate(zip(machines, lacks, strict=True)):
         first = number == chosen
         yield MachineInfo(needed.machine, needed.architecture, needed.features, lack, first)
 
 
 def _layouts(manifest: Manifest) -> Iterator[LayoutInfo]:
-    arena = [buffer for buffer in manifest.buffers if buffer.base in (ARENA, DEVICE_ARENA)]
+    arena = [buffer for buffer in manifest.buffers if manifest.is_arena(buffer.base)]
     for layout, number in sorted(Counter(buffer.layout for buffer in arena).items()):
         yield LayoutInfo(layout, number)
 
 
 def _step(step: Step, manifest: Manifest) -> StepInfo:
-    return StepInfo(step.kind, step.nodes, _operation(step, manifest), step.reason)
-
-
-def _operation(step: Step, manifest: Manifest) -> str:
-    match step.kind:
-        case "copy":
-            (source,), (target,) = step.operands, step.results
-            place = "the GPU" if manifest.buffers[target].base in ON_DEVICE else "the host"
-            return f"{manifest.buffers[source].name} to {place}"
-        case "gpu":
-            launches = len(step.launches)
-            return "1 launch" if launches == 1 else f"{launches} launches"
-        case "dla":
-            return f"{step.entry} on {step.accelerator}"
-        case _:
-            return step.op or step.symbol
+    return StepInfo(step.kind, step.nodes, step.operation(manifest), step.reason)
 
 
 def _gpu(code: GpuCode, manifest: Manifest, lacking: LackingGpu) -> GpuInfo:
-    called = [launch for step in manifest.steps for launch in step.launches]
+    steps = [step for step in manifest.steps if isinstance(step, GpuStep)]
+    called = [launch for step in steps for launch in step.launches]
     calls = Counter(launch.kernel for launch in called)
     nodes = {launch.kernel: launch.nodes for launch in reversed(called)}
 

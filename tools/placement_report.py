@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .spelling import columns, count, spell_names
 
 if TYPE_CHECKING:
-    from ..compiler.verdicts import Verdict
+    from ..compiler.support_report import NodeSupport
     from ..targets.place import Placement
 
 
@@ -59,9 +59,9 @@ def placements_of(file: str, target: str, placed: "Sequence[Placement]") -> Plac
     return Placements(file, target, dict(Counter(k.target for k in kernels)), kernels)
 
 
-def node_reports_of(file: str, target: str, verdicts: "Sequence[Verdict]") -> NodeReports:
+def node_reports_of(file: str, target: str, node_support: "Sequence[NodeSupport]") -> NodeReports:
     """Report which nodes of a model run on a target."""
-    nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in verdicts)
+    nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in node_support)
     return NodeReports(file, target, sum(node.runs for node in nodes), nodes)
 
 

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..runtime.host.step import HostStep
 from ..runtime.manifest import Manifest
+from ..runtime.step import Step
 from .package_info import (
     RELAYOUTS,
     AcceleratorInfo,
@@ -37,8 +39,8 @@ def describe(info: PackageInfo) -> str:
 def _sections(info: PackageInfo) -> Iterator[str]:
     yield section("inputs", map(_port, info.inputs))
     yield section("outputs", map(_port, info.outputs))
-    if info.gpu_memory:
-        yield section("memory of the GPU", _memory(info.gpu_memory))
+    for memory in info.device_memory:
+        yield section(f"memory of '{memory.space}'", _memory(memory))
     yield section("memory", _memory(info.memory))
     yield section("sizes", _rows([_size(size) for size in info.sizes]))
     yield section("math", [_math(info.math)])
@@ -71,16 +73,14 @@ def spell_signature(signature: SignatureInfo | None) -> str:
 def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
-    calls = count(sum(kernel.calls for kernel in manifest.kernels), "call")
-    native = f"{calls} of {count(len(manifest.kernels), 'kernel')}"
-    launched = sum(len(step.launches) for step in manifest.steps)
-    gpu = f"{count(launched, 'launch', 'launches')} on the GPU"
-    dla = f"{count(len(manifest.dla), 'program')} on {manifest.target}"
-    work = [native] * bool(manifest.kernels or not launched) + [gpu] * bool(launched)
-    work += [dla] * bool(manifest.dla)
-    host = count(sum(step.kind == "host" for step in manifest.steps), "op")
-    line = f"{name}: {spell_size(size)}, {', '.join(work)}, {host} on the host"
-    places = {step.accelerator or step.kind for step in manifest.steps}
+    kinds: dict[type[Step], list[Step]] = {}
+    for step in manifest.steps:
+        kinds.setdefault(type(step), []).append(step)
+    on_host = kinds.pop(HostStep, [])
+    work = [part.summary() for part in manifest.parts]
+    work += [kind.summary(steps) for kind, steps in kinds.items()] + [HostStep.summary(on_host)]
+    line = f"{name}: {spell_size(size)}, {', '.join(filter(None, work))}"
+    places = {step.target for step in manifest.steps}
     if not places or manifest.target in places:
         return line
     return f"{line}; nothing runs on {manifest.target}: trivium can-run says why"

@@ -12,7 +12,7 @@ HEAD = ("SQNR", "cosine", "local SQNR", "local cosine", "value", "op", "node")
 
 
 def quantization_report(report: "Report", whole: bool) -> str:
-    """Say how close a quantised model is, and what of it stays floats.
+    """Return how close a quantised model is, and what of it stays floats.
 
     With `whole`, all values come first, those whose rounding does most harm before others: that is
     what `trivium quantize --report` prints.
@@ -23,7 +23,7 @@ def quantization_report(report: "Report", whole: bool) -> str:
 
 def _values(report: "Report") -> str:
     rows = [
-        (*_closeness(each.outputs), *_closeness(each.local), *_place(each))
+        (*_closeness(each.outputs), *_closeness(each.per_layer_error), *_place(each))
         for each in report.values
     ]
     title = f"outputs when one value alone is rounded, {count(report.batches, 'batch', 'batches')}"

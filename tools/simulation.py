@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dialects.core.errors import CompileError, Diagnostic
-from ..runtime.dla import Driver
+from ..runtime.dla.step import DlaStep, Driver
 from ..runtime.errors import RunError
-from ..runtime.manifest import Step
 from ..runtime.package import Package
 from ..runtime.session import Session
 from ..targets.dla.core.device import Device
@@ -41,7 +40,7 @@ class SimulationReport:
 class Simulated:
     """A step of a package and the simulated machine that ran it."""
 
-    step: Step
+    step: DlaStep
     device: Device
 
     def text(self) -> str:
@@ -61,7 +60,7 @@ class Simulated:
 class _Simulator:
     """Open a simulated machine for each step, in order; refuse streams that have faults."""
 
-    steps: Sequence[Step]
+    steps: Sequence[DlaStep]
     seed: int | None
     opened: list[Simulated] = field(default_factory=list[Simulated])
 
@@ -73,7 +72,7 @@ class _Simulator:
         return device
 
 
-def _require_sound(step: Step, device: Device) -> None:
+def _require_sound(step: DlaStep, device: Device) -> None:
     nodes = device.container.nodes
     faults: list[Diagnostic] = []
     for finding in device.lint():
@@ -90,7 +89,7 @@ def simulate(package: Package, inputs: Arrays, seed: int | None = None) -> list[
     With a seed, packets run in any order that their waits allow. Raises RunError when there is no
     such step, CompileError for streams with faults.
     """
-    steps = [step for step in package.manifest.steps if step.kind == "dla"]
+    steps = [step for step in package.manifest.steps if isinstance(step, DlaStep)]
     if not steps:
         raise RunError("the package has nothing for an accelerator: compile it for one")
     simulator = _Simulator(steps, seed)

@@ -7,7 +7,7 @@ from ..passes.decompose import decomposition_rules
 from ..targets.core import Target
 from ..targets.installed import names, shipped, targets
 from ..targets.lowering_table import limit_text
-from ..targets.place import FREE
+from ..targets.place import UNPLACED_OPS
 from ..targets.registry import find_target
 from .spelling import markdown_table
 
@@ -53,11 +53,11 @@ def support_page(notice: str) -> str:
 
 def _kind(cls: type[Op], target: Target) -> str:
     """Return the kind of an op's lowering on a target, or what happens to the op without one."""
-    if cls in FREE:
+    if cls in UNPLACED_OPS:
         return "free"
     if cls in target.lowerings:
         lowering = target.lowerings[cls]
-        return getattr(lowering, "kind", getattr(lowering, "road", "lowered"))
+        return getattr(lowering, "kind", "lowered")
     if target.name == "host":
         return "numpy" if cls.reference is not Op.reference else NO
     return "decomposed" if cls in decomposition_rules() else NO
@@ -70,7 +70,7 @@ def _limits(target: Target) -> Iterator[str]:
 
 
 def _onnx_rows() -> Iterator[tuple[str, str]]:
-    from ..compiler.frontends.onnx.rules import RULES
+    from ..compiler.frontends.onnx.registry import RULES
 
     for (domain, op_type), rules in sorted(RULES.items()):
         name = f"{domain}::{op_type}" if domain else op_type
@@ -78,14 +78,14 @@ def _onnx_rows() -> Iterator[tuple[str, str]]:
 
 
 def _pnnx_types() -> list[str]:
-    from ..compiler.frontends.pnnx import all_rules as all_rules
-    from ..compiler.frontends.pnnx.rules import ATTRIBUTE, INPUT, OUTPUT, RULES
+    from ..compiler.frontends.pnnx import rules as rules
+    from ..compiler.frontends.pnnx.registry import ATTRIBUTE, INPUT, OUTPUT, RULES
 
     return sorted([*RULES, INPUT, OUTPUT, ATTRIBUTE])
 
 
 def _pnnx_refusals() -> Iterator[str]:
-    from ..compiler.frontends.pnnx.rules import REFUSED
+    from ..compiler.frontends.pnnx.registry import REFUSED
 
     for type_, reason in sorted(REFUSED.items()):
         yield f"`{type_}` {reason}"

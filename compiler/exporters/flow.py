@@ -50,7 +50,7 @@ class Flow:
         return op.attributes["value"] if op else None
 
     def is_constant(self, value: ir.Value) -> bool:
-        """Say whether a value depends on no input, as far as is written in the IR."""
+        """Return whether a value depends on no input, as far as is written in the IR."""
         return self.resolve(value) in self._constants
 
     def _enter(self, block: ir.Block) -> list[ir.Value]:

@@ -9,18 +9,18 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import new_context
 from ...dialects.core.module import Module
-from ...dialects.core.tensor import Tensor
+from ...dialects.core.tensor import Bindings, Tensor
 from ...passes.decompose import Decompose
 from ...passes.default import WHOLE, default_pipeline
 from ...passes.pipeline import Pipeline
 from ...passes.quantize.quantize import quantize_by
 from ...passes.quantize.scale_table import Scale, ScaleTable
+from ...targets.core import Progress
+from ...targets.options import CompileOptions
 from ..arguments import checked_arguments
-from ..build import Progress
-from ..frontends.core.bindings import Bindings
 from ..source import Source, import_model
 from .data import Data, batches, read_data
-from .judge import Subject
+from .evaluator import QuantizationCase
 from .observe import Feed, observe
 from .ranges import METHODS, Form
 from .report import Report
@@ -83,7 +83,7 @@ def quantize(
     _check(data, table, cosine is not None, report is not None)
     progress = progress or _ignore
     with new_context():
-        module = import_model(model, shapes=shapes)
+        module = import_model(model, CompileOptions(shapes=shapes))
         Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
         if table:
             scales = ScaleTable.load(table)
@@ -94,8 +94,8 @@ def quantize(
             scales = calibrate(module, feeds, form, progress)
             if cosine is not None or report is not None:
                 some = feeds[:: -(-len(feeds) // MOST_BATCHES)]
-                subject = Subject(module, scales, some, per_tensor, progress)
-                scales, found = examine(subject, cosine)
+                case = QuantizationCase(module, scales, some, per_tensor, progress)
+                scales, found = examine(case, cosine)
                 if report is not None:
                     report(found)
         quantize_by(module, scales, per_tensor)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from ...dialects.core.module import Module
 from ...dialects.core.tensor import Array
 from ...passes.quantize.quantizable import is_moved, names_of, quantizable
-from ..build import Progress
+from ...targets.core import Progress
 from .ranges import Form, Seen
 from .variants import compiled, copied, input_names, set_results
 

@@ -48,7 +48,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class Form:
-    """Say what integers values become, and what of them is cut off."""
+    """Describe the integers that values become, and the range beyond which values are clipped."""
 
     storage: str = "i8"
     symmetric: bool = False

@@ -1,4 +1,4 @@
-"""What quantisation does to the outputs of a model, as a whole and value by value."""
+"""The report of a quantisation: the error of the outputs, in all and by value."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ from .closeness import Closeness
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Say what is lost by one value; `op` makes it, from `node` of the source, or it is an input.
+    """The error caused by one value: a result of `op` of `node`, or an input of the model.
 
-    `outputs` says how close these are when the value alone is rounded, and weights that it meets;
-    of several it is the one that is least close. `local` says how close the value itself is when
-    what its op reads is exact, then rounded, as are weights and the result.
+    `outputs` is the closeness of the worst output when this value alone is rounded, with the
+    weights of its consumers. `per_layer_error` is the closeness of the value itself when the
+    operands of its op are exact, then rounded, as are its weights and its result.
     """
 
     value: str
     node: str
     op: str
     outputs: Closeness
-    local: Closeness
+    per_layer_error: Closeness
 
 
 @dataclass(frozen=True)
 class Report:
-    """Hold what was found out by running a model on `batches` of its data.
+    """The errors measured by running a model on `batches` of its data.
 
-    `values` are those that were calibrated, worst first. Of these, `floats` stay floats, so that
-    `float_nodes` of all `nodes` that could compute on integers do not, or not wholly. `outputs` are
-    those of the quantised model, and how close they are to those of the model in floats.
+    `values` are the calibrated values, worst first. The values `floats` stay in floating point, so
+    that `float_nodes` of all `nodes` that could compute on integers do not, or only in part.
+    `outputs` has the closeness of each output of the quantised model.
     """
 
     values: tuple[Sensitivity, ...]
@@ -40,5 +40,5 @@ class Report:
 
 
 def least_close(outputs: Mapping[str, Closeness]) -> Closeness:
-    """Return how close the worst of several outputs is."""
+    """Return the closeness of the worst output."""
     return min(outputs.values(), key=lambda each: (each.cosine, each.sqnr))

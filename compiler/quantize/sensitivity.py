@@ -1,7 +1,7 @@
-"""Find the values whose rounding does most harm to the outputs, and leave these floats.
+"""Find the values whose rounding harms the outputs most, and keep these in floating point.
 
-What an op loses by itself is no guide to that: softmax loses most in MiniLM, and the outputs hardly
-change.
+The error of one layer alone does not predict the error of the outputs: softmax has the largest in
+MiniLM, and the outputs hardly change.
 """
 
 import functools
@@ -20,8 +20,8 @@ from ...passes.quantize.quantizable import (
 )
 from ...passes.quantize.scale_table import ScaleTable
 from .closeness import Closeness
-from .judge import Choices, Subject, Wholes
-from .local import local_closeness
+from .evaluator import QuantizationCase, RecompiledModel, ToggledModel
+from .per_layer_error import per_layer_error
 from .report import Report, Sensitivity, least_close
 from .search import fewest_checked
 
@@ -29,39 +29,40 @@ LEAST = -1.0
 """What every cosine is at least."""
 
 
-def examine(subject: Subject, cosine: float | None) -> tuple[ScaleTable, Report]:
-    """Return the table without what has to stay a float, and a report.
+def examine(case: QuantizationCase, cosine: float | None) -> tuple[ScaleTable, Report]:
+    """Return the table without the values that stay floats, and a report.
 
-    With `cosine`, as few values stay floats, worst first, as let all outputs come that close. The
-    module stays as it is. Raises CompileError for a model of which no output is of floats.
+    With `cosine`, as few values as possible stay floats, worst first, until all outputs reach
+    that cosine. The module is not changed. Raises CompileError for a model of which no output is of
+    floats.
     """
-    choices, wholes = Choices(subject), Wholes(subject)
-    ranked = _rank(subject, choices)
+    toggled, recompiled = ToggledModel(case), RecompiledModel(case)
+    ranked = _rank(case, toggled)
     order = [each.value for each in ranked]
-    count, outputs = _fewest_floats(order, choices, wholes, LEAST if cosine is None else cosine)
+    count, outputs = _fewest_floats(order, toggled, recompiled, LEAST if cosine is None else cosine)
     floats = order[:count]
     report = Report(
         values=tuple(ranked),
         floats=tuple(floats),
-        float_nodes=_nodes(subject.module, floats),
-        nodes=len(_nodes(subject.module, order)),
+        float_nodes=_nodes(case.module, floats),
+        nodes=len(_nodes(case.module, order)),
         outputs=outputs,
-        batches=len(subject.feeds),
+        batches=len(case.feeds),
     )
-    return subject.table_without(floats), report
+    return case.table_without(floats), report
 
 
-def _rank(subject: Subject, choices: Choices) -> list[Sensitivity]:
-    """List all values, worst first, by what each does to the outputs alone."""
-    values = {name: value for value, name in names_of(subject.module).items()}
-    local = local_closeness(subject)
+def _rank(case: QuantizationCase, toggled: ToggledModel) -> list[Sensitivity]:
+    """List all values by the error of the outputs when each alone is rounded, worst first."""
+    values = {name: value for value, name in names_of(case.module).items()}
+    errors = per_layer_error(case)
     found: list[Sensitivity] = []
-    for number, name in enumerate(subject.table.values):
-        subject.progress(f"round value {number + 1} of {len(subject.table.values)} alone")
+    for number, name in enumerate(case.table.values):
+        case.progress(f"round value {number + 1} of {len(case.table.values)} alone")
         maker = _maker(values[name])
         node, op = (describe(maker.location), maker.op_name) if maker else ("", "")
-        outputs = least_close(choices.outputs([name]))
-        found.append(Sensitivity(name, node, op, outputs, local[name]))
+        outputs = least_close(toggled.outputs([name]))
+        found.append(Sensitivity(name, node, op, outputs, errors[name]))
     return sorted(found, key=lambda each: each.outputs.sqnr)
 
 
@@ -75,19 +76,19 @@ def _maker(value: ir.Value) -> Op | None:
 
 
 def _fewest_floats(
-    order: Sequence[str], choices: Choices, wholes: Wholes, cosine: float
+    order: Sequence[str], toggled: ToggledModel, recompiled: RecompiledModel, cosine: float
 ) -> tuple[int, Mapping[str, Closeness]]:
     """Return how many values have to stay floats, and how close the outputs are then.
 
-    Switches tell nearly how many; what is compiled as a whole has the last word.
+    The toggled model gives an estimate; the recompiled model decides.
     """
 
     @functools.cache
     def whole(count: int) -> Mapping[str, Closeness]:
-        return wholes.outputs(order[:count])
+        return recompiled.outputs(order[:count])
 
     def is_likely(count: int) -> bool:
-        return least_close(choices.outputs(order[count:])).cosine >= cosine
+        return least_close(toggled.outputs(order[count:])).cosine >= cosine
 
     def is_enough(count: int) -> bool:
         return least_close(whole(count)).cosine >= cosine

@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, declared
 from ...runtime.session import Session
-from ..build import Progress, build_module
+from ...targets.core import Progress
+from ...targets.options import CompileOptions
+from ..build import build_module
 from ..stages import pipeline_for
 
 
@@ -45,7 +47,8 @@ def set_results(module: Module, results: Mapping[str, ir.Value]) -> None:
 
 def compiled(module: Module, progress: Progress) -> Session:
     """Compile a module, which becomes what the CPU runs."""
-    return Session(build_module(module, pipeline_for("cpu", 2), "cpu", progress, ""))
+    options = CompileOptions(progress=progress)
+    return Session(build_module(module, pipeline_for("cpu", 2, options), options))
 
 
 def _last(module: Module) -> ir.Operation:

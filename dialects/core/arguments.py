@@ -1,4 +1,4 @@
-"""Check and convert the arguments of public functions: what a value is, what it must be.
+"""Check and convert the arguments of public functions.
 
 A check takes a value and returns it converted, or raises Invalid with what it must be. `checked`
 adds the name of the argument and the value.
@@ -139,3 +139,44 @@ def mapping(what: str) -> Callable[[Any], Mapping[str, Any]]:
         raise Invalid(f"must be a dictionary of {what} by name")
 
     return check
+
+
+def anything(value: Any) -> Any:
+    """Accept every value."""
+    return value
+
+
+def sizes(value: Any) -> dict[str, Any]:
+    """Check sizes by the names of dimensions, and whole shapes by the names of inputs."""
+    given = mapping("sizes or shapes")(value)
+    return {key: _size_or_shape(f"shapes['{key}']", each) for key, each in given.items()}
+
+
+_size = optional(whole_number(0, (1 << 63) - 1))
+
+
+def _size_or_shape(label: str, value: Any) -> int | tuple[int | None, ...] | None:
+    if getattr(value, "ndim", 0):
+        value = value.tolist()
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        return checked(label, value, _size)
+    listed = cast("Sequence[Any]", value)
+    return tuple(checked(f"{label}[{i}]", size, _size) for i, size in enumerate(listed))
+
+
+def arrays(value: Any) -> dict[str, Any]:
+    """Check arrays by the names of inputs."""
+    given = mapping("arrays")(value)
+    return {key: checked(f"constants['{key}']", each, _array) for key, each in given.items()}
+
+
+def _array(value: Any) -> Any:
+    """Check a numpy array, or a value that numpy converts to one."""
+    if not hasattr(value, "__array__"):
+        raise Invalid("must be a numpy array")
+    import numpy as np  # slow to import, and no flag of a command has arrays
+
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise Invalid(f"must convert to a numpy array: {error}") from None

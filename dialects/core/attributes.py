@@ -36,9 +36,9 @@ _READ: ContextVar[_Readers | None] = ContextVar("types read", default=None)
 
 @contextmanager
 def types_read_once() -> Generator[None]:
-    """Let `read_once` read no type twice inside: the text of one may have thousands of scales.
+    """Let `read_once` read each type once in the block: its text may have thousands of scales.
 
-    What it has read goes with the outermost of such blocks, and with it what keeps contexts alive.
+    The outermost of nested blocks drops the values read, which keep contexts alive.
     """
     if _READ.get() is not None:
         yield
@@ -51,7 +51,7 @@ def types_read_once() -> Generator[None]:
 
 
 def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
-    """Return what a function reads of a type; what it raises is raised each time."""
+    """Return the value that a function reads of a type; an error is raised each time."""
     readers = _READ.get()
     if readers is None:
         return read(type_)
@@ -63,9 +63,9 @@ def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
 
 
 def tensor_of(type_: ir.Type) -> Tensor:
-    """Return the plain type of a ranked, static tensor type, in whatever order its axes lie.
+    """Return the plain type of a ranked, static tensor type, in any order of its axes in memory.
 
-    Raises Invalid for other types, for invalid orders, and for sizes that no memory holds.
+    Raises Invalid for other types, for invalid orders, and for sizes beyond any memory.
     """
     return read_once(_read, type_)
 
@@ -90,9 +90,9 @@ def _read(type_: ir.Type) -> Tensor:
 
 
 def order_of(type_: ir.Type) -> tuple[int, ...]:
-    """Return the order in which the axes of a tensor type lie in memory, outermost first.
+    """Return the order of the axes of a tensor type in memory, outermost first.
 
-    A type that says nothing is row-major. Raises Invalid for one that says anything but an order.
+    A type without an encoding is row-major. Raises Invalid for an encoding that is no order.
     """
     assert isinstance(type_, ir.RankedTensorType)
     plain = tuple(range(type_.rank))
@@ -112,7 +112,7 @@ def order_of(type_: ir.Type) -> tuple[int, ...]:
 def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
     """Return the MLIR type of a plain tensor type, in the current context.
 
-    `order` says how the axes lie in memory where that is not row-major.
+    `order` is the order of the axes in memory where that is not row-major.
     """
     if fault := size_fault(tensor):
         raise Unsupported(f"needs {fault}")

@@ -1,4 +1,4 @@
-"""The body of an op: a region of one block, which ends as its op says."""
+"""The body of an op: a region of one block, which ends in the terminator of the op."""
 
 from .errors import Invalid
 from .mlir import ir

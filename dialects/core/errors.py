@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 
 class Invalid(Exception):
-    """Say that an op's operands or attributes break its contract. Raised by `infer`."""
+    """Report operands or attributes that break an op's contract. Raised by `infer`."""
 
 
 class Unsupported(Exception):
-    """Say that something is legal, but that this frontend, pass or target cannot do it."""
+    """Report a request that is legal, but that this frontend, pass or target does not support."""
 
 
 class NeedsValue(Unsupported):
-    """Say that a value must be known at compile time; `inputs` are the model's inputs it is of."""
+    """Report a value that must be known at compile time, but depends on the model's `inputs`."""
 
     def __init__(self, message: str, inputs: Sequence[str]) -> None:
         super().__init__(message)
@@ -55,7 +55,7 @@ class Diagnostic:
     needs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Escape what names from a file could do to the lines."""
+        """Escape control characters and line breaks of names from a file."""
         object.__setattr__(self, "where", on_one_line(self.where))
         object.__setattr__(self, "message", on_one_line(self.message))
         object.__setattr__(self, "notes", tuple(map(on_one_line, self.notes)))

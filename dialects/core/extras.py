@@ -7,7 +7,7 @@ from .errors import CompileError
 
 
 class Package(NamedTuple):
-    """Name what installs a module: a distribution, which an extra of Trivium asks for."""
+    """Name the distribution that contains a module, and the extra of Trivium that installs it."""
 
     distribution: str
     extra: str
@@ -29,7 +29,7 @@ def is_installed(module: str) -> bool:
 
 
 def require(module: str, purpose: str) -> None:
-    """Raise CompileError unless a module is installed; `purpose` is what needs it."""
+    """Raise CompileError unless a module is installed; `purpose` is the use that needs it."""
     if not is_installed(module):
         raise missing(module, purpose)
 

@@ -1,6 +1,6 @@
-"""What an op is made of, read from the annotations of its class.
+"""The fields of an op, read from the annotations of its class.
 
-An annotation says what a field is:
+An annotation is the kind of a field:
 
     x: Operand                 b: Operand | None = None       xs: Sequence[Operand]
     y: Result                  ys: Sequence[Result]           body: Region
@@ -36,7 +36,7 @@ _MISSING = object()
 
 
 @dataclass(frozen=True)
-class Group:
+class FieldSpec:
     """Describe one operand or result field: exactly one value, at most one, or any number."""
 
     name: str
@@ -58,10 +58,10 @@ class AttributeField:
 
 @dataclass(frozen=True)
 class Fields:
-    """Hold all fields of an op class, in the order of their declaration."""
+    """List all fields of an op class, in the order of their declaration."""
 
-    operands: tuple[Group, ...]
-    results: tuple[Group, ...]
+    operands: tuple[FieldSpec, ...]
+    results: tuple[FieldSpec, ...]
     attributes: tuple[AttributeField, ...]
     regions: tuple[str, ...]
 
@@ -71,17 +71,17 @@ class Fields:
         hints: dict[str, Any] = {}
         for base in reversed(op_class.__mro__):
             hints |= inspect.get_annotations(base)
-        operands: list[Group] = []
-        results: list[Group] = []
+        operands: list[FieldSpec] = []
+        results: list[FieldSpec] = []
         attributes: list[AttributeField] = []
         regions: list[str] = []
         for name, hint in hints.items():
             if typing.ClassVar in (hint, typing.get_origin(hint)) or name.startswith("_"):
                 continue
             if arity := _arity(hint, Operand):
-                operands.append(Group(name, arity))
+                operands.append(FieldSpec(name, arity))
             elif arity := _arity(hint, Result):
-                results.append(Group(name, arity))
+                results.append(FieldSpec(name, arity))
             elif hint is Region:
                 regions.append(name)
             else:
@@ -91,7 +91,7 @@ class Fields:
 
 
 def _default(cls: type, name: str) -> Any:
-    """Find a field's default; accessors that a base class already put in its place know theirs."""
+    """Find a field's default; an accessor that a base class installed keeps the default."""
     value = getattr(cls, name, _MISSING)
     return value.default if isinstance(value, Accessor) else value
 

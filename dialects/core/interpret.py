@@ -1,4 +1,4 @@
-"""Execute IR by the `reference` of each op: slow, exact, and the meaning of everything else."""
+"""Execute IR by the `reference` of each op: slow and exact; compiled code is tested against it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -88,7 +88,7 @@ UNCHECKED_BYTES, MOST_GROWTH = 16 << 20, 16
 
 
 class ConstantEvaluator:
-    """Find out the value of an IR value that does not depend on any input, on demand.
+    """Compute the value of an IR value that does not depend on any input, on demand.
 
     Results are remembered. An op on the way may produce `budget` elements, or `growth` times the
     bytes that it reads and no more than many times those of all weights, so that asking never costs
@@ -122,7 +122,7 @@ class ConstantEvaluator:
         return self._known[value]
 
     def is_constant(self, value: ir.Value) -> bool:
-        """Say whether a value can be found out, without doing so."""
+        """Report whether a value can be computed, without computing it."""
         pending, seen = [value], {value}
         while pending:
             current = pending.pop()
@@ -134,14 +134,14 @@ class ConstantEvaluator:
         return True
 
     def forget(self) -> None:
-        """Drop what is remembered: after IR was changed, handles may be stale."""
+        """Drop the cache: after IR was changed, handles may be stale."""
         self._known.clear()
 
     def _lacks(self, op: Op) -> bool:
         return op.op_name == "tri.weight" and op.attributes["name"] not in self.weights
 
     def evaluates(self, op: Op) -> bool:
-        """Say whether the results of an op are computed if its operands are constant."""
+        """Report whether the results of an op are computed if its operands are constant."""
         if op.fields.regions or not op.pure or op.terminator:
             return False
         operands = dict.fromkeys(op.operation.operands)
@@ -153,7 +153,7 @@ class ConstantEvaluator:
         return size <= read * self.growth and not self._exceeds_all(size)
 
     def _exceeds_all(self, size: int) -> bool:
-        """Say whether a result is far larger than all weights, as ops that each double one make."""
+        """Report whether a result is far larger than all weights, as after a chain of doublings."""
         if size <= UNCHECKED_BYTES:
             return False
         return size > MOST_GROWTH * sum(array.nbytes for array in self.weights.values())

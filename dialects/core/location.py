@@ -1,4 +1,4 @@
-"""Locations carry identity: which source nodes an op stands for, and which source values it makes.
+"""Locations carry identity: the source nodes that an op implements, and the source values it makes.
 
 One op of the source is `"Conv_12"("conv12_out")`: the node's name, and as its child the name of
 the value that the op's result equals (several results: a fused child, one name each, in order).
@@ -39,7 +39,7 @@ def inner_location(location: ir.Location) -> ir.Location:
 
 
 def node_names(location: ir.Location) -> tuple[str, ...]:
-    """List the source nodes that a location stands for, without repeats."""
+    """List the source nodes of a location, without repeats."""
     names = [p.name_str for p in _parts(location) if isinstance(p, ir.NameLoc)]
     return tuple(dict.fromkeys(names))
 

@@ -30,7 +30,7 @@ class Machine:
 
     @property
     def fuses(self) -> bool:
-        """Say whether a multiplication and an addition can be one instruction."""
+        """Report whether a multiplication and an addition can be one instruction."""
         return bool({"fma", "avx512f"} & set(self.features))
 
 
@@ -85,7 +85,7 @@ def host_machine() -> Machine:
 
 @cache
 def model_name() -> str:
-    """Return what the CPU that this process runs on calls itself."""
+    """Return the name that the CPU of this process reports."""
     lines = Path("/proc/cpuinfo").read_text().splitlines()
     line = next((x for x in lines if x.startswith("model name")), "")
     return line.partition(":")[2].strip()

@@ -5,6 +5,7 @@ hanging or crashing (context threading off, no handle kept over a C++ pass) are 
 `rewriting`; the rest of the code never sees them.
 """
 
+import ctypes
 import importlib
 import importlib.util
 import sys
@@ -49,6 +50,7 @@ except ModuleNotFoundError:
 
 __all__ = [
     "PassManager",
+    "address",
     "announce_dialect",
     "code_context",
     "execution_engine",
@@ -93,6 +95,20 @@ def announce_dialect(name: str) -> None:
     sys.modules.setdefault(module, types.ModuleType(module))
 
 
+_CAPSULE = f"{BINDINGS}.ir.Operation._CAPIPtr".encode()
+_CAPSULE_POINTER = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi)
+)
+
+
+def address(operation: ir.Operation) -> int:
+    """Return where an operation is in memory: its identity for as long as it exists.
+
+    The bindings only hash an operation by its content, which changes.
+    """
+    return _CAPSULE_POINTER(operation._CAPIPtr, _CAPSULE)
+
+
 def execution_engine():
     """Return MLIR's `ExecutionEngine` class; imported late: only code generation needs it."""
     require(BINDINGS, PURPOSE)
@@ -106,7 +122,8 @@ def new_context() -> ir.Context:
 
     Our ops are not registered with MLIR: IRDL, the only way to do so from Python, makes all
     operands of a variadic field share one type, which `concat` and kernels cannot live with.
-    `verification` checks them instead, which is also many times faster than callbacks from C++.
+    `verification` checks them instead. Reaching an op takes 0.6 us there and 2 us from C++; with
+    `Op.verify` that is 8 and 9 us, so what counts is that ops that did not change are not verified.
     """
     context = ir.Context(load_on_create_dialects=["func"])
     context.enable_multithreading(False)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .errors import CompileError
+from .location import node_names
 from .mlir import ir
 from .op import Op, view
 from .tensor import Array
@@ -17,11 +18,15 @@ class Module:
     """Hold an MLIR module and its weights.
 
     Weights live beside the IR, not in it: `tri.weight` names an array of `weights`. They are
-    never copied and never written to. `main` is the function that the model is.
+    never copied and never written to. `main` is the function that the model is. Passes return what
+    is no IR here: `refusals` are why a target does not run nodes, by the names of target and node,
+    and `artifacts` are files of a package by name.
     """
 
     ir: ir.Module
     weights: dict[str, Array] = field(default_factory=dict[str, Array])
+    refusals: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
+    artifacts: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
     @property
     def operation(self) -> Operation:
@@ -42,6 +47,12 @@ class Module:
             name = f"{hint}.{count}"
         self.weights[name] = array
         return name
+
+    def refusal(self, target: str, op: Op) -> str | None:
+        """Return why a pass of a target refused the node that an op is of, or None."""
+        known = self.refusals.get(target, {})
+        found = [known[node] for node in node_names(op.location) if node in known]
+        return found[-1] if found else None
 
     def verify(self) -> None:
         """Verify all of the IR; raises CompileError with all the faults of our ops."""

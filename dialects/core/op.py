@@ -1,8 +1,7 @@
 """`Op`, the base of every op of every dialect: an op is fields + `infer` + `reference`.
 
-From these three come the verifier, the builder, the folder, the interpreter and the property
-tests. Op classes are plain Python and need no MLIR context to infer or to compute; `registration`
-tells MLIR about them.
+The verifier, the builder, constant folding, the interpreter and the property tests are derived
+from these three. Op classes are plain Python: they infer and compute without an MLIR context.
 """
 
 import difflib
@@ -12,8 +11,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
 from .errors import Invalid, Unsupported
-from .fields import Accessor, AttributeField, Fields, Group
-from .mlir import announce_dialect, ir
+from .fields import Accessor, AttributeField, Fields, FieldSpec
+from .mlir import address, announce_dialect, ir
 from .quantized import is_quantized, single_scale
 
 Self = TypeVar("Self", bound="Op")
@@ -23,10 +22,10 @@ SEGMENTS = "operandSegmentSizes"
 
 
 class Dialect:
-    """Name a family of ops; every `Op` subclass that says `dialect=` registers here.
+    """Name a family of ops; every `Op` subclass with `dialect=` registers here.
 
-    `target` is the only target that has these ops, where they are not for all: nothing that runs
-    elsewhere may hold them.
+    `target` is the only target that has these ops; empty for ops of all targets. IR for another
+    target must not contain them.
     """
 
     def __init__(self, name: str, target: str = "") -> None:
@@ -41,24 +40,32 @@ OPS: dict[str, "type[Op]"] = {}
 
 
 class Op:
-    """View an operation through the fields of its class.
+    """View an operation through the fields of its class, or hold its attributes alone.
 
-    A subclass declares fields (see `fields`), and two static methods with the same signature
-    (operands first, attributes as keywords):
+    `Conv(operation)` views an operation. `Conv(strides=(1, 1), …)` has no operation, and no fields
+    but attributes: the values given, and the defaults of the others. Both are read-only.
+
+    A subclass declares fields (see `fields`), and two methods that take the operands, field by
+    field, and read attributes from `self`:
 
     - `infer` takes `Tensor`s and returns the result type(s), or raises `Invalid`;
     - `reference` takes numpy arrays and returns the result(s): the meaning of the op.
 
+    Neither may read operands, results or regions from `self`: both are called without IR, too.
+
     The class name gives the op's name: `LayerNorm` of dialect `tri` is `tri.layer_norm`.
 
-    Three properties tell fusion what an op is. `elementwise`: each element of the result depends
+    Three properties are for fusion. `elementwise`: each element of the result depends
     only on the elements at the same place of the operands, which broadcast. `anchor`: the op is
     a kernel by itself, and elementwise ops that follow may join it. `allows_pad_epilogue`: the last
     op of the kernel may be a `tri.pad` that puts a border of zeros around the result.
 
-    `quantized` says which quantised numbers an op takes: "none", since it computes with numbers;
-    "one scale", since it moves elements to places where another scale may hold; or "any", since it
-    has `infer` tell what becomes of the axis of scales.
+    `quantized` is the kind of quantised operands that an op accepts: "none", since it computes with
+    numbers; "one scale", since it moves elements across the axis of scales; or "any", since its
+    `infer` returns the scales of the result.
+
+    `memory_space` is the memory in which an op between kernels reads its operands and writes its
+    results; None for ops that targets lower.
     """
 
     dialect: ClassVar[Dialect]
@@ -70,6 +77,9 @@ class Op:
     anchor: ClassVar[bool] = False
     allows_pad_epilogue: ClassVar[bool] = False
     quantized: ClassVar[str] = "none"
+    memory_space: ClassVar[str | None] = None
+
+    _given: dict[str, Any] | None = None
 
     def __init_subclass__(cls, *, dialect: Dialect | None = None, abstract: bool = False) -> None:
         if dialect is not None:
@@ -84,40 +94,42 @@ class Op:
         OPS[cls.op_name] = cls.dialect.ops[mnemonic] = cls
         _install_accessors(cls)
 
-    def __init__(self, operation: ir.Operation) -> None:
-        self.operation = operation
+    def __init__(self, operation: ir.Operation | None = None, /, **attributes: Any) -> None:
+        if operation is not None:
+            self.operation = operation
+        else:
+            self._given = _complete(type(self), attributes)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Op) and self.operation == other.operation
 
     def __hash__(self) -> int:
-        # Not the operation's own hash: that depends on what the operation says at the moment.
-        return hash(self.operation.results[0]) if len(self.operation.results) else 0
+        # Not the operation's own hash, which changes with its operands and attributes.
+        results = self.operation.results
+        return hash(results[0]) if len(results) else address(self.operation)
 
-    @staticmethod
-    def infer(*operands: Any, **attributes: Any) -> Any:
+    def infer(self, *operands: Any, **named: Any) -> Any:
         raise NotImplementedError
 
     @staticmethod
     def plain_type(type_: ir.Type) -> Any:
-        """Return what `infer` gets for a value of an MLIR type: in most dialects a `Tensor`."""
+        """Return the argument of `infer` for an MLIR type: in most dialects a `Tensor`."""
         return tensor_of(type_)
 
     @staticmethod
     def mlir_type(plain: Any) -> ir.Type:
-        """Return the MLIR type of what `infer` returns, in the current context."""
+        """Return the MLIR type of a result of `infer`, in the current context."""
         return type_of(plain)
 
-    @staticmethod
-    def reference(*operands: Any, **attributes: Any) -> Any:
+    def reference(self, *operands: Any, **named: Any) -> Any:
         raise Unsupported("has no reference, its results cannot be computed here")
 
     def evaluate(self, groups: Sequence[Any]) -> Any:
         """Compute the results from the arrays of each operand field: for most ops, `reference`.
 
-        Ops that mean what other IR says, which they name, find it here.
+        Ops whose meaning is other IR, such as a kernel that they name, run that IR here.
         """
-        return self.reference(*groups, **self.attributes)
+        return self.without_operation().reference(*groups)
 
     # -- reading ------------------------------------------------------------------------------
 
@@ -136,6 +148,8 @@ class Op:
 
     def attribute(self, field: AttributeField) -> Any:
         """Read one attribute field; raise Invalid when it is missing or of the wrong type."""
+        if self._given is not None:
+            return self._given[field.name]
         if field.name not in self.operation.attributes:
             if field.required:
                 raise Invalid(f"lacks attribute '{field.name}'")
@@ -145,6 +159,12 @@ class Op:
             return from_attribute(attribute, field.type)
         except Invalid as error:
             raise Invalid(f"attribute '{field.name}' is {error}") from None
+
+    def without_operation(self: Self) -> Self:
+        """Return the op with its attributes alone, which are read once; raise as `attribute`."""
+        copy = object.__new__(type(self))
+        copy._given = self.attributes
+        return copy
 
     def set_attributes(self, values: dict[str, Any]) -> None:
         """Write attribute fields, given as Python values."""
@@ -161,14 +181,14 @@ class Op:
 
     # -- deriving -----------------------------------------------------------------------------
 
-    @classmethod
-    def results_of(cls, groups: Sequence[Any], attributes: dict[str, Any]) -> tuple[Any, ...]:
-        """Return what `infer` does, as a tuple; raise Invalid for quantised types of no use here.
+    def infer_results(self, groups: Sequence[Any]) -> tuple[Any, ...]:
+        """Return the types that `infer` returns, as a tuple.
 
-        `groups` are the types of the operands, field by field.
+        `groups` are the types of the operands, field by field. Raises Invalid for quantised types
+        that the op does not accept.
         """
-        _check_quantized(cls, groups)
-        inferred = cls.infer(*groups, **attributes)
+        _check_quantized(type(self), groups)
+        inferred = self.infer(*groups)
         return cast("tuple[Any, ...]", inferred if isinstance(inferred, tuple) else (inferred,))
 
     @classmethod
@@ -184,9 +204,9 @@ class Op:
         groups: list[Any] = [*operands, *([] if f.arity == "many" else None for f in absent)]
         if len(groups) != len(cls.fields.operands):
             raise TypeError(f"{cls.op_name} takes {len(cls.fields.operands)} operands")
-        attributes = _complete(cls, given)
-        results = cls.results_of([cls._plain_types(group) for group in groups], attributes)
-        return cls.create(groups, [cls.mlir_type(t) for t in results], attributes, loc=loc)
+        op = cls(**given)
+        results = op.infer_results([cls._plain_types(group) for group in groups])
+        return cls.create(groups, [cls.mlir_type(t) for t in results], op.attributes, loc=loc)
 
     @classmethod
     def create(
@@ -219,13 +239,12 @@ class Op:
         return cls(operation)
 
     def verify_regions(self) -> None:
-        """Raise Invalid for what is wrong with ops inside together; each of them is well formed."""
+        """Raise Invalid unless the nested ops, each of them valid, are valid together."""
 
     def verify(self) -> None:
         """Raise Invalid unless the fields are well formed and `infer` returns the result types."""
-        self.check_attributes()
-        groups = [self._plain_types(group) for group in self.operand_groups()]
-        want = self.results_of(groups, self.attributes)
+        op = self.check_attributes()
+        want = op.infer_results([self._plain_types(group) for group in self.operand_groups()])
         have = tuple(self.plain_type(value.type) for value in self.results)
         if len(want) != len(have):
             raise Invalid(f"has {len(have)} results, must have {len(want)}")
@@ -242,12 +261,13 @@ class Op:
             return cls.plain_type(group.type)
         return [cls.plain_type(value.type) for value in group]
 
-    def check_attributes(self) -> None:
-        """Raise Invalid for an attribute that is not of the type of its field.
+    def check_attributes(self: Self) -> Self:
+        """Return the op with its attributes alone; raise Invalid where one has the wrong type.
 
-        Also for one that no field declares, unless the prefix of a dialect says whose it is.
+        Also raise for an attribute that no field declares, unless its name has a dialect's prefix.
         """
-        known = list(self.attributes)
+        op = self.without_operation()
+        known = list(op.attributes)
         for attribute in self.operation.attributes:
             name = attribute if isinstance(attribute, str) else attribute.name
             if name in known or name == SEGMENTS:
@@ -258,6 +278,7 @@ class Op:
             close = difflib.get_close_matches(name, known, 1)
             hint = f", did you mean '{close[0]}'" if close else ""
             raise Invalid(f"has no attribute '{name}'{hint}")
+        return op
 
 
 def view(operation: Any) -> "Op | None":
@@ -267,7 +288,7 @@ def view(operation: Any) -> "Op | None":
 
 
 def _complete(cls: type[Op], given: dict[str, Any]) -> dict[str, Any]:
-    """Fill in the defaults of attributes; a None that a caller passes means the default."""
+    """Fill in the defaults of attributes; raise TypeError where one is missing or unknown."""
     known = {field.name: field for field in cls.fields.attributes}
     if unknown := set(given) - set(known):
         raise TypeError(f"{cls.op_name} has no attribute {sorted(unknown)}")
@@ -297,13 +318,13 @@ def _flat(groups: Sequence[Any]) -> list[Any]:
     return listed
 
 
-def _needs_segments(groups: Sequence[Group]) -> bool:
-    """Say whether operand counts alone cannot tell the fields apart."""
+def _needs_segments(groups: Sequence[FieldSpec]) -> bool:
+    """Report whether the number of operands alone does not tell the operands of each field."""
     return sum(group.arity != "one" for group in groups) > 1
 
 
 def _grouped(
-    operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[Group], what: str
+    operation: ir.Operation, values: Sequence[ir.Value], groups: Sequence[FieldSpec], what: str
 ) -> list[Any]:
     if len(values) == len(groups) and all(group.arity == "one" for group in groups):
         return list(values)
@@ -318,7 +339,7 @@ def _grouped(
 
 
 def _segment_sizes(
-    operation: ir.Operation, count: int, groups: Sequence[Group], what: str
+    operation: ir.Operation, count: int, groups: Sequence[FieldSpec], what: str
 ) -> list[int]:
     if _needs_segments(groups):
         if SEGMENTS not in operation.attributes:

@@ -11,7 +11,7 @@ from .errors import Invalid
 
 PREFIX = "!quant."
 STORAGE = {"i8": "i8", "i16": "i16", "i32": "i32", "u8": "ui8", "u16": "ui16"}
-"""The integers that quantised numbers are held in: as types of MLIR's `quant` say it, and we."""
+"""Storage types of quantised numbers: MLIR's spelling in `quant` types, and ours."""
 EXPRESSED = ("f32", "f16", "bf16", "f64")
 _SPELLED = {ours: theirs for theirs, ours in STORAGE.items()}
 _TYPE = re.compile(
@@ -21,7 +21,7 @@ _TYPE = re.compile(
 
 @dataclass(frozen=True)
 class QuantizedType:
-    """Describe numbers that are held as integers: `scale * (integer - zero point)`.
+    """Describe numbers that are stored as integers: `scale * (integer - zero point)`.
 
     There is one scale and one zero point for all, and `axis` is None; or one for each index of an
     axis. `low` and `high` are the least and the greatest integer in use. Build it by `of` or
@@ -119,12 +119,12 @@ def storage_range(storage: str) -> tuple[int, int]:
 
 
 def is_quantized(dtype: str) -> bool:
-    """Say whether an element type, as MLIR spells it, is one of MLIR's `quant`."""
+    """Report whether an element type, as MLIR spells it, is one of MLIR's `quant`."""
     return dtype.startswith(PREFIX)
 
 
 def canonical(dtype: str) -> str:
-    """Return the one text of a quantised type; other element types are theirs."""
+    """Return the canonical text of a quantised type; other element types are unchanged."""
     return str(QuantizedType.parse(dtype)) if is_quantized(dtype) else dtype
 
 
@@ -162,7 +162,7 @@ def with_part(dtype: str, parts: Sequence[slice]) -> str:
 
 
 def single_scale(dtype: str) -> bool:
-    """Say whether an element type is quantised by one scale for all numbers."""
+    """Report whether an element type has one scale for all numbers."""
     return is_quantized(dtype) and QuantizedType.parse(dtype).axis is None
 
 

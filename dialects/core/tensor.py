@@ -1,7 +1,8 @@
 """Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR."""
 
+import functools
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +15,16 @@ from .quantized import QuantizedType, is_quantized
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int, ...]
 
+Bindings = Mapping[str, int | Sequence[int | None] | None]
+"""Sizes by the name of a dimension, by an axis (`x.0`), or, whole shapes, by the input's name.
+
+None leaves a size as the model declares it.
+"""
+
 
 @dataclass(frozen=True)
 class DType:
-    """Describe an element type: its MLIR spelling, its numpy name, and what it can hold."""
+    """Describe an element type: its MLIR spelling, its numpy name, its kind and width."""
 
     name: str
     numpy: str
@@ -26,7 +33,7 @@ class DType:
 
 
 class _Table(dict[str, DType]):
-    """Answer for quantised types, too, which are too many to be listed: by their storage."""
+    """Also look up quantised types, which are too many to be listed, by their storage."""
 
     def __missing__(self, name: str) -> DType:
         if not is_quantized(name):
@@ -58,7 +65,7 @@ _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 @dataclass(frozen=True)
 class Tensor:
-    """Hold the type of a tensor value: a static shape and the MLIR spelling of its element type."""
+    """The type of a tensor value: a static shape and the MLIR spelling of its element type."""
 
     shape: Shape
     dtype: str
@@ -103,6 +110,7 @@ def size_fault(tensor: Tensor) -> str | None:
     return None
 
 
+@functools.cache
 def dtype_of(dtype: "np.dtype[Any]") -> str:
     """Return the MLIR spelling of a numpy dtype; raise Unsupported when Trivium has none."""
     if dtype.name not in _BY_NUMPY:
@@ -111,6 +119,7 @@ def dtype_of(dtype: "np.dtype[Any]") -> str:
     return _BY_NUMPY[dtype.name]
 
 
+@functools.cache
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
     """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.
 
@@ -155,6 +164,7 @@ def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
     return normal
 
 
+@functools.lru_cache
 def broadcast(*shapes: Shape) -> Shape:
     """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit."""
     try:

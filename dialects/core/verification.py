@@ -1,7 +1,11 @@
-"""Verify IR: MLIR's own checks, then every op of our dialects against its class."""
+"""Verify IR: MLIR's own checks, then every op of our dialects against its class.
+
+`verify` checks all ops. `ChangeVerifier` checks those that changed since it last saw the module.
+"""
 
 import difflib
-from collections.abc import Callable
+import enum
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .attributes import from_attribute
@@ -23,7 +27,7 @@ class Fault:
 
 
 def faults(scope: ir.Operation, *, allow_unregistered: bool = False) -> list[Fault]:
-    """Find all faults of our ops, and ops that no dialect knows, below an operation."""
+    """Return all faults of our ops, and ops of no dialect, inside an operation."""
     found: list[Fault] = []
     for region in scope.regions:
         for block in region.blocks:
@@ -33,24 +37,137 @@ def faults(scope: ir.Operation, *, allow_unregistered: bool = False) -> list[Fau
 
 
 def _faults_of(operation: ir.Operation, allow_unregistered: bool) -> list[Fault]:
-    """Find the faults of one op, of those inside, and, if there are none, of these together."""
-    message = _fault(operation, allow_unregistered)
-    found = [Fault(operation.location, message)] if message else []
+    """Verify one op, then its nested ops."""
+    found = _own_faults(operation, allow_unregistered)
     if not len(operation.regions):
         return found
     found += faults(operation, allow_unregistered=allow_unregistered)
+    return found or _region_faults(operation)
+
+
+def _own_faults(operation: ir.Operation, allow_unregistered: bool) -> list[Fault]:
+    message = _fault(operation, allow_unregistered)
+    return [Fault(operation.location, message)] if message else []
+
+
+def _region_faults(operation: ir.Operation) -> list[Fault]:
+    """Verify the regions of an op as a whole; every nested op must be valid."""
     op = view(operation)
-    if found or op is None:
-        return found
-    message = _invalid(op, op.verify_regions)
+    message = None if op is None else _invalid(op, op.verify_regions)
     return [Fault(operation.location, message)] if message else []
 
 
 def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
     """Raise CompileError with all faults below an operation; MLIRError for MLIR's own checks."""
     scope.verify()
-    if found := faults(scope, allow_unregistered=allow_unregistered):
+    _raise(faults(scope, allow_unregistered=allow_unregistered))
+
+
+def _raise(found: Sequence[Fault]) -> None:
+    """Raise CompileError if there are faults."""
+    if found:
         raise CompileError([Diagnostic(describe(f.location), f.message) for f in found])
+
+
+class Verify(enum.Enum):
+    """What a pipeline verifies after each pass; with CHANGES, all IR is verified at the end."""
+
+    ALL = enum.auto()
+    CHANGES = enum.auto()
+    NONE = enum.auto()
+
+
+def verifier(scope: ir.Operation, which: Verify, allow_unregistered: bool) -> Callable[[], None]:
+    """Return a function that verifies the ops inside an operation, or those that changed."""
+    if which is Verify.CHANGES:
+        return ChangeVerifier(scope, allow_unregistered=allow_unregistered).verify
+    if which is Verify.ALL:
+        return lambda: verify(scope, allow_unregistered=allow_unregistered)
+    return lambda: None
+
+
+class ChangeVerifier:
+    """Verify the ops that changed since the last call, starting from a valid module.
+
+    The version of an op is MLIR's hash of its name, attributes, operands and results. An op is
+    verified if its version is new, if the op that defines one of its operands is, or if its
+    class checks more than the op itself (`Op.verify` is overridden). An op with regions is verified
+    together with the ops inside, as soon as one of these changed; ops inside of a changed op
+    are all verified, since what is allowed in a region can depend on attributes of the parent.
+    """
+
+    def __init__(self, scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
+        self._scope = scope
+        self._allow_unregistered = allow_unregistered
+        self._versions = _versions(scope)
+
+    def verify(self) -> None:
+        """Raise CompileError with the faults of changed ops; MLIRError for MLIR's own checks."""
+        versions = _versions(self._scope)
+        if versions == self._versions:
+            return
+        self._scope.verify()
+        walk = _ChangeWalk(self._versions, self._allow_unregistered)
+        walk.visit_regions(self._scope, parent_changed=False)
+        self._versions = versions
+        _raise(walk.faults)
+
+
+def _versions(scope: ir.Operation) -> set[int]:
+    """Return the versions of all ops inside an operation."""
+    versions: set[int] = set()
+    for region in scope.regions:
+        for block in region.blocks:
+            for each in block.operations:
+                operation = each.operation
+                versions.add(hash(operation))
+                if len(operation.regions):
+                    versions |= _versions(operation)
+    return versions
+
+
+class _ChangeWalk:
+    """Verify ops in order; `faults` has what was found."""
+
+    def __init__(self, known: set[int], allow_unregistered: bool) -> None:
+        self.faults: list[Fault] = []
+        self._known = known
+        self._allow_unregistered = allow_unregistered
+        self._users: set[int] = set()
+
+    def visit_regions(self, scope: ir.Operation, *, parent_changed: bool) -> bool:
+        """Verify the changed ops inside an operation; return whether there were any."""
+        changed = False
+        for region in scope.regions:
+            for block in region.blocks:
+                for operation in block.operations:
+                    changed |= self._visit(operation.operation, parent_changed)
+        return changed
+
+    def _visit(self, operation: ir.Operation, parent_changed: bool) -> bool:
+        version = hash(operation)
+        is_new = version not in self._known
+        if is_new:
+            users = (use.owner for result in operation.results for use in result.uses)
+            self._users.update(hash(user.operation) for user in users)
+        all_inside = is_new or parent_changed
+        changed = all_inside or version in self._users
+        if not len(operation.regions):
+            if changed or _checks_more_than_itself(operation):
+                self.faults += _own_faults(operation, self._allow_unregistered)
+            return changed
+        count = len(self.faults)
+        if self.visit_regions(operation, parent_changed=all_inside) or changed:
+            self.faults[count:count] = _own_faults(operation, self._allow_unregistered)
+            if len(self.faults) == count:
+                self.faults += _region_faults(operation)
+            return True
+        return False
+
+
+def _checks_more_than_itself(operation: ir.Operation) -> bool:
+    cls = OPS.get(operation.name)
+    return cls is not None and cls.verify is not Op.verify
 
 
 def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:

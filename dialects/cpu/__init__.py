@@ -1,12 +1,10 @@
-"""Ops that only CPU kernels compute: those of `tri` on weights packed at compile time."""
+"""Ops that only CPU kernels compute: ops of `tri` on weights that were packed at compile time.
 
+`targets/cpu` imports it, and the host runs its references. `conv.py` is where to start reading.
+"""
+
+from ..core.discovery import public_names
 from ..core.op import OPS as OPS
-from .blocked import *
-from .blocked_conv_transpose import *
-from .blocked_winograd import *
-from .conv import *
 from .dialect import CPU as CPU
-from .dot import *
-from .matmul import *
-from .recurrent import *
-from .winograd import *
+
+globals().update(public_names(__name__))

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .conv import unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import need_count, pack_columns, plain_columns
@@ -30,14 +30,12 @@ class Block(CpuOp):
     anchor = True
     allows_pad_epilogue = True
 
-    @staticmethod
-    def infer(x: Tensor, *, lanes: int) -> Tensor:
-        return Tensor(blocked_shape(x.shape, lanes), x.dtype)
+    def infer(self, x: Tensor) -> Tensor:
+        return Tensor(blocked_shape(x.shape, self.lanes), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, lanes: int) -> Array:
+    def reference(self, x: Array) -> Array:
         batch, _, *spatial = x.shape
-        return np.moveaxis(x.reshape(batch, -1, lanes, *spatial), 2, -1)
+        return np.moveaxis(x.reshape(batch, -1, self.lanes, *spatial), 2, -1)
 
 
 class Unblock(CpuOp):
@@ -49,12 +47,10 @@ class Unblock(CpuOp):
     x: Operand
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         return Tensor(plain_shape(x.shape), x.dtype)
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return np.moveaxis(x, -1, 2).reshape(plain_shape(x.shape))
 
 
@@ -82,47 +78,25 @@ class BlockedConv(CpuOp):
     anchor = True
     allows_pad_epilogue = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        outputs: int,
-        lanes: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        rows: int = 0,
-    ) -> Tensor:
-        need_count("rows", rows)
-        blocked = x.rank == len(kernel) + 3
-        if group > 1 and not blocked:
-            raise Invalid(f"has {group} groups, must have 1 for an image that is not blocked")
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        need_count("rows", self.rows)
+        blocked = x.rank == len(self.kernel) + 3
+        if self.group > 1 and not blocked:
+            raise Invalid(f"has {self.group} groups, must have 1 for an image that is not blocked")
         image = Tensor(plain_shape(x.shape), x.dtype) if blocked else x
-        plain = Tensor(_plain_kernels(w, outputs, group, kernel), w.dtype)
-        if group > 1:
-            _need_whole_blocks(plain.shape[1], outputs // group, x.shape[-1], lanes)
-        return _blocked_result(image, plain, b, lanes, strides, dilations, group)
+        plain = Tensor(_plain_kernels(w, self.outputs, self.group, self.kernel), w.dtype)
+        if self.group > 1:
+            _need_whole_blocks(plain.shape[1], self.outputs // self.group, x.shape[-1], self.lanes)
+        return _blocked_result(
+            image, plain, b, self.lanes, self.strides, self.dilations, self.group
+        )
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        outputs: int,
-        lanes: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
-        group: int = 1,
-        rows: int = 0,
-    ) -> Array:
-        image = Unblock.reference(x) if x.ndim == len(kernel) + 3 else x
-        kernels = unpack_group_columns(w, outputs, group, kernel)
-        return _blocked_reference(image, kernels, b, lanes, strides, dilations, group)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        image = Unblock().reference(x) if x.ndim == len(self.kernel) + 3 else x
+        kernels = unpack_group_columns(w, self.outputs, self.group, self.kernel)
+        return _blocked_reference(
+            image, kernels, b, self.lanes, self.strides, self.dilations, self.group
+        )
 
 
 class LaneConv(CpuOp):
@@ -143,40 +117,22 @@ class LaneConv(CpuOp):
     anchor = True
     allows_pad_epilogue = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
-    ) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         image = Tensor(plain_shape(x.shape), x.dtype)
-        shape = _plain_lanes(w, kernel)
+        shape = _plain_lanes(w, self.kernel)
         if w.shape[-1] != x.shape[-1]:
             raise Invalid(f"weight {w} has blocks of {w.shape[-1]}, the image of {x.shape[-1]}")
         group = shape[0] // shape[1]
         return _blocked_result(
-            image, Tensor(shape, w.dtype), b, x.shape[-1], strides, dilations, group
+            image, Tensor(shape, w.dtype), b, x.shape[-1], self.strides, self.dilations, group
         )
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        dilations: tuple[int, ...],
-    ) -> Array:
-        shape = _plain_lanes(Tensor.of(w), kernel)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        shape = _plain_lanes(Tensor.of(w), self.kernel)
         plain = np.moveaxis(w, -1, 1).swapaxes(2, 3).reshape(shape)
         group = shape[0] // shape[1]
         return _blocked_reference(
-            Unblock.reference(x), plain, b, x.shape[-1], strides, dilations, group
+            Unblock().reference(x), plain, b, x.shape[-1], self.strides, self.dilations, group
         )
 
 
@@ -256,7 +212,7 @@ def _blocked_result(
     group: int,
 ) -> Tensor:
     pads = (0,) * 2 * len(strides)
-    y = Conv.infer(image, kernels, b, strides=strides, pads=pads, dilations=dilations, group=group)
+    y = Conv(strides=strides, pads=pads, dilations=dilations, group=group).infer(image, kernels, b)
     return Tensor(blocked_shape(y.shape, lanes), same_dtype(image, kernels, b))
 
 
@@ -270,7 +226,7 @@ def _blocked_reference(
     group: int,
 ) -> Array:
     pads = (0,) * 2 * len(strides)
-    y = Conv.reference(
-        image, kernels, b, strides=strides, pads=pads, dilations=dilations, group=group
+    y = Conv(strides=strides, pads=pads, dilations=dilations, group=group).reference(
+        image, kernels, b
     )
-    return Block.reference(y, lanes=lanes)
+    return Block(lanes=lanes).reference(y)

@@ -8,7 +8,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, pack_group_columns, unpack_group_columns
 from .dialect import CpuOp
 from .packing import need_count
@@ -41,25 +41,21 @@ class BlockedConvTranspose(CpuOp):
     anchor = True
     allows_pad_epilogue = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        crops: tuple[int, ...],
-        sizes: tuple[int, ...],
-        rows: int = 0,
-    ) -> Tensor:
-        need_count("rows", rows)
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        need_count("rows", self.rows)
         batch, blocks, *image, lanes = x.shape
-        if not len(image) == len(kernel) == len(strides) == len(crops) == len(sizes):
-            raise Invalid(f"image {x} does not have the axes of kernel {kernel} and its strides")
+        if (
+            not len(image)
+            == len(self.kernel)
+            == len(self.strides)
+            == len(self.crops)
+            == len(self.sizes)
+        ):
+            raise Invalid(
+                f"image {x} does not have the axes of kernel {self.kernel} and its strides"
+            )
         for seen, taps, stride, crop, size in zip(
-            image, kernel, strides, crops, sizes, strict=True
+            image, self.kernel, self.strides, self.crops, self.sizes, strict=True
         ):
             if stride < 1 or not 0 <= crop < stride:
                 raise Invalid(f"crops {crop} results of stride {stride}, must be fewer than that")
@@ -68,47 +64,32 @@ class BlockedConvTranspose(CpuOp):
             wanted = size // stride + (crop > 0) + taps - 1
             if seen < wanted:
                 raise Invalid(f"image has {seen} pixels on an axis, must have at least {wanted}")
-        phases = math.prod(strides)
-        depth = math.prod(kernel) * blocks * lanes
-        if w.rank != 3 or w.shape[1] != depth or w.shape[0] * w.shape[2] < phases * outputs:
-            raise Invalid(f"weight {w} does not hold {outputs} kernels for each of {phases} phases")
-        if b is not None and b.shape != (outputs,):
-            raise Invalid(f"bias is {b}, must have one axis of {outputs} elements")
-        plain = (batch, outputs, *sizes)
+        phases = math.prod(self.strides)
+        depth = math.prod(self.kernel) * blocks * lanes
+        if w.rank != 3 or w.shape[1] != depth or w.shape[0] * w.shape[2] < phases * self.outputs:
+            raise Invalid(
+                f"weight {w} does not hold {self.outputs} kernels for each of {phases} phases"
+            )
+        if b is not None and b.shape != (self.outputs,):
+            raise Invalid(f"bias is {b}, must have one axis of {self.outputs} elements")
+        plain = (batch, self.outputs, *self.sizes)
         return Tensor(blocked_shape(plain, lanes), same_dtype(x, w, b))
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        crops: tuple[int, ...],
-        sizes: tuple[int, ...],
-        rows: int = 0,
-    ) -> Array:
-        image, ones = Unblock.reference(x), (1,) * len(kernel)
-        phases = list(product(*map(range, strides)))
-        kernels = unpack_group_columns(w, outputs * len(phases), len(phases), kernel)
-        y = np.zeros((image.shape[0], outputs, *sizes), x.dtype)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        image, ones = Unblock().reference(x), (1,) * len(self.kernel)
+        phases = list(product(*map(range, self.strides)))
+        kernels = unpack_group_columns(w, self.outputs * len(phases), len(phases), self.kernel)
+        y = np.zeros((image.shape[0], self.outputs, *self.sizes), x.dtype)
         for phase, part in zip(phases, np.split(kernels, len(phases)), strict=True):
-            axes = list(zip(phase, crops, strides, sizes, kernel, strict=True))
+            axes = list(zip(phase, self.crops, self.strides, self.sizes, self.kernel, strict=True))
             starts = [(p + crop) // stride for p, crop, stride, _, _ in axes]
             counts = [size // stride + taps - 1 for _, _, stride, size, taps in axes]
             seen = tuple(slice(s, s + n) for s, n in zip(starts, counts, strict=True))
             made = tuple(slice(p, None, stride) for p, _, stride, _, _ in axes)
-            y[(..., *made)] = Conv.reference(
-                image[(..., *seen)],
-                part,
-                b,
-                strides=ones,
-                pads=(0,) * 2 * len(kernel),
-                dilations=ones,
-            )
-        return Block.reference(y, lanes=x.shape[-1])
+            y[(..., *made)] = Conv(
+                strides=ones, pads=(0,) * 2 * len(self.kernel), dilations=ones
+            ).reference(image[(..., *seen)], part, b)
+        return Block(lanes=x.shape[-1]).reference(y)
 
 
 def phase_taps(kernel: Shape, strides: Shape) -> Shape:

@@ -5,7 +5,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, plain_shape
 from .dialect import CpuOp
 from .packing import plain_columns, unpack_columns
@@ -31,43 +31,26 @@ class BlockedWinogradConv(CpuOp):
     anchor = True
     allows_pad_epilogue = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        u: Tensor,
-        b: Tensor | None = None,
-        *,
-        tile: int,
-        outputs: int,
-        sizes: tuple[int, ...],
-    ) -> Tensor:
-        if tile not in TRANSFORMS:
-            raise Invalid(f"tile is {tile}, must be 2 or 4")
+    def infer(self, x: Tensor, u: Tensor, b: Tensor | None = None) -> Tensor:
+        if self.tile not in TRANSFORMS:
+            raise Invalid(f"tile is {self.tile}, must be 2 or 4")
         batch, _, *image = plain_shape(x.shape)
-        wanted = [whole_tiles(size, tile) + TAPS - 1 for size in sizes]
+        wanted = [whole_tiles(size, self.tile) + TAPS - 1 for size in self.sizes]
         if image != wanted:
-            raise Invalid(f"image is {image}, must be {wanted} for {tile}x{tile} tiles of {sizes}")
-        channels = _channels(u, tile, outputs)
-        plain = Tensor((outputs, channels, TAPS, TAPS), same_dtype(x, u))
+            tile = f"{self.tile}x{self.tile}"
+            raise Invalid(f"image is {image}, must be {wanted} for {tile} tiles of {self.sizes}")
+        channels = _channels(u, self.tile, self.outputs)
+        plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(x, u))
         whole = Tensor(plain_shape(x.shape), x.dtype)
-        ones = (1,) * len(sizes)
-        Conv.infer(whole, plain, b, strides=ones, pads=(0,) * 2 * len(sizes), dilations=ones)
-        return Tensor(blocked_shape((batch, outputs, *sizes), x.shape[-1]), x.dtype)
+        ones = (1,) * len(self.sizes)
+        Conv(strides=ones, pads=(0,) * 2 * len(self.sizes), dilations=ones).infer(whole, plain, b)
+        return Tensor(blocked_shape((batch, self.outputs, *self.sizes), x.shape[-1]), x.dtype)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        u: Array,
-        b: Array | None = None,
-        *,
-        tile: int,
-        outputs: int,
-        sizes: tuple[int, ...],
-    ) -> Array:
-        points = [unpack_columns(u[:, point], outputs) for point in range(u.shape[1])]
+    def reference(self, x: Array, u: Array, b: Array | None = None) -> Array:
+        points = [unpack_columns(u[:, point], self.outputs) for point in range(u.shape[1])]
         kernels = np.stack(points).transpose(2, 0, 1)
-        y = filter_tiles(Unblock.reference(x), kernels, b, tile, (0,) * 4)
-        return Block.reference(y[:, :, : sizes[0], : sizes[1]], lanes=x.shape[-1])
+        y = filter_tiles(Unblock().reference(x), kernels, b, self.tile, (0,) * 4)
+        return Block(lanes=x.shape[-1]).reference(y[:, :, : self.sizes[0], : self.sizes[1]])
 
 
 def whole_tiles(size: int, tile: int) -> int:

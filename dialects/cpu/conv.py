@@ -7,7 +7,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .dialect import CpuOp
 from .packing import (
     join_parts,
@@ -42,45 +42,19 @@ class PackedConv(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        outputs: int,
-        block: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        vectors: int = 0,
-    ) -> Tensor:
-        need_count("vectors", vectors)
-        plain = Tensor(_plain_shape(w, outputs, block, kernel), w.dtype)
-        return Conv.infer(
-            x, plain, b, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
-        )
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        need_count("vectors", self.vectors)
+        plain = Tensor(_plain_shape(w, self.outputs, self.block, self.kernel), w.dtype)
+        return Conv(
+            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
+        ).infer(x, plain, b)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        outputs: int,
-        block: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        vectors: int = 0,
-    ) -> Array:
-        shape = _plain_shape(Tensor.of(w), outputs, block, kernel)
-        plain = unpack_rows(w, outputs // w.shape[0], block).reshape(shape)
-        return Conv.reference(
-            x, plain, b, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
-        )
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        shape = _plain_shape(Tensor.of(w), self.outputs, self.block, self.kernel)
+        plain = unpack_rows(w, self.outputs // w.shape[0], self.block).reshape(shape)
+        return Conv(
+            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
+        ).reference(x, plain, b)
 
 
 class PanelConv(CpuOp):
@@ -104,38 +78,18 @@ class PanelConv(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor | None = None,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        rows: int = 0,
-    ) -> Tensor:
-        need_count("rows", rows)
-        plain = Tensor(_panel_shape(w, outputs, kernel), w.dtype)
-        return Conv.infer(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
+    def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
+        need_count("rows", self.rows)
+        plain = Tensor(_panel_shape(w, self.outputs, self.kernel), w.dtype)
+        return Conv(strides=self.strides, pads=self.pads, dilations=self.dilations, group=1).infer(
+            x, plain, b
+        )
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array | None = None,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        rows: int = 0,
-    ) -> Array:
-        plain = unpack_kernel_columns(w, outputs, kernel)
-        return Conv.reference(x, plain, b, strides=strides, pads=pads, dilations=dilations, group=1)
+    def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
+        plain = unpack_kernel_columns(w, self.outputs, self.kernel)
+        return Conv(
+            strides=self.strides, pads=self.pads, dilations=self.dilations, group=1
+        ).reference(x, plain, b)
 
 
 def pack_kernels(w: Array, group: int, block: int) -> Array:

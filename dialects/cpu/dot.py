@@ -7,8 +7,8 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, numpy_dtype
-from ..tri.conv import Conv
-from ..tri.matmul import MatMul
+from ..tri.image.conv import Conv
+from ..tri.linear_algebra.matmul import MatMul
 from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows
@@ -40,20 +40,18 @@ class DotMatMul(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(a: Tensor, w: Tensor, b: Tensor, *, columns: int) -> Tensor:
+    def infer(self, a: Tensor, w: Tensor, b: Tensor) -> Tensor:
         products = products_of(a)
-        words, _ = plain_columns(w, columns)
-        check_vnni(w, b, columns, products)
+        words, _ = plain_columns(w, self.columns)
+        check_vnni(w, b, self.columns, products)
         if a.rank < 2 or vnni_count(a.shape[-1], products.count) != words:
             raise Invalid(f"contracts {a} with {words} words of {products.count}")
-        plain = Tensor((a.shape[-1], columns), products.result)
-        return MatMul.infer(Tensor(a.shape, products.result), plain)
+        plain = Tensor((a.shape[-1], self.columns), products.result)
+        return MatMul().infer(Tensor(a.shape, products.result), plain)
 
-    @staticmethod
-    def reference(a: Array, w: Array, b: Array, *, columns: int) -> Array:
+    def reference(self, a: Array, w: Array, b: Array) -> Array:
         products = products_of(Tensor.of(a))
-        plain = unpack_vnni(unpack_columns(w, columns), 0, products.factor, a.shape[-1])
+        plain = unpack_vnni(unpack_columns(w, self.columns), 0, products.factor, a.shape[-1])
         total = widened(a, products) @ plain.astype(b.dtype) + b
         return total.astype(numpy_dtype(products.result))
 
@@ -81,46 +79,22 @@ class DotConv(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor,
-        *,
-        outputs: int,
-        block: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        padding: int = 0,
-    ) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
         products = products_of(x)
-        check_vnni(w, b, outputs, products)
-        _check_padding(x, padding)
+        check_vnni(w, b, self.outputs, products)
+        _check_padding(x, self.padding)
         wide = Tensor(x.shape, products.result)
-        plain = Tensor(_plain_shape(x, w, outputs, block, kernel), products.result)
-        return Conv.infer(
-            wide, plain, strides=strides, pads=pads, dilations=dilations, group=w.shape[0]
-        )
+        plain = Tensor(_plain_shape(x, w, self.outputs, self.block, self.kernel), products.result)
+        return Conv(
+            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
+        ).infer(wide, plain)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array,
-        *,
-        outputs: int,
-        block: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        padding: int = 0,
-    ) -> Array:
-        words = unpack_rows(w, outputs // w.shape[0], block).reshape(outputs, -1, *kernel)
-        padded = _padded(x, pads, padding)
-        return _convolved(padded, words, b, strides, dilations, group=w.shape[0])
+    def reference(self, x: Array, w: Array, b: Array) -> Array:
+        words = unpack_rows(w, self.outputs // w.shape[0], self.block).reshape(
+            self.outputs, -1, *self.kernel
+        )
+        padded = _padded(x, self.pads, self.padding)
+        return _convolved(padded, words, b, self.strides, self.dilations, group=w.shape[0])
 
 
 class DotPanelConv(CpuOp):
@@ -143,44 +117,24 @@ class DotPanelConv(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        w: Tensor,
-        b: Tensor,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        padding: int = 0,
-    ) -> Tensor:
+    def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
         products = products_of(x)
-        depth, _ = plain_columns(w, outputs)
-        check_vnni(w, b, outputs, products)
-        _check_padding(x, padding)
-        if x.rank < 2 or depth != vnni_count(x.shape[1], products.count) * math.prod(kernel):
-            raise Invalid(f"weight {w} does not hold windows of {kernel} in {x}")
+        depth, _ = plain_columns(w, self.outputs)
+        check_vnni(w, b, self.outputs, products)
+        _check_padding(x, self.padding)
+        if x.rank < 2 or depth != vnni_count(x.shape[1], products.count) * math.prod(self.kernel):
+            raise Invalid(f"weight {w} does not hold windows of {self.kernel} in {x}")
         wide = Tensor(x.shape, products.result)
-        plain = Tensor((outputs, x.shape[1], *kernel), products.result)
-        return Conv.infer(wide, plain, strides=strides, pads=pads, dilations=dilations, group=1)
+        plain = Tensor((self.outputs, x.shape[1], *self.kernel), products.result)
+        return Conv(strides=self.strides, pads=self.pads, dilations=self.dilations, group=1).infer(
+            wide, plain
+        )
 
-    @staticmethod
-    def reference(
-        x: Array,
-        w: Array,
-        b: Array,
-        *,
-        outputs: int,
-        kernel: tuple[int, ...],
-        strides: tuple[int, ...],
-        pads: tuple[int, ...],
-        dilations: tuple[int, ...],
-        padding: int = 0,
-    ) -> Array:
-        words = unpack_kernel_columns(w, outputs, kernel)
-        return _convolved(_padded(x, pads, padding), words, b, strides, dilations, group=1)
+    def reference(self, x: Array, w: Array, b: Array) -> Array:
+        words = unpack_kernel_columns(w, self.outputs, self.kernel)
+        return _convolved(
+            _padded(x, self.pads, self.padding), words, b, self.strides, self.dilations, group=1
+        )
 
 
 def pack_vnni_columns(w: Array, block: int) -> Array:
@@ -215,15 +169,9 @@ def _convolved(
     """Convolve a padded input with kernels that are [outputs, words of a group, taps…]."""
     products = products_of(Tensor.of(x))
     plain = unpack_vnni(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
-    total = Conv.reference(
-        widened(x, products),
-        plain,
-        b,
-        strides=strides,
-        pads=(0, 0) * len(strides),
-        dilations=dilations,
-        group=group,
-    )
+    total = Conv(
+        strides=strides, pads=(0, 0) * len(strides), dilations=dilations, group=group
+    ).reference(widened(x, products), plain, b)
     return total.astype(numpy_dtype(products.result))
 
 

@@ -2,7 +2,7 @@
 
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Tensor
-from ..tri.matmul import MatMul
+from ..tri.linear_algebra.matmul import MatMul
 from .dialect import CpuOp
 from .packing import need_count, plain_columns, unpack_columns
 
@@ -26,12 +26,10 @@ class PackedMatMul(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(a: Tensor, w: Tensor, *, columns: int, rows: int = 0) -> Tensor:
-        need_count("rows", rows)
+    def infer(self, a: Tensor, w: Tensor) -> Tensor:
+        need_count("rows", self.rows)
         dtype = a.dtype if a.dtype == "f32" and w.dtype in NARROW else w.dtype
-        return MatMul.infer(a, Tensor(plain_columns(w, columns), dtype))
+        return MatMul().infer(a, Tensor(plain_columns(w, self.columns), dtype))
 
-    @staticmethod
-    def reference(a: Array, w: Array, *, columns: int, rows: int = 0) -> Array:
-        return MatMul.reference(a, unpack_columns(w, columns).astype(a.dtype))
+    def reference(self, a: Array, w: Array) -> Array:
+        return MatMul().reference(a, unpack_columns(w, self.columns).astype(a.dtype))

@@ -13,7 +13,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor
-from ..tri.rnn import Gru, Lstm, Rnn
+from ..tri.recurrent.rnn import Gru, Lstm, Rnn
 from .dialect import CpuOp
 from .packing import pack_columns, unpack_columns
 
@@ -34,51 +34,13 @@ class PackedRecurrent(CpuOp, abstract=True):
 class PackedRnn(PackedRecurrent):
     """Walk a sequence with the plain cell of `tri.rnn`."""
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        r: Tensor,
-        initial_h: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-    ) -> tuple[Tensor, ...]:
-        w, plain = _plain_types(x, r, direction, (hidden_size,), hidden_size)
-        return Rnn.infer(
-            x,
-            w,
-            plain,
-            None,
-            None,
-            initial_h,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-        )
+    def infer(self, x: Tensor, r: Tensor, initial_h: Tensor | None = None) -> tuple[Tensor, ...]:
+        w, plain = _plain_types(x, r, self.direction, (self.hidden_size,), self.hidden_size)
+        return Rnn(**self.attributes).infer(x, w, plain, None, None, initial_h)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        r: Array,
-        initial_h: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-    ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, (hidden_size,))
-        return Rnn.reference(
-            x,
-            w,
-            plain,
-            None,
-            None,
-            initial_h,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-        )
+    def reference(self, x: Array, r: Array, initial_h: Array | None = None) -> tuple[Array, ...]:
+        w, plain = _plain_weights(x, r, (self.hidden_size,))
+        return Rnn(**self.attributes).reference(x, w, plain, None, None, initial_h)
 
 
 class PackedGru(PackedRecurrent):
@@ -92,66 +54,28 @@ class PackedGru(PackedRecurrent):
     b: Operand | None = None
     linear_before_reset: bool = False
 
-    @staticmethod
     def infer(
-        x: Tensor,
-        r: Tensor,
-        initial_h: Tensor | None = None,
-        b: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        linear_before_reset: bool = False,
+        self, x: Tensor, r: Tensor, initial_h: Tensor | None = None, b: Tensor | None = None
     ) -> tuple[Tensor, ...]:
-        parts = gru_parts(hidden_size, linear_before_reset)
-        w, plain = _plain_types(x, r, direction, parts, hidden_size)
-        if b is not None and (not linear_before_reset or b.shape != (w.shape[0], hidden_size)):
+        parts = gru_parts(self.hidden_size, self.linear_before_reset)
+        w, plain = _plain_types(x, r, self.direction, parts, self.hidden_size)
+        if b is not None and (
+            not self.linear_before_reset or b.shape != (w.shape[0], self.hidden_size)
+        ):
             raise Invalid(
-                f"bias is {b}, must be {w.shape[0]}x{hidden_size}, for linear_before_reset"
+                f"bias is {b}, must be {w.shape[0]}x{self.hidden_size}, for linear_before_reset"
             )
-        return Gru.infer(
-            x,
-            w,
-            plain,
-            None,
-            None,
-            initial_h,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-            linear_before_reset=linear_before_reset,
-        )
+        return Gru(**self.attributes).infer(x, w, plain, None, None, initial_h)
 
-    @staticmethod
     def reference(
-        x: Array,
-        r: Array,
-        initial_h: Array | None = None,
-        b: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
-        linear_before_reset: bool = False,
+        self, x: Array, r: Array, initial_h: Array | None = None, b: Array | None = None
     ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, gru_parts(hidden_size, linear_before_reset))
+        w, plain = _plain_weights(x, r, gru_parts(self.hidden_size, self.linear_before_reset))
         biases = None
         if b is not None:
-            biases = np.zeros((len(b), 6 * hidden_size), b.dtype)
-            biases[:, 5 * hidden_size :] = b
-        return Gru.reference(
-            x,
-            w,
-            plain,
-            biases,
-            None,
-            initial_h,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-            linear_before_reset=linear_before_reset,
-        )
+            biases = np.zeros((len(b), 6 * self.hidden_size), b.dtype)
+            biases[:, 5 * self.hidden_size :] = b
+        return Gru(**self.attributes).reference(x, w, plain, biases, None, initial_h)
 
 
 class PackedLstm(PackedRecurrent):
@@ -160,55 +84,17 @@ class PackedLstm(PackedRecurrent):
     initial_c: Operand | None = None
     y_c: Result
 
-    @staticmethod
     def infer(
-        x: Tensor,
-        r: Tensor,
-        initial_h: Tensor | None = None,
-        initial_c: Tensor | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
+        self, x: Tensor, r: Tensor, initial_h: Tensor | None = None, initial_c: Tensor | None = None
     ) -> tuple[Tensor, ...]:
-        w, plain = _plain_types(x, r, direction, (4 * hidden_size,), hidden_size)
-        return Lstm.infer(
-            x,
-            w,
-            plain,
-            None,
-            None,
-            initial_h,
-            initial_c,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-        )
+        w, plain = _plain_types(x, r, self.direction, (4 * self.hidden_size,), self.hidden_size)
+        return Lstm(**self.attributes).infer(x, w, plain, None, None, initial_h, initial_c)
 
-    @staticmethod
     def reference(
-        x: Array,
-        r: Array,
-        initial_h: Array | None = None,
-        initial_c: Array | None = None,
-        *,
-        hidden_size: int,
-        direction: str = "forward",
-        activations: tuple[str, ...] = (),
+        self, x: Array, r: Array, initial_h: Array | None = None, initial_c: Array | None = None
     ) -> tuple[Array, ...]:
-        w, plain = _plain_weights(x, r, (4 * hidden_size,))
-        return Lstm.reference(
-            x,
-            w,
-            plain,
-            None,
-            None,
-            initial_h,
-            initial_c,
-            hidden_size=hidden_size,
-            direction=direction,
-            activations=activations,
-        )
+        w, plain = _plain_weights(x, r, (4 * self.hidden_size,))
+        return Lstm(**self.attributes).reference(x, w, plain, None, None, initial_h, initial_c)
 
 
 def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:

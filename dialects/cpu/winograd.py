@@ -7,7 +7,7 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, same_dtype
-from ..tri.conv import Conv
+from ..tri.image.conv import Conv
 from .dialect import CpuOp
 from .packing import pack_columns, split_rows, unpack_rows
 
@@ -125,42 +125,26 @@ class WinogradConv(CpuOp):
 
     anchor = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        u: Tensor,
-        b: Tensor | None = None,
-        *,
-        tile: int,
-        outputs: int,
-        block: int,
-        pads: tuple[int, ...],
-    ) -> Tensor:
-        if tile not in TRANSFORMS:
-            raise Invalid(f"tile is {tile}, must be 2 or 4")
-        if outputs < 1 or block < 1:
-            raise Invalid(f"outputs is {outputs}, block is {block}, must be at least 1")
-        points = TRANSFORMS[tile].points ** 2
-        if u.rank != 1 or u.size % (points * outputs):
-            raise Invalid(f"weight is {u}, must hold {outputs} kernels for each of {points} points")
-        channels = u.size // (points * outputs)
-        plain = Tensor((outputs, channels, TAPS, TAPS), same_dtype(x, u))
-        return Conv.infer(x, plain, b, strides=(1, 1), pads=pads, dilations=(1, 1), group=1)
+    def infer(self, x: Tensor, u: Tensor, b: Tensor | None = None) -> Tensor:
+        if self.tile not in TRANSFORMS:
+            raise Invalid(f"tile is {self.tile}, must be 2 or 4")
+        if self.outputs < 1 or self.block < 1:
+            raise Invalid(f"outputs is {self.outputs}, block is {self.block}, must be at least 1")
+        points = TRANSFORMS[self.tile].points ** 2
+        if u.rank != 1 or u.size % (points * self.outputs):
+            raise Invalid(
+                f"weight is {u}, must hold {self.outputs} kernels for each of {points} points"
+            )
+        channels = u.size // (points * self.outputs)
+        plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(x, u))
+        return Conv(strides=(1, 1), pads=self.pads, dilations=(1, 1), group=1).infer(x, plain, b)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        u: Array,
-        b: Array | None = None,
-        *,
-        tile: int,
-        outputs: int,
-        block: int,
-        pads: tuple[int, ...],
-    ) -> Array:
-        points = TRANSFORMS[tile].points ** 2
-        kernels = unpack_rows(u[None], outputs, block).reshape(outputs, points, x.shape[1])
-        return filter_tiles(x, kernels, b, tile, pads)
+    def reference(self, x: Array, u: Array, b: Array | None = None) -> Array:
+        points = TRANSFORMS[self.tile].points ** 2
+        kernels = unpack_rows(u[None], self.outputs, self.block).reshape(
+            self.outputs, points, x.shape[1]
+        )
+        return filter_tiles(x, kernels, b, self.tile, self.pads)
 
 
 def filter_tiles(

@@ -1,4 +1,4 @@
-"""Which part of a buffer an op touches: what bounds, order, addresses and execution derive from."""
+"""Accesses of ops to buffers: bounds, dependencies, addresses and execution derive from them."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,16 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..core.errors import Invalid
 from ..core.tensor import Array, Shape
-from .types import Buffer
+from .types import BufferType
 
 
 @dataclass(frozen=True)
 class Access:
-    """Name a window of an operand: where it starts, how many of each it has, and what is done.
+    """A window of an operand: its start, its sizes, and whether it is read or written.
 
-    Images start at (image, row, column, channel), and their windows have rows, columns and
-    channels; bytes start at a number and have a length. With `repeats`, a buffer that has one row
-    or column gives it to all.
+    Windows of images start at (image, row, column, channel), and have rows, columns and channels;
+    windows of bytes have a start and a length. With `repeats`, a single row or column of the buffer
+    is broadcast.
     """
 
     operand: str
@@ -28,10 +28,10 @@ class Access:
 
     @property
     def whole_sizes(self) -> Shape:
-        """Return a size for each dimension of the buffer: a window of images is in one of them."""
+        """Return the sizes in all dimensions of the buffer: a window is in one image."""
         return (1, *self.sizes) if len(self.sizes) > 1 else self.sizes
 
-    def check(self, buffer: Buffer) -> None:
+    def check(self, buffer: BufferType) -> None:
         """Raise Invalid unless the window is within a buffer."""
         sizes = self.whole_sizes
         if len(buffer.shape) != len(sizes):
@@ -53,13 +53,13 @@ class Access:
                     f"of {buffer}"
                 )
 
-    def offset(self, buffer: Buffer) -> int:
-        """Return how many bytes into the buffer the window starts."""
+    def offset(self, buffer: BufferType) -> int:
+        """Return the offset of the window in the buffer, in bytes."""
         pairs = zip(self.start, buffer.strides, strict=True)
         return sum(first * stride for first, stride in pairs) * buffer.itemsize
 
-    def strides(self, buffer: Buffer) -> Shape:
-        """Return the distances between the window's elements; 0 where one is given to all."""
+    def strides(self, buffer: BufferType) -> Shape:
+        """Return the strides of the window in elements; 0 along a broadcast axis."""
         strides = buffer.strides[-len(self.sizes) :]
         if not self.repeats:
             return strides
@@ -67,15 +67,15 @@ class Access:
         pairs = zip(strides[:-1], shape[:-1], strict=True)
         return (*(0 if whole == 1 else stride for stride, whole in pairs), strides[-1])
 
-    def reach(self, buffer: Buffer) -> tuple[int, int]:
-        """Return the first byte of the window, and the one behind its last, in the buffer."""
+    def reach(self, buffer: BufferType) -> tuple[int, int]:
+        """Return the offsets of the window's first byte and behind its last byte."""
         first = self.offset(buffer)
         pairs = zip(self.sizes, self.strides(buffer), strict=True)
         last = sum((size - 1) * stride for size, stride in pairs)
         return first, first + (last + 1) * buffer.itemsize
 
     def meets(self, other: "Access") -> bool:
-        """Say whether two windows, both within one buffer, have an element in common."""
+        """Report whether two windows of one buffer overlap."""
         ends, others = (
             [first + size for first, size in zip(a.start, a.whole_sizes, strict=True)]
             for a in (self, other)
@@ -84,8 +84,8 @@ class Access:
         apart += [a >= end for a, end in zip(other.start, ends, strict=True)]
         return not any(apart)
 
-    def of(self, buffer: Buffer, memory: Array) -> Array:
-        """Return the window of a buffer whose elements lie in a flat array; Invalid outside."""
+    def of(self, buffer: BufferType, memory: Array) -> Array:
+        """Return the window of a buffer that a flat array contains; raise Invalid outside of it."""
         self.check(buffer)
         assert memory.ndim == 1
         flat = memory.view(np.int8 if buffer.itemsize == 1 else np.int32)

@@ -10,23 +10,23 @@ from ..core.op import Op
 from ..core.tensor import Array
 from .access import Access
 from .dialect import DLA
-from .types import TOKEN, Buffer, buffer_of
+from .types import TOKEN, BufferType, buffer_of
 
 Self = TypeVar("Self", bound="BufferOp")
 
-Touched = tuple[ir.Value, Buffer, Access]
-"""A buffer that an op touches, its type, and which part of it."""
+Touched = tuple[ir.Value, BufferType, Access]
+"""A buffer that an op accesses, its type, and the window."""
 
 
 class BufferOp(Op, dialect=DLA, abstract=True):
     """Base of ops that move or compute parts of buffers: each becomes one packet.
 
-    Operands are called as the packet's addresses, with `<operand>_at` where a window starts; other
-    attributes have the names of the packet's fields. A subclass says in `accesses` what it touches,
-    and in `execute` what it does to those windows.
+    Operands have the names of the packet's addresses, with `<operand>_at` for the start of a
+    window; other attributes have the names of the packet's fields. A subclass lists its accesses in
+    `accesses`, and computes in `execute`.
 
-    In scheduled form an op names the `engine` that runs it, waits for the tokens of others, and
-    gives one itself.
+    In scheduled form an op names the `engine` that runs it, waits for the tokens of others, and has
+    a token as its result.
     """
 
     packet: ClassVar[str]
@@ -38,16 +38,16 @@ class BufferOp(Op, dialect=DLA, abstract=True):
     pure = False
 
     in_place: ClassVar[bool] = False
-    """Whether the op may write a window over the same one that it reads."""
+    """Whether the op may overwrite the window that it reads."""
 
     spaces: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """In which spaces each operand may be."""
+    """The spaces that each operand may be in."""
 
     @classmethod
     def put(
         cls: type[Self], *buffers: ir.Value, loc: ir.Location | None = None, **given: Any
     ) -> Self:
-        """Create the op at the current insertion point, unscheduled; defaults are left out."""
+        """Create the op at the current insertion point, unscheduled; defaults are omitted."""
         made = cls.create([[], *buffers], [], given, loc=loc)
         for field in cls.fields.attributes:
             if not field.required and made.attribute(field) == field.default:
@@ -55,30 +55,30 @@ class BufferOp(Op, dialect=DLA, abstract=True):
         return made
 
     def accesses(self) -> tuple[Access, ...]:
-        """Return which windows of its operands the op touches."""
+        """Return the windows of operands that the op reads and writes."""
         raise NotImplementedError
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        """Do to windows, by the operands' names, what the op means."""
+        """Compute the op on windows, by the names of operands."""
         raise NotImplementedError
 
     def check(self) -> None:
-        """Raise Invalid for attributes that make no sense."""
+        """Raise Invalid for attributes out of range."""
 
     @property
     def buffers(self) -> dict[str, ir.Value]:
-        """Return the buffers that the op works on, by the operands' names."""
+        """Return the buffer operands by name."""
         names = [group.name for group in self.fields.operands[1:]]
         return dict(zip(names, self.operand_groups()[1:], strict=True))
 
     @property
     def scheduled(self) -> bool:
-        """Say whether an engine is to run the op."""
+        """Report whether the op has an engine."""
         return bool(self.engine)
 
     @property
     def atom(self) -> int:
-        """Return how many channels are written together, as the program says."""
+        """Return the number of channels written at once, an attribute of the program."""
         parent = self.operation.parent
         if parent is None or parent.name != "dla.program" or "atom" not in parent.attributes:
             raise Invalid("stands in no program, which must say how large an atom is")
@@ -112,7 +112,7 @@ class BufferOp(Op, dialect=DLA, abstract=True):
             raise Invalid(f"gives {len(self.results)} tokens, must give 1")
 
     def _check_place(self, found: Sequence[Touched]) -> None:
-        """Raise Invalid for a result that is written over what it is made of."""
+        """Raise Invalid for a result that overwrites its operand."""
         for (source, _, read), (target, _, write) in made_of(found):
             same = self.in_place and read.start == write.start
             if source == target and not same and read.meets(write):
@@ -122,13 +122,13 @@ class BufferOp(Op, dialect=DLA, abstract=True):
 
 
 def made_of(found: Sequence[Touched]) -> Iterator[tuple[Touched, Touched]]:
-    """Yield pairs of what an op touches: one that is read, and one that is made of it."""
+    """Yield the pairs of a read access and a write access of an op."""
     for write in (entry for entry in found if entry[2].writes):
         for read in (entry for entry in found if entry[2].reads and entry is not write):
             yield read, write
 
 
 def touched(op: BufferOp) -> list[Touched]:
-    """List the accesses of an op with the buffers that they are of."""
+    """List the accesses of an op with their buffers."""
     buffers = op.buffers
     return [(buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses()]

@@ -1,4 +1,4 @@
-"""The `dla` dialect object, and the base class of its ops on tensors."""
+"""The `dla` dialect object, the base class of its ops on tensors, and checks that these share."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS
+from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS
 from ..core.op import Dialect, Op
 from ..core.tensor import Array, Shape, Tensor
 
@@ -16,26 +16,25 @@ LOW, HIGH = -128, 127
 
 
 class TensorOp(Op, dialect=DLA, abstract=True):
-    """Base of ops in tensor form: on i8 tensors [N, rows, columns, channels].
+    """Base of ops on i8 tensors [N, rows, columns, channels].
 
-    All that is rescaled says how: x * multiplier / 2^shift, rounded, plus destination_zero, clamped
-    to [low, high].
-
-    `packet` is the one whose fields limit what an op may be; "" where an op is only moved about.
+    A result is rescaled as x * multiplier / 2^shift, rounded, plus destination_zero, and clamped to
+    [low, high]. `packet` is the packet whose fields limit the attributes; "" for ops that only move
+    values.
     """
 
     packet: ClassVar[str] = ""
 
 
 def need_image(what: str, x: Tensor) -> Shape:
-    """Return the shape of images; raise Invalid unless there are some, of i8 and rank 4."""
+    """Return the shape of images; raise Invalid unless they are of i8, rank 4 and not empty."""
     if x.dtype != "i8" or x.rank != 4 or not x.size:
         raise Invalid(f"{what} is {x}, must be of i8 with rank 4, and not empty")
     return x.shape
 
 
 def need_pair(what: str, numbers: Sequence[int], least: int) -> None:
-    """Raise Invalid unless there is a number for rows and one for columns, and none too small."""
+    """Raise Invalid unless there are two numbers, for rows and columns, of at least `least`."""
     if len(numbers) != 2:
         raise Invalid(f"{what} has {len(numbers)} entries, must have 2")
     if min(numbers) < least:
@@ -45,7 +44,7 @@ def need_pair(what: str, numbers: Sequence[int], least: int) -> None:
 def need_scaling(
     multiplier: Sequence[int], shift: Sequence[int], rounding: str, *zeros: int
 ) -> None:
-    """Raise Invalid for multipliers, shifts, roundings or zero points that there are not."""
+    """Raise Invalid for multipliers, shifts, roundings or zero points out of range."""
     for factor in multiplier:
         if not 0 <= factor < 1 << MOST_BITS:
             raise Invalid(f"multiplier is {factor}, must be in [0, 2^{MOST_BITS})")
@@ -59,19 +58,19 @@ def need_scaling(
 
 
 def need_byte(what: str, number: int) -> None:
-    """Raise Invalid unless a number is some i8."""
+    """Raise Invalid unless a number fits i8."""
     if not LOW <= number <= HIGH:
         raise Invalid(f"{what} is {number}, must be in {LOW}:{HIGH}")
 
 
 def need_bounds(low: int, high: int) -> None:
-    """Raise Invalid unless bounds are those of some i8."""
+    """Raise Invalid unless bounds are an interval of i8."""
     if not LOW <= low <= high <= HIGH:
         raise Invalid(f"clamps to {low}:{high}, must be in {LOW}:{HIGH} of i8")
 
 
 def each_image(xs: Array, *others: Array) -> list[tuple[Array, ...]]:
-    """Return the images of a batch, each with those at its place of others, which may be one."""
+    """Return the images of a batch, each with the images of others, which may be broadcast."""
     return [(x, *(o[n if len(o) > 1 else 0] for o in others)) for n, x in enumerate(xs)]
 
 

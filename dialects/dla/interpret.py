@@ -1,4 +1,4 @@
-"""Execute programs: in order, or in any order that the tokens of a scheduled one allow."""
+"""Interpret programs: in order, or in any order that the tokens of a scheduled one allow."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ from ..core.op import view
 from ..core.tensor import Array
 from .buffers import BufferOp
 from .memory import Alloc, uninitialised
-from .types import Buffer, buffer_of
+from .types import BufferType, buffer_of
 
 
 def run_program(
@@ -20,9 +20,9 @@ def run_program(
     arguments: Sequence[Array],
     seed: int | None = None,
 ) -> None:
-    """Run the ops of a program on flat arrays of i8, one for each argument; outputs are written.
+    """Run the ops of a program on flat arrays of i8, one per argument; outputs are written.
 
-    Buffers that have addresses share memory as those say. Raises Invalid when an op fails.
+    Buffers with addresses share memory accordingly. Raises Invalid if an op fails.
     """
     memory = dict(zip(block.arguments, arguments, strict=True))
     memory |= _buffers(block, addresses)
@@ -40,9 +40,9 @@ def run_program(
 
 
 def _buffers(block: ir.Block, addresses: Mapping[ir.Value, int]) -> dict[ir.Value, Array]:
-    """Give each buffer its memory: where its address says, or else memory of its own."""
+    """Allocate the buffers: at their addresses, or in memory of their own without one."""
     allocs = [op for op in map(view, block.operations) if isinstance(op, Alloc)]
-    types: dict[ir.Value, Buffer] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
+    types: dict[ir.Value, BufferType] = {op.buffer: buffer_of(op.buffer.type) for op in allocs}
     made: dict[ir.Value, Array] = {}
     spaces: dict[str, list[tuple[int, int, ir.Value]]] = {}
     for value, buffer in types.items():
@@ -57,7 +57,7 @@ def _buffers(block: ir.Block, addresses: Mapping[ir.Value, int]) -> dict[ir.Valu
 
 
 def _shared(placed: Sequence[tuple[int, int, ir.Value]]) -> dict[ir.Value, Array]:
-    """Give memory to buffers of one space, in the order of addresses: as much as they cover."""
+    """Allocate buffers of one space, in the order of addresses; adjacent ones share an array."""
     runs: list[list[tuple[int, int, ir.Value]]] = []
     reach = -1
     for span in placed:
@@ -74,7 +74,7 @@ def _shared(placed: Sequence[tuple[int, int, ir.Value]]) -> dict[ir.Value, Array
 
 
 def _any_order(ops: Sequence[BufferOp], choose: random.Random) -> Iterator[BufferOp]:
-    """Yield ops in an order drawn from those that queues and tokens allow."""
+    """Yield ops in a random order that queues and tokens allow."""
     queues: dict[str, list[BufferOp]] = {}
     for op in ops:
         queues.setdefault(op.engine, []).append(op)

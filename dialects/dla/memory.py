@@ -1,4 +1,4 @@
-"""Buffers, and what moves bytes between dram and the memories inside."""
+"""Allocation of buffers, and transfers between DRAM and on-chip memories."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -19,16 +19,16 @@ from .types import (
     REGIONS,
     SRAM,
     WEIGHTS,
-    Buffer,
+    BufferType,
     buffer_of,
-    buffer_type,
+    memref_of,
 )
 
 ORIGIN = (0, 0, 0, 0)
 
 
 class Alloc(Op, dialect=DLA):
-    """Make a buffer; in scheduled form it has an address in its memory."""
+    """Allocate a buffer; in scheduled form it has an address in its memory."""
 
     address: int = -1
     buffer: Result
@@ -36,9 +36,9 @@ class Alloc(Op, dialect=DLA):
     pure = False
 
     @staticmethod
-    def make(buffer: Buffer, loc: ir.Location | None = None) -> "Alloc":
+    def make(buffer: BufferType, loc: ir.Location | None = None) -> "Alloc":
         """Create the op at the current insertion point, without an address."""
-        made = Alloc.create([], [buffer_type(buffer)], {}, loc=loc)
+        made = Alloc.create([], [memref_of(buffer)], {}, loc=loc)
         del made.operation.attributes["address"]
         return made
 
@@ -66,7 +66,7 @@ class BetweenImages(BufferOp, abstract=True):
 
 
 class Load(BetweenImages):
-    """Copy a window of images from dram; rows and columns around it get `fill`."""
+    """Copy a window of images from DRAM; rows and columns around it are set to `fill`."""
 
     top: int = 0
     bottom: int = 0
@@ -102,7 +102,7 @@ class Load(BetweenImages):
 
 
 class LoadWeights(BufferOp):
-    """Copy bytes from dram to the memory of weights and tables."""
+    """Copy bytes from DRAM to the memory of weights and tables."""
 
     source: Operand
     destination: Operand
@@ -124,7 +124,7 @@ class LoadWeights(BufferOp):
 
 
 class Store(BetweenImages):
-    """Copy a window of images to dram."""
+    """Copy a window of images to DRAM."""
 
     packet = "store"
     spaces: ClassVar = {"source": (SRAM,), "destination": (OUTPUTS, ACTIVATIONS)}
@@ -141,5 +141,5 @@ class Store(BetweenImages):
 
 
 def uninitialised(size: int) -> Array:
-    """Return memory that nothing was written to: it should show when that is read."""
+    """Return memory with a pattern that reveals reads before writes."""
     return np.full(size, -86, np.int8)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,19 +19,19 @@ from .dialect import DLA
 from .interpret import run_program
 from .memory import Alloc
 from .schedule import check_schedule
-from .types import CONSTANTS, INPUTS, OUTPUTS, Buffer, buffer_of
+from .types import CONSTANTS, INPUTS, OUTPUTS, BufferType, buffer_of
 
 PORTS = (INPUTS, CONSTANTS, OUTPUTS)
-"""The regions of dram that a program is given buffers in."""
+"""The regions of DRAM that arguments of a program may be in."""
 
 
 class Program(Op, dialect=DLA):
-    """Run a body of ops on buffers, in order; its arguments are buffers in regions of dram.
+    """Run a body of ops on buffers, in order; its arguments are buffers in regions of DRAM.
 
-    The space of an argument says what it is: an input, a constant or an output. `target` names the
-    accelerator, `atom` is how many channels it writes together. In scheduled form all ops have
-    engines, all buffers have addresses, and `argument_addresses` are those of the arguments, each
-    in its region.
+    The space of an argument tells whether it is an input, a constant or an output. `target` names
+    the accelerator, `atom` is the number of channels that it writes at once. In scheduled form all
+    ops have engines, all buffers have addresses, and `argument_addresses` are those of the
+    arguments, each in its region.
     """
 
     sym_name: str
@@ -49,12 +49,12 @@ class Program(Op, dialect=DLA):
 
     @property
     def has_body(self) -> bool:
-        """Say whether there is a body at all, which an op that is not verified may lack."""
+        """Report whether there is a body, which an unverified op may lack."""
         regions = self.operation.regions
         return len(regions) == 1 and len(regions[0].blocks) == 1
 
     @property
-    def arguments(self) -> list[tuple[ir.Value, Buffer]]:
+    def arguments(self) -> list[tuple[ir.Value, BufferType]]:
         """Return the arguments with their types."""
         return [(argument, buffer_of(argument.type)) for argument in self.block.arguments]
 
@@ -66,7 +66,7 @@ class Program(Op, dialect=DLA):
 
     @property
     def scheduled(self) -> bool:
-        """Say whether engines are to run the ops."""
+        """Report whether the ops have engines."""
         return any(op.scheduled for op in self.ops)
 
     @property
@@ -134,17 +134,18 @@ class End(Op, dialect=DLA):
 
     terminator = True
 
-    @staticmethod
-    def infer() -> tuple[()]:
+    def infer(self) -> tuple[()]:
         return ()
 
 
 class Run(Op, dialect=DLA):
-    """Run a program: the operands are its inputs and constants in order, the results its outputs.
+    """Run a program: operands are its inputs and constants in order, results its outputs.
 
-    Images are i8 [N, rows, columns, channels]; the buffers of a program may have more channels, to
-    make whole atoms. Constants are as their buffers are.
+    Images are i8 [N, rows, columns, channels]; the buffers of a program may have more channels, in
+    whole atoms. Constants have the shapes of their buffers.
     """
+
+    memory_space: ClassVar[str | None] = "host"  # a driver copies bytes to the accelerator and back
 
     inputs: Sequence[Operand]
     program: str
@@ -162,7 +163,7 @@ class Run(Op, dialect=DLA):
         _check_values("result", [v.type for v in self.results], made)
 
     def evaluate(self, groups: Sequence[Any]) -> tuple[Array, ...]:
-        """Run the program on arrays, with channels that pad atoms as zeros."""
+        """Run the program on arrays; padding channels are zeros."""
         found = find_program(self.operation, self.program)
         types = [tensor_of(value.type) for value in self.results]
         return evaluate_program(found, groups[0], types)
@@ -173,8 +174,7 @@ def evaluate_program(
 ) -> tuple[Array, ...]:
     """Run a program on its inputs and constants and return its outputs.
 
-    With a seed, a scheduled program's engines run in an order that is drawn at random from those
-    that its tokens allow.
+    With a seed, the engines of a scheduled program run in a random order that its tokens allow.
     """
     rest = iter(inputs)
     memories: list[Array] = []
@@ -191,14 +191,14 @@ def evaluate_program(
 
 
 def find_program(operation: ir.Operation, name: str) -> Program:
-    """Find a program by name in the module that an operation is in; raise Invalid without one."""
+    """Find a program by name in the module of an operation; raise Invalid without one."""
     found = find_symbol(operation, name)
     if not isinstance(found, Program):
         raise Invalid(f"there is no program '{name}'")
     return found
 
 
-def _check_values(what: str, types: Sequence[ir.Type], buffers: Sequence[Buffer]) -> None:
+def _check_values(what: str, types: Sequence[ir.Type], buffers: Sequence[BufferType]) -> None:
     if len(types) != len(buffers):
         raise Invalid(f"has {len(types)} {what}s, the program has {len(buffers)}")
     for index, (type_, buffer) in enumerate(zip(types, buffers, strict=True)):

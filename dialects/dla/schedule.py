@@ -1,7 +1,7 @@
-"""Check scheduled programs: addresses, and an order of all that touches the same bytes.
+"""Verify scheduled programs: addresses, and an order of all conflicting accesses.
 
-An op comes after another when they are on one engine in that order, or when it waits for it, and
-then also after all that came before that one.
+An op comes after the previous one on its engine, after ops that it waits for, and after all
+predecessors of these.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from ..core.errors import Invalid
 from ..core.mlir import ir
 from .access import Access
 from .buffers import BufferOp, Touched, made_of, touched
-from .types import Buffer
+from .types import BufferType
 
 Clocks = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -22,7 +22,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Touch:
-    """Say that an op touches bytes of a space, from the first one to the last."""
+    """The bytes of a space that an op accesses, from the first one to behind the last one."""
 
     op: int
     space: str
@@ -32,9 +32,9 @@ class Touch:
 
 
 def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[Touch]:
-    """List what each op touches.
+    """List the accesses of each op.
 
-    Raises Invalid for a buffer that has no address, and for a result over what it is made of.
+    Raises Invalid for a buffer without an address, and for a result that overwrites its operand.
     """
     found: list[Touch] = []
     for number, op in enumerate(ops):
@@ -48,13 +48,13 @@ def touches(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> list[
     return found
 
 
-def _span(buffer: Buffer, access: Access, address: int) -> tuple[int, int]:
+def _span(buffer: BufferType, access: Access, address: int) -> tuple[int, int]:
     first, end = access.reach(buffer)
     return address + first, address + end
 
 
 def _check_place(op: BufferOp, here: Sequence[Touched], addresses: Mapping[ir.Value, int]) -> None:
-    """Raise Invalid where addresses put a result over what it is made of, of another buffer."""
+    """Raise Invalid if addresses make the result of an op overlap an operand in another buffer."""
     for (source, a, read), (target, b, write) in made_of(here):
         if source == target or a.space != b.space:
             continue
@@ -67,7 +67,7 @@ def _check_place(op: BufferOp, here: Sequence[Touched], addresses: Mapping[ir.Va
 
 
 class Order:
-    """Know which ops are surely complete before others start; ops are added in program order."""
+    """The happens-before relation of ops, as vector clocks; ops are added in program order."""
 
     def __init__(self, engines: Sequence[str]) -> None:
         names = list(dict.fromkeys(engines))
@@ -77,7 +77,7 @@ class Order:
         self._last: dict[int, int] = {}
 
     def add(self, number: int, waits: Sequence[int] = ()) -> None:
-        """Add an op, which comes after those that it waits for and the last one of its engine."""
+        """Add an op, which waits for others and for the previous one on its engine."""
         engine = int(self.engine[number])
         last = self._last.get(engine)
         self.index[number] = 0 if last is None else self.index[last] + 1
@@ -86,18 +86,18 @@ class Order:
             self.wait(number, other)
 
     def wait(self, number: int, other: int) -> None:
-        """Let an op that was added come after another one."""
+        """Let an op that was added wait for another one."""
         clock, place = self.clocks[number], self.engine[other]
         np.maximum(clock, self.clocks[other], out=clock)
         clock[place] = max(clock[place], self.index[other] + 1)
 
     def before(self, others: Clocks, number: int) -> Flags:
-        """Say of each of others whether it is complete before an op starts."""
+        """Report for each of other ops whether it is complete before an op starts."""
         return self.clocks[number, self.engine[others]] > self.index[others]
 
 
 class Conflicts:
-    """Find, op by op, which earlier ones touch the same bytes, one of the two writing."""
+    """Find for each op the earlier ones that access the same bytes, one of the two writing."""
 
     def __init__(self, found: Sequence[Touch]) -> None:
         self._of: dict[int, list[tuple[Touch, int]]] = {}
@@ -116,7 +116,7 @@ class Conflicts:
             )
 
     def of(self, number: int) -> Clocks:
-        """Return the ops before one that it conflicts with, in ascending order."""
+        """Return the earlier ops that conflict with an op, in ascending order."""
         met = np.zeros(number, np.bool_)
         for touch, place in self._of.get(number, []):
             ops, first, end, writes = self._spaces[touch.space]
@@ -127,7 +127,7 @@ class Conflicts:
 
 
 def check_schedule(ops: Sequence[BufferOp], addresses: Mapping[ir.Value, int]) -> None:
-    """Raise Invalid unless all ops have engines, and all that meet in memory are in an order."""
+    """Raise Invalid unless all ops have engines, and all conflicting ones are ordered."""
     for op in ops:
         if not op.scheduled:
             raise Invalid(f"'{op.op_name}' has no engine, others have")

@@ -1,4 +1,4 @@
-"""Ops in buffer form that compute windows of images value by value, and what all have in common."""
+"""Elementwise ops and copies on buffers, and the base of all ops on images in buffers."""
 
 from collections.abc import Mapping
 from typing import ClassVar
@@ -7,11 +7,12 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.integers import (
+from ..core.numerics.integers import (
     Factor,
     combined,
     finish,
     looked_up,
+    pair_of,
     resized,
 )
 from ..core.tensor import Array, Shape
@@ -25,7 +26,7 @@ from .vector import OPERATORS, need_positions
 class ImageOp(BetweenImages, abstract=True):
     """Base of ops that make a window of images from one at `source`.
 
-    What pads channels to whole atoms gets the zero point of the result.
+    Padding channels of the last atom are set to the zero point of the result.
     """
 
     destination_zero: int = 0
@@ -34,7 +35,7 @@ class ImageOp(BetweenImages, abstract=True):
 
     @property
     def made(self) -> Shape:
-        """Return how many rows, columns and channels the op makes."""
+        """Return the rows, columns and channels of the result."""
         return self.rows, self.columns, self.channels
 
     def check(self) -> None:
@@ -49,7 +50,7 @@ class ImageOp(BetweenImages, abstract=True):
         )
 
     def write(self, windows: Mapping[str, Array], y: Array) -> None:
-        """Write a result and fill the channels that pad it."""
+        """Write a result and fill the padding channels."""
         target = windows["destination"]
         target[...] = self.destination_zero
         target[..., : y.shape[-1]] = y
@@ -127,27 +128,17 @@ class ResizeTile(ImageOp):
     def made(self) -> Shape:
         return self.out_rows, self.out_columns, self.channels
 
-    @property
-    def start(self) -> tuple[int, int]:
-        """Return the first positions."""
-        return self.start_rows, self.start_columns
-
-    @property
-    def step(self) -> tuple[int, int]:
-        """Return how far positions are apart."""
-        return self.step_rows, self.step_columns
-
     def check(self) -> None:
         super().check()
-        need_positions(self.start, self.step)
+        need_positions(pair_of(self, "start"), pair_of(self, "step"))
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        out = (self.out_rows, self.out_columns)
-        self.write(windows, resized(windows["source"], out, self.start, self.step))
+        out, start, step = (pair_of(self, name) for name in ("out", "start", "step"))
+        self.write(windows, resized(windows["source"], out, start, step))
 
 
 class CopyTile(ImageOp):
-    """Copy a window and bring it to another scale, as `dla.copy` does."""
+    """Copy a window and rescale it, as `dla.copy` does."""
 
     source_zero: int = 0
     multiplier: int = 1

@@ -1,4 +1,4 @@
-"""What the values of programs are: buffers in memories, and tokens that say what is complete."""
+"""Types of values in programs: buffers in memories, and tokens of completed ops."""
 
 import math
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from ..core.mlir import announce_dialect, ir
 from ..core.tensor import Shape
 
 TOKEN = "!async.token"
-"""The type of what an op of a scheduled program gives to those that wait for it."""
+"""The type of the token of a scheduled op, for which other ops wait."""
 
-announce_dialect("async")  # tokens are looked at often
+announce_dialect("async")  # the type of tokens
 
 SRAM, WEIGHTS, ACCUMULATOR = "sram", "weights", "accumulator"
 INPUTS, OUTPUTS, CONSTANTS, ACTIVATIONS = (
@@ -27,8 +27,8 @@ _BYTES = {"i8": 1, "i32": 4}
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """Hold the type of a buffer: its shape, its element type, and the space that it is in."""
+class BufferType:
+    """The type of a buffer: its shape, its element type, and its space."""
 
     shape: Shape
     dtype: str
@@ -36,29 +36,29 @@ class Buffer:
 
     @property
     def itemsize(self) -> int:
-        """Return how many bytes an element has."""
+        """Return the bytes of an element."""
         return _BYTES[self.dtype]
 
     @property
     def strides(self) -> Shape:
-        """Return the distances between elements, in elements: the last dimension is densest."""
+        """Return the strides in elements; the last dimension is contiguous."""
         return tuple(math.prod(self.shape[axis + 1 :]) for axis in range(len(self.shape)))
 
     @property
     def size_bytes(self) -> int:
-        """Return how many bytes the buffer has."""
+        """Return the bytes of the buffer."""
         return math.prod(self.shape) * self.itemsize
 
     def __str__(self) -> str:
         return f"memref<{''.join(f'{d}x' for d in self.shape)}{self.dtype}, {self.space}>"
 
 
-def buffer_of(type_: ir.Type) -> Buffer:
-    """Return the plain type of a buffer; raise Invalid for a type that none has."""
+def buffer_of(type_: ir.Type) -> BufferType:
+    """Return the buffer type of an MLIR type; raise Invalid for any other type."""
     return read_once(_read, type_)
 
 
-def _read(type_: ir.Type) -> Buffer:
+def _read(type_: ir.Type) -> BufferType:
     if not isinstance(type_, ir.MemRefType):
         raise Invalid(f"operand or result has type {type_}, must be a memref")
     space = type_.memory_space
@@ -71,7 +71,7 @@ def _read(type_: ir.Type) -> Buffer:
     shape = tuple(type_.shape)
     if not type_.has_static_shape or not shape or 0 in shape:
         raise Invalid(f"{type_} must have sizes that are known, and none 0")
-    buffer = Buffer(shape, dtype, space.value)
+    buffer = BufferType(shape, dtype, space.value)
     if _layout(type_) != (list(buffer.strides), 0):
         raise Invalid(f"{type_} must lie densely")
     return buffer
@@ -85,7 +85,7 @@ def _layout(type_: ir.MemRefType) -> tuple[list[int], int]:
     return list(strides), offset
 
 
-def buffer_type(buffer: Buffer) -> ir.Type:
+def memref_of(buffer: BufferType) -> ir.Type:
     """Return the MLIR type of a buffer, in the current context."""
     element, unknown = ir.Type.parse(buffer.dtype), ir.Location.unknown()
     space = ir.StringAttr.get(buffer.space)

@@ -1,4 +1,4 @@
-"""Ops in tensor form that work value by value, or move values."""
+"""Elementwise ops and ops that move values, on tensors."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.integers import Factor, combined, finish, looked_up, resized
-from ..core.tensor import Array, Shape, Tensor, normalize_axis
+from ..core.numerics.integers import Factor, combined, finish, looked_up, resized
+from ..core.tensor import Array, Tensor, normalize_axis
 from .dialect import (
     HIGH,
     LOW,
@@ -29,7 +29,7 @@ class Eltwise(TensorOp):
 
     y = clamp(round(op(p, q) / 2^shift) + destination_zero), p = (x - source_zero) * multiplier and
     q = (other - other_zero) * other_multiplier; the operator "mul" takes p * (other - other_zero).
-    `other` may have one image, row or column where x has more.
+    One image, row or column of `other` is broadcast.
     """
 
     x: Operand
@@ -48,55 +48,28 @@ class Eltwise(TensorOp):
 
     packet = "eltwise"
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        other: Tensor,
-        *,
-        operator: str,
-        source_zero: int,
-        other_zero: int,
-        multiplier: int,
-        other_multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-        low: int,
-        high: int,
-    ) -> Tensor:
+    def infer(self, x: Tensor, other: Tensor) -> Tensor:
         shape, second = need_image("x", x), need_image("other", other)
-        if operator not in OPERATORS:
-            raise Invalid(f"operator is '{operator}', must be one of {', '.join(OPERATORS)}")
+        if self.operator not in OPERATORS:
+            raise Invalid(f"operator is '{self.operator}', must be one of {', '.join(OPERATORS)}")
         fits = all(b in (1, a) for a, b in zip(shape[:3], second[:3], strict=True))
         if not fits or shape[3] != second[3]:
             raise Invalid(f"combines {x} with {other}")
-        zeros = (source_zero, other_zero, destination_zero)
-        need_scaling((multiplier, other_multiplier), (shift,), rounding, *zeros)
-        need_bounds(low, high)
+        zeros = (self.source_zero, self.other_zero, self.destination_zero)
+        need_scaling((self.multiplier, self.other_multiplier), (self.shift,), self.rounding, *zeros)
+        need_bounds(self.low, self.high)
         return x
 
-    @staticmethod
-    def reference(
-        x: Array,
-        other: Array,
-        *,
-        operator: str,
-        source_zero: int,
-        other_zero: int,
-        multiplier: int,
-        other_multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-        low: int,
-        high: int,
-    ) -> Array:
-        factor, zeros = Factor(multiplier, shift, rounding), (source_zero, other_zero)
+    def reference(self, x: Array, other: Array) -> Array:
+        factor = Factor(self.multiplier, self.shift, self.rounding)
+        zeros = (self.source_zero, self.other_zero)
         images = [
-            combined(a, b, operator, zeros, other_multiplier, factor)
+            combined(a, b, self.operator, zeros, self.other_multiplier, factor)
             for a, b in each_image(x, other)
         ]
-        return stacked([finish(image, destination_zero, low, high) for image in images])
+        return stacked(
+            [finish(image, self.destination_zero, self.low, self.high) for image in images]
+        )
 
 
 class Lookup(TensorOp):
@@ -108,22 +81,20 @@ class Lookup(TensorOp):
 
     packet = "lookup"
 
-    @staticmethod
-    def infer(x: Tensor, table: Tensor) -> Tensor:
+    def infer(self, x: Tensor, table: Tensor) -> Tensor:
         need_image("x", x)
         if table != Tensor((256,), "i8"):
             raise Invalid(f"table is {table}, must be {Tensor((256,), 'i8')}")
         return x
 
-    @staticmethod
-    def reference(x: Array, table: Array) -> Array:
+    def reference(self, x: Array, table: Array) -> Array:
         return looked_up(x, table)
 
 
 class Resize(TensorOp):
     """Repeat or drop rows and columns: positions are (start + step * index) >> 16, clamped.
 
-    `out` is how many rows and columns there are to be.
+    `out` is the number of rows and columns of the result.
     """
 
     x: Operand
@@ -134,21 +105,19 @@ class Resize(TensorOp):
 
     packet = "resize"
 
-    @staticmethod
-    def infer(x: Tensor, *, out: Shape, start: Shape, step: Shape) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         batch, _, _, channels = need_image("x", x)
-        need_pair("out", out, 1)
-        need_positions(start, step)
-        return Tensor((batch, *out, channels), "i8")
+        need_pair("out", self.out, 1)
+        need_positions(self.start, self.step)
+        return Tensor((batch, *self.out, channels), "i8")
 
-    @staticmethod
-    def reference(x: Array, *, out: Shape, start: Shape, step: Shape) -> Array:
-        pairs = [(pair[0], pair[1]) for pair in (out, start, step)]
+    def reference(self, x: Array) -> Array:
+        pairs = [(pair[0], pair[1]) for pair in (self.out, self.start, self.step)]
         return stacked([resized(image, *pairs) for image in x])
 
 
 def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
-    """Raise Invalid unless positions start at numbers of 32 bits and go on by such."""
+    """Raise Invalid unless starts are numbers of 32 bits with a sign, steps without one."""
     for what, pair, least in (("start", start, -(1 << 31)), ("step", step, 0)):
         need_pair(what, pair, least)
         if max(pair) >= least + (1 << 32):
@@ -156,7 +125,7 @@ def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
 
 
 class Copy(TensorOp):
-    """Bring values to another scale: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
+    """Rescale values: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
 
     x: Operand
     source_zero: int = 0
@@ -170,86 +139,64 @@ class Copy(TensorOp):
 
     packet = "copy"
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        source_zero: int,
-        multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-        low: int,
-        high: int,
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_image("x", x)
-        need_scaling((multiplier,), (shift,), rounding, source_zero, destination_zero)
-        need_bounds(low, high)
+        zeros = (self.source_zero, self.destination_zero)
+        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
+        need_bounds(self.low, self.high)
         return x
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        source_zero: int,
-        multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-        low: int,
-        high: int,
-    ) -> Array:
-        scaled = Factor(multiplier, shift, rounding).times(x.astype(np.int64) - source_zero)
-        return finish(scaled, destination_zero, low, high)
+    def reference(self, x: Array) -> Array:
+        factor = Factor(self.multiplier, self.shift, self.rounding)
+        scaled = factor.times(x.astype(np.int64) - self.source_zero)
+        return finish(scaled, self.destination_zero, self.low, self.high)
 
 
 class Concat(TensorOp):
-    """Join images along rows (1), columns (2) or channels (3)."""
+    """Concatenate images along rows (1), columns (2) or channels (3)."""
 
     xs: Sequence[Operand]
     axis: int = 3
     y: Result
 
-    @staticmethod
-    def infer(xs: Sequence[Tensor], *, axis: int) -> Tensor:
+    def infer(self, xs: Sequence[Tensor]) -> Tensor:
         if not xs:
             raise Invalid("joins nothing")
         shapes = [need_image("operand", x) for x in xs]
-        along = normalize_axis(axis, 4)
+        along = normalize_axis(self.axis, 4)
         if not along:
             raise Invalid("joins along the batch, must be rows, columns or channels")
         rest = {shape[:along] + shape[along + 1 :] for shape in shapes}
         if len(rest) != 1:
-            raise Invalid(f"joins {' and '.join(map(str, xs))} along axis {axis}")
+            raise Invalid(f"joins {' and '.join(map(str, xs))} along axis {self.axis}")
         total = sum(shape[along] for shape in shapes)
         return Tensor((*shapes[0][:along], total, *shapes[0][along + 1 :]), "i8")
 
-    @staticmethod
-    def reference(xs: Sequence[Array], *, axis: int) -> Array:
-        return np.concatenate(list(xs), axis=axis)
+    def reference(self, xs: Sequence[Array]) -> Array:
+        return np.concatenate(list(xs), axis=self.axis)
 
 
 class Slice(TensorOp):
-    """Take a window of images: from `start` on (rows, columns, channels), so many of each."""
+    """Extract a window of images: `start` and `sizes` have rows, columns and channels."""
 
     x: Operand
     start: tuple[int, ...]
     sizes: tuple[int, ...]
     y: Result
 
-    @staticmethod
-    def infer(x: Tensor, *, start: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         shape = need_image("x", x)
-        if len(start) != 3 or len(sizes) != 3:
+        if len(self.start) != 3 or len(self.sizes) != 3:
             raise Invalid("start and sizes must have 3 entries each: rows, columns, channels")
-        for first, size, whole in zip(start, sizes, shape[1:], strict=True):
+        for first, size, whole in zip(self.start, self.sizes, shape[1:], strict=True):
             if first < 0 or size < 1 or first + size > whole:
-                raise Invalid(f"takes {start} to {_ends(start, sizes)} of {shape[1:]}")
-        return Tensor((shape[0], *sizes), "i8")
+                raise Invalid(
+                    f"takes {self.start} to {_ends(self.start, self.sizes)} of {shape[1:]}"
+                )
+        return Tensor((shape[0], *self.sizes), "i8")
 
-    @staticmethod
-    def reference(x: Array, *, start: tuple[int, ...], sizes: tuple[int, ...]) -> Array:
-        window = zip(start, _ends(start, sizes), strict=True)
+    def reference(self, x: Array) -> Array:
+        window = zip(self.start, _ends(self.start, self.sizes), strict=True)
         return x[:, *(slice(first, end) for first, end in window)]
 
 

@@ -1,22 +1,21 @@
-"""Ops in buffer form that compute images from windows: convolutions and pools."""
+"""Ops on buffers that slide a kernel over images: convolutions and pools."""
 
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
 from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.fixed_point import MOST_BITS, multiply_shift
-from ..core.integers import (
+from ..core.numerics.fixed_point import MOST_BITS, multiply_shift
+from ..core.numerics.integers import (
+    TABLE_BYTES,
     Factor,
     Window,
-    dense_sums,
-    depthwise_sums,
+    conv_sums,
     finish,
     pooled,
     require_i32,
     require_scale,
+    table_of,
 )
 from ..core.tensor import Array, Shape
 from .access import Access
@@ -26,12 +25,9 @@ from .memory import ORIGIN
 from .tiles import ImageOp
 from .types import ACCUMULATOR, WEIGHTS
 
-TABLE_BYTES = 9
-"""Bytes that a filter has in a table: its bias and its multiplier (i32), and its shift (i8)."""
-
 
 class WindowOp(ImageOp, abstract=True):
-    """Base of ops that move a kernel over a window of images; what is outside has `source_zero`."""
+    """Base of ops that slide a kernel over a window of images; padding is `source_zero`."""
 
     out_rows: int
     out_columns: int
@@ -50,11 +46,11 @@ class WindowOp(ImageOp, abstract=True):
 
     @property
     def window(self) -> Window:
-        """Return how the kernel moves."""
+        """Return the kernel window."""
         return Window.of(self)
 
     def check_window(self) -> None:
-        """Raise Invalid for sizes that make no sense."""
+        """Raise Invalid for sizes out of range."""
         window = self.window
         least_of = {"out": 1, "kernel": 1, "strides": 1, "dilations": 1, "pads": 0}
         for what, least in least_of.items():
@@ -63,14 +59,14 @@ class WindowOp(ImageOp, abstract=True):
 
 
 class ConvTile(WindowOp):
-    """Convolve a window of images: dense, or each channel by itself.
+    """Convolve a window of images: dense, or depthwise.
 
-    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). What is outside
-    of the source holds `source_zero`; biases have zero points folded in. Weights are
-    [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters where depthwise.
-    The table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
-    `begin` sums go on from those that are in `sums`; without `finish` they stay there, and nothing
-    is written to the destination.
+    y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
+    outside of the source are `source_zero`; zero points are folded into biases. Weights are
+    [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters if depthwise. The
+    table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
+    `begin`, sums in `sums` are accumulated; without `finish`, they stay there, and the destination
+    is not written.
     """
 
     weights: Operand
@@ -93,7 +89,7 @@ class ConvTile(WindowOp):
 
     @property
     def padded(self) -> int:
-        """Return how many filters there are with those that pad the last atom."""
+        """Return the number of filters in whole atoms."""
         return -(-self.filters // self.atom) * self.atom
 
     @property
@@ -127,33 +123,17 @@ class ConvTile(WindowOp):
         self.check_window()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        sums = self._products(windows["source"], windows["weights"])
-        before = self._words(windows["table"], 0) if self.begin else windows["sums"]
-        sums = sums + before
+        padded, x, kernel = self.padded, windows["source"], windows["weights"]
+        sums = conv_sums(x, kernel, self.window, self.mode, padded, self.source_zero)
+        sums = sums + (table_of(windows["table"], padded)[0] if self.begin else windows["sums"])
         require_i32(sums)
         windows["sums"][...] = sums
         if self.finish:
-            table = windows["table"]
-            multiplier = self._words(table, 1)
-            shift = table[8 * self.padded :].astype(np.int64)
+            _, multiplier, shift = table_of(windows["table"], padded)
             require_scale(multiplier, shift, MOST_BITS)
             scaled = multiply_shift(sums, multiplier, shift, self.rounding)
             y = finish(scaled, self.destination_zero, self.low, self.high)
             self.write(windows, y[..., : self.filters])
-
-    def _products(self, x: Array, weights: Array) -> Array:
-        window = self.window
-        if self.mode == "dense":
-            kernel = weights.reshape(window.taps, self.channels, self.padded)
-            return dense_sums(x, kernel, window, self.source_zero)
-        kernel = weights.reshape(window.taps, self.padded)
-        extra = ((0, 0), (0, 0), (0, self.padded - self.channels))
-        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
-
-    def _words(self, table: Array, index: int) -> Array:
-        count = 4 * self.padded
-        words = np.ascontiguousarray(table[index * count : (index + 1) * count])
-        return words.view(np.int32).astype(np.int64)
 
 
 class PoolTile(WindowOp):

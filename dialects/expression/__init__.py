@@ -1,7 +1,7 @@
 """The elementwise expressions of PNNX, `add(mul(@0,2),@1)`: text, tree, types and values; no MLIR.
 
-`tokens` and `tree` read and print them, `promotion` and `inference` say what types they have, by
-the rules of torch, `arithmetic` and `evaluation` compute them.
+The op `tri.expression` and the PNNX frontend import it. Start reading at `tree.py`; `tokens.py`
+reads the text, `inference.py` infers types by the rules of torch, `evaluation.py` computes values.
 """
 
 from .arithmetic import compute as compute

@@ -1,4 +1,4 @@
-"""The functions of expressions on numpy arrays and numbers: what expressions mean."""
+"""The functions of expressions on numpy arrays and numbers: their reference semantics."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, cast
@@ -6,8 +6,8 @@ from typing import Any, cast
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.functions import erf, integer_power
-from ..core.precision import accumulator
+from ..core.numerics.functions import erf, integer_power
+from ..core.numerics.precision import accumulator
 from ..core.tensor import Array, Tensor, normalize_axis, numpy_dtype
 from .functions import FLOAT_FUNCTIONS, SIZE, Function
 from .promotion import Number, signature, simplified
@@ -126,6 +126,6 @@ def _type(argument: Any) -> Any:
 
 
 def _as(argument: Array | Number, dtype: str) -> Array:
-    """Convert to an element type, and on to what that is computed in; numbers at once."""
+    """Convert to an element type, then to its type of computation; numbers in one step."""
     array = argument.astype(numpy_dtype(dtype)) if isinstance(argument, np.ndarray) else argument
     return np.asarray(array).astype(numpy_dtype(accumulator(dtype)))

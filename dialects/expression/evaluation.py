@@ -19,7 +19,7 @@ Apply = Callable[[Function, Sequence[Value]], Value]
 def evaluate(
     formula: Formula, leaf: Callable[[Leaf], Value], apply: Apply[Value]
 ) -> tuple[Value, ...]:
-    """Return the value of each tree; `leaf` says that of a leaf, `apply` that of a function."""
+    """Return the value of each tree; `leaf` returns that of a leaf, `apply` that of a function."""
     return tuple(_evaluate(root, leaf, apply) for root in formula.roots)
 
 
@@ -39,7 +39,7 @@ def _evaluate(root: Node, leaf: Callable[[Leaf], Value], apply: Apply[Value]) ->
 def evaluate_tokens(
     tokens: Sequence[Token], leaf: Callable[[Leaf], Value], apply: Apply[Value]
 ) -> tuple[Value, ...]:
-    """Return what `evaluate` does, from the tokens of an expression without errors."""
+    """Return the values of `evaluate`, from the tokens of an expression without errors."""
     stack: list[Value] = []
     for token in reversed(tokens):
         if isinstance(token.symbol, str):
@@ -53,7 +53,7 @@ def evaluate_tokens(
 
 
 def given(operands: Sequence[Any]) -> Callable[[Leaf], Any]:
-    """Return what looks up leaves: operands by number, literals as they are.
+    """Return a function that looks up leaves: operands by number, literals unchanged.
 
     Raises Invalid for a number that no operand has.
     """

@@ -1,4 +1,4 @@
-"""The functions of expressions: how many arguments they take, of what kinds, and what they make."""
+"""The functions of expressions: the number and kinds of their arguments, and of their results."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Function:
 
     The arguments are brought to one element type, which must be of a kind that the function
     `takes`. The result has that type when `makes` is empty; "float" makes f32 of bools and
-    integers before the function is computed; an element type is what the result is converted to.
+    integers before the function is computed; an element type is that of the result.
     """
 
     name: str

@@ -11,7 +11,7 @@ from ..core.tensor import DTYPES, Tensor
 from .functions import FUNCTIONS, Function
 
 Number = bool | int | float
-"""A number of Python: literals, sizes of axes, and what is computed of these alone."""
+"""A number of Python: a literal, the size of an axis, or a result of such numbers alone."""
 
 PNNX_DTYPES = ("f64", "f32", "f16", "bf16", "i64", "i32", "i16", "i8", "ui8", "i1")
 """The element types that tensors of PNNX have, complex ones aside."""
@@ -61,7 +61,7 @@ def signature(function: Function, arguments: Sequence[Any]) -> Signature:
 
 
 def simplified(function: Function, arguments: Sequence[Any]) -> tuple[Function, Sequence[Any]]:
-    """Return what torch computes for a function: roots for two powers, which differ from them.
+    """Return the function that torch computes: roots for two powers, which differ from them.
 
     Of -0 and -inf, the power 0.5 would be 0 and inf, the root is -0 and NaN. In f16, where torch
     has the power, these are roots, too.
@@ -74,7 +74,7 @@ def simplified(function: Function, arguments: Sequence[Any]) -> tuple[Function, 
 def promote(values: Sequence[Any], default: str = DEFAULT_FLOAT) -> str:
     """Return the element type that tensor types and numbers have in common.
 
-    Tensors with axes come first, then those without, then numbers: what comes later counts only
+    Tensors with axes come first, then those without, then numbers: a later category counts only
     when it is of a higher kind, of bools, integers and floats. `default` is that of a float number.
     """
     with_axes, without, numbers = "", "", ""
@@ -89,7 +89,7 @@ def promote(values: Sequence[Any], default: str = DEFAULT_FLOAT) -> str:
 
 
 def number_dtype(value: Number, default: str = DEFAULT_FLOAT) -> str:
-    """Return the element type that a number of Python stands for."""
+    """Return the element type of a number of Python."""
     return "i1" if isinstance(value, bool) else "i64" if isinstance(value, int) else default
 
 
@@ -108,7 +108,7 @@ def _over(higher: str, lower: str) -> str:
 
 
 def _joined(a: str, b: str) -> str:
-    """Return the least type that holds the values of both; integers fit any float."""
+    """Return the least type with the values of both; integers fit any float."""
     if not a or not b or a == b:
         return a or b
     ranks = [_RANKS.index(kind_of(dtype)) for dtype in (a, b)]
@@ -133,7 +133,7 @@ def _check(function: Function, argument: Any) -> None:
 
 
 def _check_integers(function: Function, kind: str, last: Any) -> None:
-    """Refuse what torch refuses to do to integers with a number."""
+    """Raise Invalid for a function of integers and a number that torch refuses."""
     if kind != "int" or isinstance(last, Tensor):
         return
     if function.name in ("floor_divide", "fmod", "remainder") and last == 0:

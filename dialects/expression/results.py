@@ -49,7 +49,7 @@ def items_of(formula: Formula, values: Sequence[Any]) -> Sequence[Any] | None:
 
 
 def _check(value: Any) -> None:
-    """Raise Invalid for what no tensor holds, Unsupported for a complex number."""
+    """Raise Invalid for a value that no tensor can have, Unsupported for a complex number."""
     if isinstance(value, complex):
         spelled = str(value).strip("()")
         raise Unsupported(f"expression is {spelled}, tri has no complex element types")

@@ -1,7 +1,7 @@
-"""The tokens of an expression, with the columns where they stand.
+"""The tokens of an expression, with their columns.
 
 Brackets and commas only separate tokens: files have `expm1,sub(@0,0.5)` and `add(@0,,@1)`, too.
-How many arguments a function takes says what belongs to it. Only `size` takes one or two.
+The number of arguments of a function tells which tokens belong to it. Only `size` takes one or two.
 Brackets must balance nevertheless (`check_brackets`): else a part of the text is missing.
 """
 
@@ -23,7 +23,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Literal:
-    """Stand for a value that the text says."""
+    """A value that the text contains."""
 
     value: bool | int | float | complex | None
 
@@ -33,7 +33,7 @@ Leaf = Reference | Literal
 
 @dataclass(frozen=True)
 class Token:
-    """One word of an expression: what it says, and the column where it begins, counted from 1.
+    """One word of an expression: its text, and the column of its first character, counted from 1.
 
     `symbol` is a string for the brackets of a list, `[` and `]`. `arity` counts the arguments.
     """
@@ -68,8 +68,8 @@ _LONGEST = 4000
 def tokenize(text: str) -> list[Token]:
     """Split an expression into its tokens.
 
-    Raises Invalid, with a column, for what is no token, unknown functions, and integers that do
-    not fit 64 bits.
+    Raises Invalid, with a column, for text that is no token, unknown functions, and integers
+    that do not fit 64 bits.
     """
     matches: list[re.Match[str]] = []
     end = 0
@@ -135,7 +135,7 @@ def _named(name: str, column: int) -> Function | Literal:
 
 
 def _arity_of_size(text: str, matches: Sequence[re.Match[str]]) -> int:
-    """Say whether `size` has an axis: by its bracket, or else by an integer that follows."""
+    """Report whether `size` has an axis: by its bracket, or else by an integer that follows."""
     if len(matches) < 2:
         return 1
     name, operand, *rest = matches

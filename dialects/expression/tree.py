@@ -43,7 +43,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Formula:
-    """What an expression says: one tree, or a list of trees, `[size(@0,0),-1]`.
+    """A parsed expression: one tree, or a list of trees, `[size(@0,0),-1]`.
 
     `str()` of it is the canonical text, which reads back to the same.
     """
@@ -72,7 +72,7 @@ class _Call:
 def parse(text: str) -> Formula:
     """Read an expression, driven by the number of arguments that each function takes.
 
-    Raises Invalid, with a column, for what is none.
+    Raises Invalid, with a column, for any other text.
     """
     tokens = tokenize(text)
     is_list = bool(tokens) and tokens[0].symbol == "["

@@ -1,11 +1,10 @@
-"""Kernels over blocks: what a GPU target makes of groups before it prints Triton source."""
+"""Kernels over blocks: the IR of a group of ops before a GPU target emits Triton source.
 
+`targets/gpu` imports it. `kernel.py` is where to start reading.
+"""
+
+from ..core.discovery import public_names
 from ..core.op import OPS as OPS
-from .arithmetic import *
-from .contraction import *
 from .dialect import TILE as TILE
-from .kernel import *
-from .launch import *
-from .loop import *
-from .memory import *
-from .setting import Setting as Setting
+
+globals().update(public_names(__name__))

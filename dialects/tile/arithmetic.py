@@ -1,6 +1,6 @@
 """Elementwise ops of tiles: constants, functions of one and two numbers, choice, casts.
 
-Each function has a name, and is what numpy computes, in the type of its operands. Integers wrap
+Each function has a name and numpy's semantics, in the type of its operands. Integers wrap
 around.
 """
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.functions import erf
+from ..core.numerics.functions import erf
 from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from .dialect import TileOp
 from .types import Tile, broadcast, size_of
@@ -82,12 +82,11 @@ class Full(TileOp):
     shape: tuple[str, ...] = ()
     y: Result
 
-    @staticmethod
-    def infer(*, value: Array, shape: tuple[str, ...] = ()) -> Tile:
-        tensor = Tensor.of(value)
+    def infer(self) -> Tile:
+        tensor = Tensor.of(self.value)
         if tensor.shape:
             raise Invalid(f"value is {tensor}, must have no dimensions")
-        return Tile(tuple(map(size_of, shape)), tensor.dtype)
+        return Tile(tuple(map(size_of, self.shape)), tensor.dtype)
 
 
 class Unary(TileOp):
@@ -101,14 +100,12 @@ class Unary(TileOp):
     function: str
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, function: str) -> Tile:
-        _check_function(function, UNARY, x.dtype)
+    def infer(self, x: Tile) -> Tile:
+        _check_function(self.function, UNARY, x.dtype)
         return x
 
-    @staticmethod
-    def reference(x: Array, *, function: str) -> Array:
-        return UNARY[function](x)
+    def reference(self, x: Array) -> Array:
+        return UNARY[self.function](x)
 
 
 class Binary(TileOp):
@@ -128,56 +125,50 @@ class Binary(TileOp):
     function: str
     y: Result
 
-    @staticmethod
-    def infer(a: Tile, b: Tile, *, function: str) -> Tile:
-        _check_function(function, BINARY, a.dtype)
+    def infer(self, a: Tile, b: Tile) -> Tile:
+        _check_function(self.function, BINARY, a.dtype)
         _check_same_dtype(a, b)
-        return Tile(broadcast(a, b), "i1" if function in COMPARISONS else a.dtype)
+        return Tile(broadcast(a, b), "i1" if self.function in COMPARISONS else a.dtype)
 
-    @staticmethod
-    def reference(a: Array, b: Array, *, function: str) -> Array:
-        return BINARY[function](a, b)
+    def reference(self, a: Array, b: Array) -> Array:
+        return BINARY[self.function](a, b)
 
 
 class Where(TileOp):
-    """Choose each element from `a` where `condition` holds, else from `b`."""
+    """Select each element from `a` where `condition` is true, else from `b`."""
 
     condition: Operand
     a: Operand
     b: Operand
     y: Result
 
-    @staticmethod
-    def infer(condition: Tile, a: Tile, b: Tile) -> Tile:
+    def infer(self, condition: Tile, a: Tile, b: Tile) -> Tile:
         if condition.dtype != "i1":
             raise Invalid(f"condition is {condition}, must be of i1")
         _check_same_dtype(a, b)
         return Tile(broadcast(condition, a, b), a.dtype)
 
-    @staticmethod
-    def reference(condition: Array, a: Array, b: Array) -> Array:
+    def reference(self, condition: Array, a: Array, b: Array) -> Array:
         return np.where(condition, a, b)
 
 
 class Cast(TileOp):
     """Convert elements to another type: floats to integers toward zero, to floats to the nearest.
 
-    Floats that an integer type cannot hold give any number; integers keep their low bits. To i1, it
-    says whether a number is not 0.
+    Floats that an integer type cannot represent give any number; integers keep their low bits. To
+    i1, the result is whether a number is not 0.
     """
 
     x: Operand
     to: str
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, to: str) -> Tile:
-        _check_dtype(to)
-        return Tile(x.shape, to)
+    def infer(self, x: Tile) -> Tile:
+        _check_dtype(self.to)
+        return Tile(x.shape, self.to)
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
-        return x.astype(numpy_dtype(to))
+    def reference(self, x: Array) -> Array:
+        return x.astype(numpy_dtype(self.to))
 
 
 class BitCast(TileOp):
@@ -187,16 +178,14 @@ class BitCast(TileOp):
     to: str
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, to: str) -> Tile:
-        _check_dtype(to)
-        if DTYPES[to].bits != DTYPES[x.dtype].bits or "i1" in (to, x.dtype):
-            raise Invalid(f"sees {x.dtype} as {to}, must be of the same size, and not i1")
-        return Tile(x.shape, to)
+    def infer(self, x: Tile) -> Tile:
+        _check_dtype(self.to)
+        if DTYPES[self.to].bits != DTYPES[x.dtype].bits or "i1" in (self.to, x.dtype):
+            raise Invalid(f"sees {x.dtype} as {self.to}, must be of the same size, and not i1")
+        return Tile(x.shape, self.to)
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
-        return x.view(numpy_dtype(to))
+    def reference(self, x: Array) -> Array:
+        return x.view(numpy_dtype(self.to))
 
 
 def _check_function(name: str, table: Mapping[str, object], dtype: str) -> None:

@@ -47,23 +47,23 @@ class Dot(TileOp):
     precision: str = "ieee"
     y: Result
 
-    @staticmethod
-    def infer(a: Tile, b: Tile, acc: Tile, *, precision: str = "ieee") -> Tile:
+    def infer(self, a: Tile, b: Tile, acc: Tile) -> Tile:
         if len(a.shape) != 2 or len(b.shape) != 2 or a.shape[1] != b.shape[0]:
             raise Invalid(f"multiplies {a} by {b}, must be matrices with one size in common")
         if a.dtype != b.dtype or a.dtype not in ACCUMULATORS:
             known = ", ".join(ACCUMULATORS)
             raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be two of one type: {known}")
-        if precision not in PRECISIONS:
-            raise Invalid(f"precision is '{precision}', must be one of {', '.join(PRECISIONS)}")
+        if self.precision not in PRECISIONS:
+            raise Invalid(
+                f"precision is '{self.precision}', must be one of {', '.join(PRECISIONS)}"
+            )
         want = Tile((a.shape[0], b.shape[1]), ACCUMULATORS[a.dtype])
         if acc != want:
             raise Invalid(f"adds to {acc}, must be {want}")
         return want
 
-    @staticmethod
-    def reference(a: Array, b: Array, acc: Array, *, precision: str = "ieee") -> Array:
-        if precision == "tf32" and a.dtype == np.float32:
+    def reference(self, a: Array, b: Array, acc: Array) -> Array:
+        if self.precision == "tf32" and a.dtype == np.float32:
             a, b = _round_to_tf32(a), _round_to_tf32(b)
         return acc + a.astype(acc.dtype) @ b.astype(acc.dtype)
 
@@ -88,20 +88,18 @@ class Reduce(TileOp):
     axis: int
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, kind: str, axis: int) -> Tile:
-        if kind not in REDUCTIONS:
-            raise Invalid(f"kind is '{kind}', must be one of {', '.join(REDUCTIONS)}")
-        _check_axis(axis, len(x.shape))
-        _check_numbers(kind, x)
-        dtype = "i32" if kind in PLACES else x.dtype
-        return Tile(x.shape[:axis] + x.shape[axis + 1 :], dtype)
+    def infer(self, x: Tile) -> Tile:
+        if self.kind not in REDUCTIONS:
+            raise Invalid(f"kind is '{self.kind}', must be one of {', '.join(REDUCTIONS)}")
+        _check_axis(self.axis, len(x.shape))
+        _check_numbers(self.kind, x)
+        dtype = "i32" if self.kind in PLACES else x.dtype
+        return Tile(x.shape[: self.axis] + x.shape[self.axis + 1 :], dtype)
 
-    @staticmethod
-    def reference(x: Array, *, kind: str, axis: int) -> Array:
-        if kind in PLACES:
-            return np.asarray(REDUCTIONS[kind](x, axis=axis), np.int32)
-        return REDUCTIONS[kind](x, axis=axis, dtype=x.dtype)
+    def reference(self, x: Array) -> Array:
+        if self.kind in PLACES:
+            return np.asarray(REDUCTIONS[self.kind](x, axis=self.axis), np.int32)
+        return REDUCTIONS[self.kind](x, axis=self.axis, dtype=x.dtype)
 
 
 class Scan(TileOp):
@@ -116,19 +114,19 @@ class Scan(TileOp):
     reverse: bool = False
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, kind: str, axis: int, reverse: bool = False) -> Tile:
-        if kind not in SCANS:
-            raise Invalid(f"kind is '{kind}', must be one of {', '.join(SCANS)}")
-        _check_axis(axis, len(x.shape))
-        _check_numbers(kind, x)
+    def infer(self, x: Tile) -> Tile:
+        if self.kind not in SCANS:
+            raise Invalid(f"kind is '{self.kind}', must be one of {', '.join(SCANS)}")
+        _check_axis(self.axis, len(x.shape))
+        _check_numbers(self.kind, x)
         return x
 
-    @staticmethod
-    def reference(x: Array, *, kind: str, axis: int, reverse: bool = False) -> Array:
-        if reverse:
-            return np.flip(Scan.reference(np.flip(x, axis), kind=kind, axis=axis), axis)
-        return SCANS[kind](x, axis=axis, dtype=x.dtype)
+    def reference(self, x: Array) -> Array:
+        if self.reverse:
+            return np.flip(
+                Scan(kind=self.kind, axis=self.axis).reference(np.flip(x, self.axis)), self.axis
+            )
+        return SCANS[self.kind](x, axis=self.axis, dtype=x.dtype)
 
 
 class Expand(TileOp):
@@ -138,14 +136,12 @@ class Expand(TileOp):
     axis: int
     y: Result
 
-    @staticmethod
-    def infer(x: Tile, *, axis: int) -> Tile:
-        _check_axis(axis, len(x.shape) + 1)
-        return Tile((*x.shape[:axis], 1, *x.shape[axis:]), x.dtype)
+    def infer(self, x: Tile) -> Tile:
+        _check_axis(self.axis, len(x.shape) + 1)
+        return Tile((*x.shape[: self.axis], 1, *x.shape[self.axis :]), x.dtype)
 
-    @staticmethod
-    def reference(x: Array, *, axis: int) -> Array:
-        return np.expand_dims(x, axis)
+    def reference(self, x: Array) -> Array:
+        return np.expand_dims(x, self.axis)
 
 
 class Transpose(TileOp):
@@ -154,14 +150,12 @@ class Transpose(TileOp):
     x: Operand
     y: Result
 
-    @staticmethod
-    def infer(x: Tile) -> Tile:
+    def infer(self, x: Tile) -> Tile:
         if len(x.shape) != 2:
             raise Invalid(f"transposes {x}, must be a matrix")
         return Tile((x.shape[1], x.shape[0]), x.dtype)
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return x.T
 
 

@@ -1,4 +1,4 @@
-"""Execute kernels in numpy, one program after another: what they mean."""
+"""Execute kernels in numpy, one program after another: their reference semantics."""
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence

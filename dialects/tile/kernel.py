@@ -1,4 +1,4 @@
-"""Kernels, and what programs of a kernel know of themselves."""
+"""Kernels, and ops that return the position of a program in its grid."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ _AXIS = re.compile(rf"(0|[1-9][0-9]*)(?:/({NAME.pattern}))?")
 
 @dataclass(frozen=True)
 class GridAxis:
-    """Say how many programs there are along one axis: one for each `block` of `extent` elements.
+    """Count the programs along one axis: one for each `block` of `extent` elements.
 
     Without a block there is one for each element.
     """
@@ -46,11 +46,11 @@ class GridAxis:
 class Kernel(BodyOp):
     """Run `body` once for each point of a grid; its arguments are the inputs, then the outputs.
 
-    It stands in a module. `grid` has an entry for each axis, as `GridAxis` reads it; `blocks` gives
+    Its parent is a module. `grid` has an entry for each axis, as `GridAxis` reads it; `blocks` give
     each named block size a value, as in `BM=128`, a power of two. With `group`, programs walk the
     first two axes in bands of that many steps of the first one, so that those that run together
-    share what they read. `warps`, a power of two, and `stages` say how a program runs on a GPU;
-    they do not change what it computes, and neither does `group`. `candidates` are other settings
+    share what they read. `warps`, a power of two, and `stages` are for the GPU;
+    they do not change the results, and neither does `group`. `candidates` are other settings
     to try, as `Setting` reads them.
     """
 
@@ -115,7 +115,7 @@ class Kernel(BodyOp):
                 raise Invalid(f"candidate '{text}' must set {', '.join(sizes) or 'no block sizes'}")
 
     def _check_names(self) -> None:
-        """Raise Invalid when the body names what the kernel does not have."""
+        """Raise Invalid when the body names a block size or an axis that the kernel lacks."""
         sizes = self.block_sizes
         for operation in nested(self.block):
             op = view(operation)
@@ -176,8 +176,7 @@ class Return(TileOp):
 
     terminator = True
 
-    @staticmethod
-    def infer() -> tuple[()]:
+    def infer(self) -> tuple[()]:
         return ()
 
 
@@ -187,10 +186,9 @@ class ProgramId(TileOp):
     axis: int
     y: Result
 
-    @staticmethod
-    def infer(*, axis: int) -> Tile:
-        if axis < 0:
-            raise Invalid(f"axis is {axis}, must not be negative")
+    def infer(self) -> Tile:
+        if self.axis < 0:
+            raise Invalid(f"axis is {self.axis}, must not be negative")
         return Tile((), "i32")
 
 
@@ -200,20 +198,18 @@ class BlockSize(TileOp):
     block: str
     y: Result
 
-    @staticmethod
-    def infer(*, block: str) -> Tile:
+    def infer(self) -> Tile:
         return Tile((), "i32")
 
 
 class Arange(TileOp):
-    """Return 0, 1, 2, … as many as `block` says: a power of two, or the name of a block size."""
+    """Return 0, 1, 2, … as many as `block` is: a power of two, or the name of a block size."""
 
     block: str
     y: Result
 
-    @staticmethod
-    def infer(*, block: str) -> Tile:
-        return Tile((size_of(block),), "i32")
+    def infer(self) -> Tile:
+        return Tile((size_of(self.block),), "i32")
 
 
 def find_kernel(operation: ir.Operation, name: str) -> Kernel:

@@ -1,7 +1,7 @@
 """Calls of kernels, from functions."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,11 +19,13 @@ from .types import Memory
 
 
 class Launch(Op, dialect=TILE):
-    """Call a kernel: the operands are its inputs, and what it writes to its outputs the results.
+    """Call a kernel: the operands are its inputs, the results are its outputs.
 
-    Operands and results are tensors, each in memory in the order of dimensions that its type says.
+    Operands and results are tensors, each in memory in the order of dimensions of its type.
     The kernel may see that memory in any shape. What a kernel leaves of an output is undefined.
     """
+
+    memory_space: ClassVar[str | None] = "gpu"
 
     inputs: Sequence[Operand]
     kernel: str
@@ -89,12 +91,12 @@ def _check_argument(index: int, type_: ir.Type, memory: Memory) -> None:
 
 
 def laid_out(array: Array, order: Sequence[int]) -> Array:
-    """Return the elements of an array as they lie in memory, its dimensions in an order."""
+    """Return the elements of an array in memory order, for an order of its dimensions."""
     return np.array(array.transpose(order)).reshape(-1)
 
 
 def _read(flat: Array, tensor: Tensor, order: Sequence[int]) -> Array:
-    """Return the tensor whose elements lie in memory, its dimensions in an order."""
+    """Return the tensor with these elements in memory order, for an order of its dimensions."""
     lying = flat.reshape([tensor.shape[dim] for dim in order])
     return lying.transpose(np.argsort(np.array(order, int)))
 

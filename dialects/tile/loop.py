@@ -16,7 +16,7 @@ class For(BodyOp):
 
     `step` is positive. The body's arguments are the index, an i32, and the carried values; it ends
     in `tile.yield` with those of the next turn, and the last ones are the results. `stages` says
-    how many turns ahead loads may be started; 0 is what the kernel says.
+    how many turns ahead loads may be started; 0 is the kernel's setting.
     """
 
     lower: Operand
@@ -59,6 +59,5 @@ class Yield(TileOp):
 
     terminator = True
 
-    @staticmethod
-    def infer(values: Sequence[Tile]) -> tuple[()]:
+    def infer(self, values: Sequence[Tile]) -> tuple[()]:
         return ()

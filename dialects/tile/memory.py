@@ -34,27 +34,19 @@ class Load(MemoryOp):
     pad: float = 0.0
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile,
-        indices: Sequence[Memory | Tile],
-        *,
-        low: tuple[int, ...] = (),
-        high: tuple[int, ...] = (),
-        pad: float = 0.0,
-    ) -> Tile:
+    def infer(self, memory: Memory | Tile, indices: Sequence[Memory | Tile]) -> Tile:
         source = need_memory("operand 0", memory)
-        if not _holds(source.dtype, pad):
-            raise Invalid(f"pads with {pad}, which {source.dtype} does not hold")
-        return Tile(_index_shape(source, indices, (*low, *high)), source.dtype)
+        if not _holds(source.dtype, self.pad):
+            raise Invalid(f"pads with {self.pad}, which {source.dtype} does not hold")
+        return Tile(_index_shape(source, indices, (*self.low, *self.high)), source.dtype)
 
 
 class Store(MemoryOp):
     """Store a tile at some indices, as `load` has them; elements out of bounds are left out.
 
     The value broadcasts to the indices. Where two elements go to one place, either stays. With
-    `accumulate` each is added to what is there; programs may do so at the same time, and the order
-    of the additions is open.
+    `accumulate` each is added to the element in memory; programs may do so at the same time,
+    and the order of the additions is open.
     """
 
     value: Operand
@@ -66,20 +58,13 @@ class Store(MemoryOp):
 
     pure = False
 
-    @staticmethod
     def infer(
-        value: Memory | Tile,
-        memory: Memory | Tile,
-        indices: Sequence[Memory | Tile],
-        *,
-        low: tuple[int, ...] = (),
-        high: tuple[int, ...] = (),
-        accumulate: bool = False,
+        self, value: Memory | Tile, memory: Memory | Tile, indices: Sequence[Memory | Tile]
     ) -> tuple[()]:
         tile, target = _need_target(value, memory)
-        if accumulate and target.dtype == "i1":
+        if self.accumulate and target.dtype == "i1":
             raise Invalid("adds up elements of i1, must be numbers")
-        shape = _index_shape(target, indices, (*low, *high))
+        shape = _index_shape(target, indices, (*self.low, *self.high))
         if broadcast(tile, Tile(shape, "i32")) != shape:
             raise Invalid(f"stores {tile}, which does not broadcast to {Tile(shape, 'i32')}")
         return ()
@@ -97,13 +82,10 @@ class LoadBlock(MemoryOp):
     block: tuple[str, ...]
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile, offsets: Sequence[Memory | Tile], *, block: tuple[str, ...]
-    ) -> Tile:
+    def infer(self, memory: Memory | Tile, offsets: Sequence[Memory | Tile]) -> Tile:
         source = need_memory("operand 0", memory)
-        _check_block(source, offsets, len(block))
-        return Tile(tuple(map(size_of, block)), source.dtype)
+        _check_block(source, offsets, len(self.block))
+        return Tile(tuple(map(size_of, self.block)), source.dtype)
 
 
 class StoreBlock(MemoryOp):
@@ -118,9 +100,8 @@ class StoreBlock(MemoryOp):
 
     pure = False
 
-    @staticmethod
     def infer(
-        value: Memory | Tile, memory: Memory | Tile, offsets: Sequence[Memory | Tile]
+        self, value: Memory | Tile, memory: Memory | Tile, offsets: Sequence[Memory | Tile]
     ) -> tuple[()]:
         tile, target = _need_target(value, memory)
         _check_block(target, offsets, len(tile.shape))
@@ -139,16 +120,15 @@ class View(MemoryOp):
     strides: tuple[int, ...] = ()
     y: Result
 
-    @staticmethod
-    def infer(
-        memory: Memory | Tile, *, shape: tuple[int, ...], strides: tuple[int, ...] = ()
-    ) -> Memory:
+    def infer(self, memory: Memory | Tile) -> Memory:
         source = need_memory("operand 0", memory)
-        if strides and len(strides) != len(shape):
-            raise Invalid(f"has {len(strides)} strides for {len(shape)} dimensions")
-        if min((*shape, *strides), default=0) < 0:
-            raise Invalid(f"has shape {shape} and strides {strides}, must not be negative")
-        view = Memory(shape, strides or row_major(shape), source.dtype)
+        if self.strides and len(self.strides) != len(self.shape):
+            raise Invalid(f"has {len(self.strides)} strides for {len(self.shape)} dimensions")
+        if min((*self.shape, *self.strides), default=0) < 0:
+            raise Invalid(
+                f"has shape {self.shape} and strides {self.strides}, must not be negative"
+            )
+        view = Memory(self.shape, self.strides or row_major(self.shape), source.dtype)
         if view.extent > source.extent:
             raise Invalid(f"reaches {view.extent} elements of {source.extent}")
         return view
@@ -157,7 +137,7 @@ class View(MemoryOp):
 def _index_shape(
     memory: Memory, indices: Sequence[Memory | Tile], checked: tuple[int, ...]
 ) -> tuple[int | str, ...]:
-    """Return the shape of what indices select."""
+    """Return the shape of the elements that indices select."""
     if len(indices) != len(memory.shape):
         raise Invalid(f"has {len(indices)} indices for {len(memory.shape)} dimensions")
     for dim in checked:
@@ -180,7 +160,7 @@ def _check_block(memory: Memory, offsets: Sequence[Memory | Tile], sizes: int) -
 
 
 def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Memory]:
-    """Return what is stored and where to; raise Invalid when it cannot be stored there."""
+    """Return the stored tile and its memory; raise Invalid where they do not fit."""
     tile, target = need_tile("operand 0", value), need_memory("operand 1", memory)
     if tile.dtype != target.dtype:
         raise Invalid(f"stores {tile} to memory of {target.dtype}, must be of the same type")
@@ -190,7 +170,7 @@ def _need_target(value: Memory | Tile, memory: Memory | Tile) -> tuple[Tile, Mem
 
 
 def _holds(dtype: str, number: float) -> bool:
-    """Say whether an element type has a number, or one near it."""
+    """Report whether an element type can represent a number, or one near it."""
     if is_float(dtype):
         return True
     if dtype == "i1":

@@ -1,4 +1,4 @@
-"""Settings: how a kernel is cut into blocks and how a GPU runs it; what it computes stays."""
+"""Settings of a kernel: block sizes, warps and stages. They do not change its results."""
 
 import re
 from collections.abc import Sequence

@@ -52,7 +52,7 @@ class Memory:
 
     @property
     def overlaps(self) -> bool:
-        """Say whether two elements may lie at the same place."""
+        """Report whether two elements may have the same address."""
         if 0 in self.shape:
             return False
         reach = 0
@@ -68,7 +68,7 @@ class Memory:
 
 
 def row_major(shape: Shape) -> Shape:
-    """Return the strides of a tensor whose elements lie in the order of its dimensions."""
+    """Return the strides of a tensor in row-major order."""
     return tuple(math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 

@@ -18,13 +18,11 @@ class Constant(TriOp):
     value: Array
     y: Result
 
-    @staticmethod
-    def infer(*, value: Array) -> Tensor:
-        return Tensor.of(value)
+    def infer(self) -> Tensor:
+        return Tensor.of(self.value)
 
-    @staticmethod
-    def reference(*, value: Array) -> Array:
-        return value
+    def reference(self) -> Array:
+        return self.value
 
 
 class Weight(TriOp):
@@ -34,9 +32,8 @@ class Weight(TriOp):
     type: Tensor
     y: Result
 
-    @staticmethod
-    def infer(*, name: str, type: Tensor) -> Tensor:
-        return type
+    def infer(self) -> Tensor:
+        return self.type
 
 
 def build_constant(

@@ -18,12 +18,10 @@ class Copy(TriOp):
         if self.x.type != self.y.type:
             raise Invalid(f"makes {self.y.type} of {self.x.type}, must keep the order of axes")
 
-    @staticmethod
-    def infer(x: Tensor, *, to: str) -> Tensor:
-        if not to:
+    def infer(self, x: Tensor) -> Tensor:
+        if not self.to:
             raise Invalid("names no memory to copy to")
         return x
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
+    def reference(self, x: Array) -> Array:
         return x

@@ -1,4 +1,4 @@
-"""Kernels: regions of ops that a target compiles as one."""
+"""Regions of ops: kernels, which a target compiles as one, and the parts of a model by target."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,10 @@ from ..core.mlir import ir
 from .dialect import TriOp
 
 
-class Group(TriOp):
-    """Run the ops of `body` as one kernel; `target` names where, once placed.
+class RegionOp(TriOp, abstract=True):
+    """Base of ops that run a body of ops, which has its inputs as block arguments.
 
-    The body sees its inputs as block arguments and ends in `tri.yield`. Its meaning is the
-    meaning of its body, executed in order.
+    The body ends in `tri.yield`. The meaning of the op is that of its body, executed in order.
     """
 
     inputs: Sequence[Operand]
@@ -40,6 +39,17 @@ class Group(TriOp):
         _check_closed(self.block)
 
 
+class Group(RegionOp):
+    """Run the ops of `body` as one kernel; `target` names where, once placed."""
+
+
+class Part(RegionOp):
+    """Run the ops of `body` on one target, in kernels that the passes of this target choose.
+
+    Parts of a function are its partition before these passes run (`targets/placement`).
+    """
+
+
 def _check_closed(block: ir.Block) -> None:
     """Raise Invalid when an op uses a value from outside of the block or from further down."""
     known: set[ir.Value] = set(block.arguments)
@@ -59,6 +69,5 @@ class Yield(TriOp):
     terminator = True
     quantized = "any"
 
-    @staticmethod
-    def infer(outputs: Sequence[object]) -> tuple[()]:
+    def infer(self, outputs: Sequence[object]) -> tuple[()]:
         return ()

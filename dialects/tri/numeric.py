@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import Invalid
-from ..core.precision import narrow, widen
+from ..core.numerics.precision import narrow, widen
 from ..core.tensor import DTYPES, Array, Tensor, is_float, is_integer
 
 Reference = Callable[..., Array]
@@ -17,9 +17,8 @@ def rounded(reference: Reference) -> Reference:
     """Make a reference compute f16 and bf16 in f32 and round once, to its first operand's type."""
 
     @functools.wraps(reference)
-    def compute(x: Array, *others: Array, **attributes: Any) -> Array:
-        y = reference(widen(x), *map(widen, others), **attributes)
-        return narrow(np.asarray(y), x)
+    def compute(op: Any, x: Array, *others: Array) -> Array:
+        return narrow(np.asarray(reference(op, widen(x), *map(widen, others))), x)
 
     return compute
 

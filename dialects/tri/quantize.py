@@ -1,11 +1,11 @@
-"""Quantised numbers: from floats and back, as the integers that hold them, and to other scales."""
+"""Conversions of quantised numbers: from and to floats, storage integers, and other scales."""
 
 import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
-from ..core.integers import divide
+from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
+from ..core.numerics.integers import divide
 from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
 from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp
@@ -15,7 +15,7 @@ from .numeric import need_one_of
 class Quantize(TriOp):
     """Round `x / scale` to the nearest integer, halves to even; add the zero point, and saturate.
 
-    `to` is a quantised type; `x` has the type that it stands for. All is computed in f32, of f64 in
+    `to` is a quantised type; `x` has its expressed type. All is computed in f32, of f64 in
     f64. Source: ONNX `QuantizeLinear`.
     """
 
@@ -25,19 +25,17 @@ class Quantize(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(x: Tensor, *, to: str) -> Tensor:
-        kind = QuantizedType.parse(to)
+    def infer(self, x: Tensor) -> Tensor:
+        kind = QuantizedType.parse(self.to)
         if x.dtype != kind.expressed:
             raise Invalid(f"quantises {x} to numbers that stand for {kind.expressed}")
         if kind.storage == "i32":
             raise Invalid("quantises to i32, must be an integer of at most 16 bits")
-        check_scales(x.shape, to)
+        check_scales(x.shape, self.to)
         return Tensor(x.shape, str(kind))
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
-        kind = QuantizedType.parse(to)
+    def reference(self, x: Array) -> Array:
+        kind = QuantizedType.parse(self.to)
         wide = np.float64 if kind.expressed == "f64" else np.float32
         scale, zero = _scales(kind, x.ndim)
         y = np.rint(x.astype(wide) / scale.astype(wide)) + zero.astype(wide)
@@ -46,10 +44,10 @@ class Quantize(TriOp):
 
 
 class Dequantize(TriOp):
-    """Return the numbers that integers stand for: `(x - zero point) * scale`.
+    """Return the numbers that integers represent: `(x - zero point) * scale`.
 
     `of` is the type of `x`. The difference is exact, the product is rounded once to the type that
-    the numbers stand for. Source: ONNX `DequantizeLinear`.
+    the numbers represent. Source: ONNX `DequantizeLinear`.
     """
 
     x: Operand
@@ -59,16 +57,14 @@ class Dequantize(TriOp):
     elementwise = True
     quantized = "any"
 
-    @staticmethod
-    def infer(x: Tensor, *, of: str) -> Tensor:
-        kind = QuantizedType.parse(of)
+    def infer(self, x: Tensor) -> Tensor:
+        kind = QuantizedType.parse(self.of)
         if x.dtype != str(kind):
             raise Invalid(f"dequantises {kind}, its operand is {x.dtype}")
         return Tensor(x.shape, kind.expressed)
 
-    @staticmethod
-    def reference(x: Array, *, of: str) -> Array:
-        kind = QuantizedType.parse(of)
+    def reference(self, x: Array) -> Array:
+        kind = QuantizedType.parse(self.of)
         dtype = numpy_dtype(kind.expressed)
         scale, zero = _scales(kind, x.ndim)
         difference = (x.astype(np.int64) - zero).astype(np.int32)
@@ -76,7 +72,7 @@ class Dequantize(TriOp):
 
 
 class StorageCast(TriOp):
-    """Read integers as the quantised numbers that they hold, or the other way round.
+    """Read storage integers as quantised numbers, or quantised numbers as storage integers.
 
     One of the types is quantised, the other is the type of its storage. Source: MLIR `quant.scast`.
     """
@@ -88,20 +84,18 @@ class StorageCast(TriOp):
     elementwise = True
     quantized = "any"
 
-    @staticmethod
-    def infer(x: Tensor, *, to: str) -> Tensor:
-        if is_quantized(to) == is_quantized(x.dtype):
-            raise Invalid(f"casts {x.dtype} to {to}, one of them must be quantised")
-        kind = QuantizedType.parse(to if is_quantized(to) else x.dtype)
-        plain = x.dtype if is_quantized(to) else to
+    def infer(self, x: Tensor) -> Tensor:
+        if is_quantized(self.to) == is_quantized(x.dtype):
+            raise Invalid(f"casts {x.dtype} to {self.to}, one of them must be quantised")
+        kind = QuantizedType.parse(self.to if is_quantized(self.to) else x.dtype)
+        plain = x.dtype if is_quantized(self.to) else self.to
         if plain != kind.storage:
             raise Invalid(f"casts between {plain} and {kind}, which is held in {kind.storage}")
-        y = Tensor(x.shape, str(kind) if is_quantized(to) else to)
+        y = Tensor(x.shape, str(kind) if is_quantized(self.to) else self.to)
         check_scales(y.shape, y.dtype)
         return y
 
-    @staticmethod
-    def reference(x: Array, *, to: str) -> Array:
+    def reference(self, x: Array) -> Array:
         return x
 
 
@@ -110,10 +104,11 @@ class Requantize(TriOp):
 
     y = clamp(round(x * multiplier / 2^shift) + zero_point, low, high)
 
-    `x` is i32, `to` an integer type that holds low and high. There is one multiplier and one shift,
-    or one of each for each index of `axis`. Multipliers have up to 31 bits, shifts are 0 to 62; the
-    product has 64 bits. `rounding` says where halves go: "half_away" from zero, "half_even" to the
-    even neighbour, "half_up" to the greater. Source: gemmlowp; Jacob et al., 2018.
+    `x` is i32, `to` an integer type with `low` and `high` in its range. There is one multiplier and
+    one shift, or one of each for each index of `axis`. Multipliers have up to 31 bits, shifts are 0
+    to 62; the product has 64 bits. `rounding` is the direction of halves: "half_away" from zero,
+    "half_even" to the even neighbour, "half_up" to the greater.
+    Source: gemmlowp; Jacob et al., 2018.
     """
 
     x: Operand
@@ -129,47 +124,23 @@ class Requantize(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        multiplier: tuple[int, ...],
-        shift: tuple[int, ...],
-        zero_point: int,
-        low: int,
-        high: int,
-        rounding: str,
-        axis: int,
-        to: str,
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         if x.dtype != "i32":
             raise Invalid(f"requantises {x.dtype}, must be i32")
-        need_one_of("rounding", rounding, ROUNDINGS)
-        _need_bounds(to, low, high, zero_point)
-        _need_factors(x.shape, multiplier, shift, axis)
-        return Tensor(x.shape, to)
+        need_one_of("rounding", self.rounding, ROUNDINGS)
+        _need_bounds(self.to, self.low, self.high, self.zero_point)
+        _need_factors(x.shape, self.multiplier, self.shift, self.axis)
+        return Tensor(x.shape, self.to)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        multiplier: tuple[int, ...],
-        shift: tuple[int, ...],
-        zero_point: int,
-        low: int,
-        high: int,
-        rounding: str,
-        axis: int,
-        to: str,
-    ) -> Array:
-        factors = _along(np.array(multiplier, np.int64), x.ndim, axis)
-        shifts = _along(np.array(shift, np.int64), x.ndim, axis)
-        y = multiply_shift(x, factors, shifts, rounding) + zero_point
-        return np.clip(y, low, high).astype(numpy_dtype(to))
+    def reference(self, x: Array) -> Array:
+        factors = _along(np.array(self.multiplier, np.int64), x.ndim, self.axis)
+        shifts = _along(np.array(self.shift, np.int64), x.ndim, self.axis)
+        y = multiply_shift(x, factors, shifts, self.rounding) + self.zero_point
+        return np.clip(y, self.low, self.high).astype(numpy_dtype(self.to))
 
 
 class RequantizeMean(TriOp):
-    """Bring means to another scale, in integers alone: of sums, and how many numbers each is of.
+    """Convert means to another scale, in integers alone: of sums, and how many numbers each is of.
 
     y = clamp(round(x * multiplier / (count * 2^shift)) + zero_point, low, high)
 
@@ -189,41 +160,22 @@ class RequantizeMean(TriOp):
 
     elementwise = True
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        count: Tensor,
-        *,
-        multiplier: int,
-        shift: int,
-        zero_point: int,
-        low: int,
-        high: int,
-        to: str,
-    ) -> Tensor:
+    def infer(self, x: Tensor, count: Tensor) -> Tensor:
         if (x.dtype, count.dtype) != ("i32", "i32"):
             raise Invalid(f"requantises {x} divided by {count}, both must be of i32")
         if broadcast(x.shape, count.shape) != x.shape:
             raise Invalid(f"divides {x} by {count}, which must broadcast to it")
-        _need_bounds(to, low, high, zero_point)
-        _need_factors(x.shape, (multiplier,), (shift,), 0)
-        return Tensor(x.shape, to)
+        _need_bounds(self.to, self.low, self.high, self.zero_point)
+        _need_factors(x.shape, (self.multiplier,), (self.shift,), 0)
+        return Tensor(x.shape, self.to)
 
-    @staticmethod
-    def reference(
-        x: Array,
-        count: Array,
-        *,
-        multiplier: int,
-        shift: int,
-        zero_point: int,
-        low: int,
-        high: int,
-        to: str,
-    ) -> Array:
-        product, divisor = x.astype(np.int64) * multiplier, count.astype(np.int64) << shift
-        y = divide(product, divisor) + zero_point
-        return np.clip(y, low, high).astype(numpy_dtype(to))
+    def reference(self, x: Array, count: Array) -> Array:
+        product, divisor = (
+            x.astype(np.int64) * self.multiplier,
+            count.astype(np.int64) << self.shift,
+        )
+        y = divide(product, divisor) + self.zero_point
+        return np.clip(y, self.low, self.high).astype(numpy_dtype(self.to))
 
 
 def _need_bounds(to: str, low: int, high: int, zero_point: int) -> None:

@@ -1,4 +1,4 @@
-"""Semantic search: find the sentences that mean what a query means, whatever their words.
+"""Semantic search: find the sentences that mean what a query means, in any words.
 
     make demo
 

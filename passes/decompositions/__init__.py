@@ -1,1 +1,5 @@
-"""The rules that say an op of `tri` in simpler ops, by theme. `Decompose` applies them."""
+"""Decompositions: rules that rewrite an op of `tri` as simpler ops, grouped by theme.
+
+Only `passes/decompose.py` imports it, which applies them. Start reading at `registry.py`, then
+`linear.py`.
+"""

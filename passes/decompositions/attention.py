@@ -8,7 +8,7 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.tri.attention import fills_of
+from ...dialects.tri.attention.attention import fills_of
 from ..building import (
     add,
     equal,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ...dialects import tri
 from ...dialects.core.mlir import ir
-from ...dialects.tri.equation import Equation
+from ...dialects.tri.linear_algebra.equation import Equation
 from ..building import mat_mul, reshape, shape_of, transpose
 from ..rewriting import NoMatch
 from .registry import decomposes

@@ -9,7 +9,7 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.precision import accumulator
+from ...dialects.core.numerics.precision import accumulator
 from ...dialects.core.tensor import Tensor, is_float, numpy_dtype
 from ...dialects.expression import (
     SIZE,
@@ -72,7 +72,7 @@ def _built(function: Function, arguments: Sequence[Any]) -> Any:
 
 
 def _holds(dtype: str, value: Any) -> bool:
-    """Say whether a half type holds a number but for rounding: torch keeps numbers in f32."""
+    """Return whether a half type holds a number but for rounding: torch keeps numbers in f32."""
     if isinstance(value, ir.Value) or not is_float(dtype):
         return True
     with np.errstate(over="ignore"):

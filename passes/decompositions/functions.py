@@ -19,7 +19,7 @@ _ONE_OP = {
     **{"abs": tri.Abs, "neg": tri.Neg, "atan2": tri.Atan2, "div": tri.Div, "pow": tri.Pow},
     **{"sub": tri.Sub, "lshift": tri.ShiftLeft, "rshift": tri.ShiftRight},
 }
-"""Functions that are one op, whatever they are of."""
+"""Functions that are one op for operands of any type."""
 
 _WHOLE = {"ceil": tri.Ceil, "floor": tri.Floor, "round": tri.Round, "trunc": tri.Trunc}
 

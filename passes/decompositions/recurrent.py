@@ -2,7 +2,6 @@
 
 from ...dialects import tri
 from ...dialects.core.mlir import ir
-from ...dialects.tri.recurrent_stack import layer_op, layer_operands
 from ..building import reshape, shape_of, transpose
 from ..fold.fold_slices import build_slice
 from .registry import decomposes
@@ -10,16 +9,15 @@ from .registry import decomposes
 
 @decomposes(tri.RecurrentStack)
 def recurrent_stack(op: tri.RecurrentStack) -> list[ir.Value]:
-    layer, attributes = layer_op(op.cell, op.hidden_size, op.bidirectional)
+    layer = op.layer
     directions = 1 + op.bidirectional
     y = transpose(op.x, 1, 0, 2) if op.batch_first else op.x
     lasts: list[list[ir.Value]] = [[] for _ in list(op.ys)[1:]]
     for number, w in enumerate(op.w):
         own = [op.r[number], *(each[number] if each else None for each in (op.b, op.projection))]
         states = [build_slice(s, 0, number * directions, directions).y for s in op.states]
-        made, *ends = layer.build(
-            y, *layer_operands(layer, [w, *own], states), **attributes
-        ).results
+        operands = op.layer_operands([w, *own], states)
+        made, *ends = type(layer).build(y, *operands, **layer.attributes).results
         y = _side_by_side(made)
         for listed, end in zip(lasts, ends, strict=True):
             listed.append(end)

@@ -4,7 +4,7 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
 from ...dialects.core.tensor import is_float
-from ...dialects.tri.reduce import Reduction
+from ...dialects.tri.reduction.reduce import Reduction
 from ..building import absolute, add, exp, log, mul, reduce_max, reshape, shape_of, sqrt, sub, where
 from ..rewriting import NoMatch
 from .norms import narrowed, widened

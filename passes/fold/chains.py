@@ -1,4 +1,4 @@
-"""Walk trees of products and sums, and gather what they are made of, whatever their order."""
+"""Walk trees of products and sums, and gather what they are made of, in any order."""
 
 import itertools
 from collections.abc import Callable, Sequence

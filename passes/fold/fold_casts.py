@@ -38,7 +38,7 @@ class _CastOfCast(Pattern):
 
 
 def holds_all(wide: str, narrow: str) -> bool:
-    """Say whether every value of the element type `narrow` is one of `wide`, too."""
+    """Return whether every value of the element type `narrow` is one of `wide`, too."""
     if wide == narrow:
         return True
     to, source = DTYPES[wide], DTYPES[narrow]

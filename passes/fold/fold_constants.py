@@ -70,12 +70,12 @@ class FoldConstants(Pass):
         return folded
 
     def _fits(self, made: Sequence[ir.Value], sources: Sources) -> bool:
-        """Say whether results are hardly larger than the constants that they are computed from."""
+        """Return whether results are hardly larger than the constants they are computed from."""
         read = sum(map(_size, _union(made, sources)))
         return sum(map(_size, made)) <= read * self.growth + self.size_budget
 
     def _is_table(self, made: Sequence[ir.Value], sources: Sources) -> bool:
-        """Say whether results are many numbers that are computed from few."""
+        """Return whether results are many numbers that are computed from few."""
         expands = _count(made) >= EXPANDS * _count(_union(made, sources))
         return expands and sum(map(_size, made)) <= self.table_budget
 

@@ -5,7 +5,7 @@ from typing import Any
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.module import Module
-from ...dialects.tri.window import Window
+from ...dialects.tri.image.window import Window
 from ..core import Pass
 from ..rewriting import NoMatch, Pattern, Rewriter, rewrite
 

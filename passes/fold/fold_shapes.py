@@ -164,13 +164,13 @@ def _large(shape: Shape) -> list[int]:
 
 
 def _is_computed(value: ir.Value, rewriter: Rewriter) -> bool:
-    """Say whether an op makes the value that elementwise ops fuse with."""
+    """Return whether an op makes the value that elementwise ops fuse with."""
     maker = rewriter.find_producer(value)
     return maker is not None and (maker.anchor or maker.elementwise)
 
 
 def _computed_otherwise(value: ir.Value, shape: Shape, rewriter: Rewriter) -> bool:
-    """Say whether a value would be a reshape of a computed one, which would be moved in turn."""
+    """Return whether a value would be a reshape of a computed one, which would be moved in turn."""
     reshape = rewriter.find_producer(value)
     source = reshape.x if isinstance(reshape, tri.Reshape) else value
     return tensor_of(source.type).shape != shape and _is_computed(source, rewriter)
@@ -209,11 +209,11 @@ def merged_axes(before: Shape, after: Shape) -> list[list[int]] | None:
 
 
 def _accepts(op: Op, index: int, value: ir.Value) -> bool:
-    """Say whether an op would infer the same type with another operand at an index."""
+    """Return whether an op would infer the same type with another operand at an index."""
     given = [tensor_of(operand.type) for operand in op.operation.operands]
     given[index] = tensor_of(value.type)
     try:
-        inferred = op.infer(*_regrouped(op, given), **op.attributes)
+        inferred = op.infer(*_regrouped(op, given))
     except Invalid:
         return False
     return inferred == tensor_of(op.results[0].type)

@@ -55,7 +55,7 @@ class _GatherInOrder(Pattern):
         if x.size != y.size or x.size > MOST_PLACES:
             raise NoMatch(f"takes {y.size} of {x.size} elements")
         places = np.arange(x.size).reshape(x.shape)
-        taken = op.reference(places, rewriter.constant(op.indices), **op.attributes)
+        taken = op.reference(places, rewriter.constant(op.indices))
         if not np.array_equal(np.ravel(taken), places.ravel()):
             raise NoMatch("takes elements in another order, or some of them twice")
         with rewriter.before(op):
@@ -161,7 +161,7 @@ class _ConcatOfConcat(Pattern):
 
 
 class _Part(NamedTuple):
-    """Say which part of a value, from `starts` on, a slice or a result of a split is."""
+    """Record the part of a value, from `starts` on, that a slice or a result of a split is."""
 
     source: ir.Value
     starts: tuple[int, ...]
@@ -231,7 +231,7 @@ def _part(value: ir.Value, rewriter: Rewriter) -> _Part | None:
 
 
 def _continues(left: _Part, right: _Part, axis: int) -> bool:
-    """Say whether `right` begins where `left` ends along an axis, and both agree otherwise."""
+    """Return whether `right` begins where `left` ends along an axis, and both agree otherwise."""
     expected = [s + left.sizes[a] if a == axis else s for a, s in enumerate(left.starts)]
     others = (left.sizes[:axis], left.sizes[axis + 1 :])
     return (

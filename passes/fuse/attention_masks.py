@@ -36,7 +36,7 @@ class Mask:
 
     @property
     def drops(self) -> bool:
-        """Whether the mask makes scores -inf, whatever they were."""
+        """Whether the mask makes scores -inf, for any score."""
         return self.selects and self.fill == -math.inf
 
 
@@ -138,7 +138,7 @@ def build_masks(masks: Sequence[Mask], batch: Shape) -> tuple[list[ir.Value], tu
 
 
 def _is_causal(mask: Mask, scores: Tensor, alone: bool, rewriter: Rewriter) -> bool:
-    """Say whether a mask is a constant that lets query i see the keys up to i, and nothing more.
+    """Return whether a mask is a constant that lets query i see the keys up to i, and nothing more.
 
     Scores of other keys must become -inf. The lowest finite number does as well in a mask that is
     alone: each query sees a key, beside which the weight of that number is zero. Only a query of

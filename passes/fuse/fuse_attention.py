@@ -193,7 +193,7 @@ def _unscaled_operand(op: tri.Mul | tri.Div, rewriter: Rewriter) -> tuple[ir.Val
 
 
 def _keeps_matrices(op: tri.Reshape) -> bool:
-    """Say whether a reshape regroups only the axes before the last two."""
+    """Return whether a reshape regroups only the axes before the last two."""
     return op.shape[-2:] == shape_of(op.x)[-2:] and len(op.shape) > 2
 
 

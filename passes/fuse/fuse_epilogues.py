@@ -9,7 +9,7 @@ from ...dialects.core.module import Module
 from ..core import Pass
 from .grouping import Graph, fuse
 
-LONGEST_DETOUR = 16
+LARGEST_DIAMOND = 16
 """How many ops may lie between a value that is used twice and the op where its uses meet again."""
 
 
@@ -54,12 +54,12 @@ def _grow(graph: Graph, free: set[int], anchor: int) -> set[int]:
         return joins and graph.shapes[number] == graph.shapes[anchor]
 
     members = {anchor}
-    while joined := _detour(graph, fits, max(members)):
+    while joined := _diamond(graph, fits, max(members)):
         members |= joined
     behind = members - {anchor}
     for number in sorted(behind):
         for producer in graph.producers[number]:
-            behind |= _widening(graph, fits, producer, behind) - members
+            behind |= _promotable_casts(graph, fits, producer, behind) - members
     return members | behind | _border(graph, free, anchor, max(members))
 
 
@@ -72,7 +72,9 @@ def _border(graph: Graph, free: set[int], anchor: int, last: int) -> set[int]:
     return found if isinstance(op, tri.Pad) and op.is_border else set()
 
 
-def _widening(graph: Graph, fits: Callable[[int], bool], last: int, behind: set[int]) -> set[int]:
+def _promotable_casts(
+    graph: Graph, fits: Callable[[int], bool], last: int, behind: set[int]
+) -> set[int]:
     """Return an op and those above it that only ops behind an anchor need, if they read less."""
     joined = set[int]()
     pending = [last]
@@ -88,14 +90,14 @@ def _widening(graph: Graph, fits: Callable[[int], bool], last: int, behind: set[
     return joined if read < made else set[int]()
 
 
-def _detour(graph: Graph, fits: Callable[[int], bool], start: int) -> set[int]:
+def _diamond(graph: Graph, fits: Callable[[int], bool], start: int) -> set[int]:
     """Return the users of an op, and theirs, up to the one op where all of them meet again.
 
     Nothing when an op in between does not fit, or too many would have to.
     """
     joined = set[int]()
     pending = graph.users[start]
-    while pending and all(map(fits, pending)) and len(joined) < LONGEST_DETOUR:
+    while pending and all(map(fits, pending)) and len(joined) < LARGEST_DIAMOND:
         joined.update(pending)
         leaving = [number for number in sorted(joined) if not graph.users[number] <= joined]
         if len(leaving) == 1:

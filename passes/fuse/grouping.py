@@ -102,7 +102,7 @@ def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
 
 
 def _is_number(value: ir.Value) -> bool:
-    """Say whether a value is a constant of one element that is written in the IR."""
+    """Return whether a value is a constant of one element that is written in the IR."""
     if not isinstance(value, ir.OpResult) or tensor_of(value.type).size != 1:
         return False
     return isinstance(view(value.owner), tri.Constant)

@@ -13,7 +13,7 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array, Shape
-from ...dialects.tri.window import Window
+from ...dialects.tri.image.window import Window
 from ..building import add, mul, transpose
 from ..constants import hint
 from ..core import Pass
@@ -25,8 +25,8 @@ from .quantized_table import look_up
 class LowerQuantized(Pass):
     """Replace an op between dequantised and quantised numbers by one on integers.
 
-    Sums of products are of i32, biases have their scale; `tri.requantize` brings them to the scale
-    of the result, by a multiplier of `bits` bits and a shift that rounds as `rounding` says.
+    Sums of products are of i32, biases have their scale; `tri.requantize` converts them to the
+    scale of the result, by a multiplier of `bits` bits and a shift that rounds as `rounding` says.
     Activations that limit the result become its bounds. Results differ by one at most from those
     of floats. Other elementwise functions of one byte become a table of their results. What is not
     constant, sums that may overflow, and ops without a rule stay.

@@ -18,7 +18,7 @@ SUPPORTED = (*PRODUCTS, *MOVES, *BOUNDS, *OTHERS)
 
 
 def is_supported(op: Op) -> bool:
-    """Say whether an op computes on quantised numbers: of f32, and resizing to the nearest.
+    """Return whether an op computes on quantised numbers: of f32, and resizing to the nearest.
 
     Sums for softmax do not: masks among them have numbers so large that nothing is left of others.
     """
@@ -62,7 +62,7 @@ def _is_dequantized(value: ir.Value) -> bool:
 
 
 def is_moved(value: ir.Value) -> bool:
-    """Say whether a value has the scale of what it is moved from."""
+    """Return whether a value has the scale of what it is moved from."""
     return isinstance(value, ir.OpResult) and isinstance(view(value.owner), MOVES)
 
 
@@ -79,7 +79,7 @@ def deciding(value: ir.Value) -> ir.Value:
 
 
 def is_bounded(value: ir.Value) -> bool:
-    """Say whether a bound is all that uses the result of a supported op."""
+    """Return whether a bound is all that uses the result of a supported op."""
     maker = view(value.owner) if isinstance(value, ir.OpResult) else None
     found = [view(user) for user in users(value)]
     if maker is None or not is_supported(maker) or isinstance(maker, MOVES):

@@ -9,8 +9,8 @@ import numpy as np
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import Invalid, Unsupported
-from ...dialects.core.fixed_point import common_shift, fixed_point
 from ...dialects.core.mlir import ir
+from ...dialects.core.numerics.fixed_point import common_shift, fixed_point
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import QuantizedType
 from ...dialects.core.tensor import Array
@@ -96,7 +96,7 @@ class Site:
 
     @property
     def clamps(self) -> bool:
-        """Say whether some integers of the type are out of bounds."""
+        """Return whether some integers of the type are out of bounds."""
         return (self.low, self.high) != (self.kind.low, self.kind.high)
 
     def shifts(self, factors: Sequence[float] | Array) -> tuple[tuple[int, ...], tuple[int, ...]]:

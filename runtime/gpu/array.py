@@ -13,6 +13,9 @@ from .handles import DeviceMemory, Stream
 
 _LEGACY_STREAM, _NO_SYNCHRONIZATION = 1, -1
 
+SPACE = "gpu"
+"""The name of the memory space."""
+
 
 class DeviceArray:
     """Hold an array in the memory of a GPU, in C order; freed when nobody refers to it any more.
@@ -20,6 +23,8 @@ class DeviceArray:
     What was done to it may still be under way; whoever takes it by DLPack or by
     `__cuda_array_interface__` waits for that, and so does `numpy()`.
     """
+
+    space = SPACE
 
     def __init__(self, stream: Stream, shape: tuple[int, ...], dtype: str, what: str) -> None:
         """Make room for an array; `what` names it where there is too little memory."""

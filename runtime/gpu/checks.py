@@ -1,10 +1,12 @@
 """Check what a manifest says about a GPU: its kernels, and the launches that call them."""
 
 import re
+from collections.abc import Sequence
 
+from ..contents import Buffer, Contents
 from ..dtypes import itemsize
 from ..errors import PackageError
-from ..manifest import ON_DEVICE, Buffer, GpuCode, GpuKernel, GpuParameter, Launch, Manifest, Step
+from .code import GpuCode, GpuKernel, GpuParameter, Launch
 from .tensor_map import MAP_DTYPES
 
 ARCHITECTURE = re.compile(r"sm_([1-9][0-9]{1,2})")
@@ -24,11 +26,11 @@ _MAP_BLOCK = 256
 _SWIZZLED = (_MAP_BLOCK << 4, 32, 64, 128)
 
 
-def check_codes(manifest: Manifest) -> None:
+def check_codes(codes: Sequence[GpuCode], contents: Contents) -> None:
     """Raise PackageError where code for a GPU does not fit together."""
-    stored = {entry.name for entry in manifest.entries}
-    architectures = [code.architecture for code in manifest.gpu]
-    for i, code in enumerate(manifest.gpu):
+    stored = {entry.name for entry in contents.entries}
+    architectures = [code.architecture for code in codes]
+    for i, code in enumerate(codes):
         where = f"gpu[{i}]"
         if not ARCHITECTURE.fullmatch(code.architecture):
             raise PackageError(
@@ -42,24 +44,26 @@ def check_codes(manifest: Manifest) -> None:
         _check_kernels(code, stored, where)
 
 
-def check_present(step: Step, manifest: Manifest, where: str) -> None:
-    """Raise PackageError where a step needs a GPU that the package is not for."""
-    if not manifest.gpu:
-        raise PackageError(
-            f"'{where}.kind' is '{step.kind}', but the package has no code for a GPU"
-        )
+def check_launches(
+    launches: Sequence[Launch],
+    codes: Sequence[GpuCode],
+    contents: Contents,
+    space: str,
+    where: str,
+) -> None:
+    """Raise PackageError where a launch does not suit its kernel on some architecture.
 
-
-def check_launches(step: Step, manifest: Manifest, where: str) -> None:
-    """Raise PackageError where a launch does not suit its kernel on some architecture."""
-    check_present(step, manifest, where)
-    if not step.launches:
+    Its buffers must be in a memory space, that of the GPU.
+    """
+    if not codes:
+        raise PackageError(f"'{where}.kind' is 'gpu', but the package has no code for a GPU")
+    if not launches:
         raise PackageError(f"'{where}.launches' is empty, must have a launch")
-    kernels = [_by_symbol(code) for code in manifest.gpu]
-    for i, launch in enumerate(step.launches):
+    kernels = [_by_symbol(code) for code in codes]
+    for i, launch in enumerate(launches):
         place = f"{where}.launches[{i}]"
-        buffers = _buffers(launch, manifest, place)
-        for code, known in zip(manifest.gpu, kernels, strict=True):
+        buffers = _buffers(launch, contents, space, place)
+        for code, known in zip(codes, kernels, strict=True):
             if launch.kernel not in known:
                 raise PackageError(
                     f"'{place}.kernel' is '{launch.kernel}', which {code.architecture} lacks"
@@ -77,14 +81,14 @@ def _by_symbol(code: GpuCode) -> dict[str, list[GpuKernel]]:
     return found
 
 
-def _buffers(launch: Launch, manifest: Manifest, where: str) -> list[Buffer]:
+def _buffers(launch: Launch, manifest: Contents, space: str, where: str) -> list[Buffer]:
     for i, index in enumerate(launch.buffers):
         if not 0 <= index < len(manifest.buffers):
             raise PackageError(
                 f"'{where}.buffers[{i}]' is {index}, must be at least 0 and below "
                 f"{len(manifest.buffers)}"
             )
-        if manifest.buffers[index].base not in ON_DEVICE:
+        if manifest.space_of(manifest.buffers[index].base) != space:
             raise PackageError(
                 f"'{where}.buffers[{i}]' is {index}, which is not in the memory of the GPU"
             )

@@ -9,8 +9,8 @@ from types import TracebackType
 
 from ..errors import RunError
 from ..fork import ForkSafeLock
-from ..manifest import GpuCode
 from .checks import ARCHITECTURE
+from .code import GpuCode
 from .driver import LIBRARY, Driver, DriverError, no_device, open_driver, spell_version
 
 # CUdevice_attribute
@@ -108,7 +108,7 @@ class Device:
         return best
 
     def lacking(self, code: GpuCode) -> str:
-        """Say what keeps code from running here, as the end of a sentence; empty for nothing."""
+        """Return what keeps code from running here, as the end of a sentence; empty for nothing."""
         if not _runs(code.architecture, self.architecture):
             return self._foreign([code.architecture])
         if self.driver.version < code.driver:
@@ -134,7 +134,7 @@ class Device:
 
 
 def lacking_here(code: GpuCode) -> str:
-    """Say what keeps code from running on the first GPU of this machine; empty for nothing."""
+    """Return what keeps code from running on the first GPU of this machine; empty for nothing."""
     try:
         return Device.open().lacking(code)
     except RunError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from ..dtypes import resolve
 from ..errors import RunError
 from . import dlpack
-from .array import DeviceArray
+from .array import SPACE, DeviceArray
 from .dlpack import CUDA, CUDA_MANAGED
 from .handles import Stream
 
@@ -47,6 +47,7 @@ class Borrowed:
     contiguous: bool
     writable: bool
     owner: object
+    space: str = SPACE
 
     @property
     def nbytes(self) -> int:
@@ -55,7 +56,7 @@ class Borrowed:
 
 
 def on_device(value: object) -> bool:
-    """Tell whether an array is in the memory of a GPU; one without memory is in none."""
+    """Return whether an array is in the memory of a GPU; one without memory is in none."""
     if hasattr(value, "__dlpack_device__"):
         try:
             device, _ = cast("HasDlpack", value).__dlpack_device__()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import PackageError, RunError
-from ..manifest import GpuCode, GpuKernel, GpuParameter, Launch
+from .code import GpuCode, GpuKernel, GpuParameter, Launch
 from .device import Device
 from .driver import DriverError
 from .handles import Handle, Stream

@@ -3,7 +3,7 @@
 import ctypes
 
 from ..dtypes import itemsize
-from ..manifest import GpuParameter
+from .code import GpuParameter
 from .driver import Driver
 
 MAP_DTYPES = {

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..contents import Buffer
 from ..dtypes import resolve
 from ..errors import RunError
-from ..manifest import Buffer, GpuCode, GpuKernel, Launch
 from ..package import Package
+from .code import GpuCode, GpuKernel, Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Event, Graph, Stream
@@ -138,7 +139,7 @@ class Trial:
 
 
 def difference(found: Sequence[Array], wanted: Sequence[Array]) -> str:
-    """Say in which respect results differ by more than they may; empty where they do not."""
+    """Return in which respect results differ by more than they may; empty where they do not."""
     for index, (a, b) in enumerate(zip(found, wanted, strict=True)):
         allowed = TOLERANCES.get(b.dtype.name, 0.0)
         apart = _apart(a, b, exact=not allowed)

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from ..errors import Fault, RunError
-from ..manifest import GpuCode, GpuKernel, Manifest
+from ..manifest import Manifest
 from ..package import Package
+from .code import GpuCode, GpuKernel
 from .device import Device
 from .driver import spell_version
 from .handles import Stream
 from .kernels import BoundLaunch
+from .part import GpuPart
+from .step import GpuStep
 from .trial import Trial, difference
 
 Report = Callable[[str], None]
@@ -27,11 +30,12 @@ class Measured:
 
 def tunable_code(manifest: Manifest, device: Device) -> GpuCode:
     """Return the code of a package for a GPU; raise RunError where it holds no candidates."""
-    if not manifest.gpu:
+    codes = manifest.part(GpuPart).codes
+    if not codes:
         raise RunError(
             "the package has nothing for a GPU: compile the model again with --target gpu"
         )
-    code = device.choose(manifest.gpu)
+    code = device.choose(codes)
     if not code.candidates:
         raise RunError(
             "the package holds no settings to choose from: compile the model with --candidates"
@@ -55,9 +59,8 @@ def measure_kernels(
     kernel fails on the GPU.
     """
     code = tunable_code(package.manifest, device)
-    launches = {
-        launch.kernel: launch for step in package.manifest.steps for launch in step.launches
-    }
+    steps = [step for step in package.manifest.steps if isinstance(step, GpuStep)]
+    launches = {launch.kernel: launch for step in steps for launch in step.launches}
     listed = [
         kernel
         for kernel in code.kernels

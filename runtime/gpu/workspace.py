@@ -1,43 +1,59 @@
 """What one session has on a GPU: a stream, an arena, and graphs of its launches."""
 
-import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from types import TracebackType
+from typing import Protocol
 
+from ..contents import Contents, MemorySpace
 from ..errors import RunError
-from ..manifest import DEVICE_ARENA, DEVICE_WEIGHTS, Manifest, Step
 from ..memory import Place
+from ..memory_space import SessionMemory
+from .code import Launch
 from .device import Device
 from .driver import DriverError
 from .handles import DeviceMemory, Graph, Stream
-from .kernels import BoundLaunch, bind, describe
-from .program import GpuProgram
+from .kernels import BoundLaunch, LoadedKernel, bind, describe
+from .ports import DevicePorts, copy_bytes
 
 
-class Workspace:
+class PackageOnGpu(Protocol):
+    """What workspaces share: a GPU, and kernels and weights on it."""
+
+    device: Device
+    weights: DeviceMemory
+    space: MemorySpace
+
+    def kernels(self, launches: Iterable[Launch], /) -> dict[str, LoadedKernel]:
+        """Return the kernels of launches."""
+        ...
+
+
+class Workspace(SessionMemory):
     """Run the steps of a package on a GPU. `with workspace:` makes the GPU current.
 
     Where that is left with an error, the GPU has stopped using memory of the caller.
     """
 
-    def __init__(self, program: GpuProgram, manifest: Manifest) -> None:
-        self.device: Device = program.device
-        self.stream = Stream(program.device)
-        self._program = program
-        self._buffers = manifest.buffers
-        size = manifest.memory.device_arena_bytes
-        self._arena = DeviceMemory(program.device, size, "a session for its activations")
+    ports: DevicePorts
+
+    def __init__(
+        self, package: PackageOnGpu, contents: Contents, in_process: frozenset[int]
+    ) -> None:
+        self.device: Device = package.device
+        self.stream = Stream(package.device)
+        self._package = package
+        self._buffers = contents.buffers
+        what = "a session for its activations"
+        self._arena = DeviceMemory(package.device, package.space.arena_bytes, what)
+        arena, weights = contents.bases_in(package.space.name)
+        self.addresses = {arena: self._arena.address, weights: package.weights.address}
         self._steps: list[_Launches] = []
         self.recording = False
         self.closed = False
-
-    @property
-    def bases(self) -> dict[int, int]:
-        """Return where bases are that do not change from run to run."""
-        return {DEVICE_ARENA: self._arena.address, DEVICE_WEIGHTS: self._program.weights.address}
+        self.ports = DevicePorts(self.stream, in_process)
 
     def __enter__(self) -> "Workspace":
         self.device.__enter__()
@@ -49,39 +65,35 @@ class Workspace:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self.ports.forget()
         if error is not None:
             with suppress(DriverError):
                 self.stream.synchronize()
         self.device.__exit__(kind, error, traceback)
-        # Whatever call comes next reports that a kernel has failed.
+        # The next call reports that a kernel has failed.
         if isinstance(error, DriverError) and error.lasting:
             raise RunError(f"a kernel of the package failed: {error}") from None
 
-    def copy(self, target: Place, source: Place, size: int) -> None:
-        """Copy bytes from either memory to either, in the order of the stream."""
-        if not size:
-            return
-        if target.on_device:
-            copy = self.stream.copy if source.on_device else self.stream.upload
-        elif source.on_device:
-            copy = self.stream.download
-        else:
-            self.synchronize()
-            copy = ctypes.memmove
-        copy(target.address, source.address, size)
+    def finish(self) -> None:
+        """Copy outputs that other steps have written to the arrays of the caller, and wait."""
+        self.ports.finish()
 
-    def bind(self, step: Step) -> Callable[[], None]:
-        """Return the function that runs the launches of a step, and returns before they are done.
+    def copy(self, target: Place, source: Place, size: int) -> None:
+        copy_bytes(self.stream, target, source, size)
+
+    def bind(self, launches: Sequence[Launch]) -> Callable[[], None]:
+        """Return the function that runs launches, and returns before they are done.
 
         It runs them one by one the first time, as a graph from then on: a kernel that fails the
         first time is named, and nobody knows which one of a graph failed.
         """
+        kernels = self._package.kernels(launches)
         with self.device:
-            launches = [
-                bind(self.device, launch, self._program.kernels[launch.kernel], self._address)
-                for launch in step.launches
+            bound = [
+                bind(self.device, launch, kernels[launch.kernel], self._address)
+                for launch in launches
             ]
-        made = _Launches(launches)
+        made = _Launches(bound)
         self._steps.append(made)
         return partial(self._run, made)
 
@@ -114,11 +126,11 @@ class Workspace:
                 step.graph.close()
         self._steps = []
         self._arena.close()
-        del self._program
+        del self._package
 
     def _address(self, index: int) -> int:
         buffer = self._buffers[index]
-        return self.bases[buffer.base] + buffer.offset
+        return self.addresses[buffer.base] + buffer.offset
 
 
 @dataclass

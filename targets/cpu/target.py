@@ -10,9 +10,11 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
-from ..code import Code
+from ...passes.pipeline import Instrumentation
+from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
-from ..options import DEFAULT, Options
+from ..options import DEFAULT, CompileOptions
+from ..roofline import Roofline
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .layout.choose_layouts import ChooseLayouts
@@ -30,9 +32,10 @@ class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
     prepares = True
+    roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose: tuple[Pass, ...] = (Decompose(names),) if names else ()
@@ -45,21 +48,27 @@ class CpuTarget(Target):
         return (
             *decompose,
             SplitConvTranspose(machine),
-            ChooseDotProducts(not options.strict, machine),
+            ChooseDotProducts(not options.strict_math, machine),
             ChooseLayouts(error, machine),
             PackRecurrent(machine),
             *tuned,
             ChooseWinograd(error, machine),
-            PackWeights(machine, not options.strict),
+            PackWeights(machine, not options.strict_math),
             Eliminate(),
         )
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         if not options.tuning_file:
             return None
         return Tuner(options, options.machines[0], progress)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         return compile_native(module, options, progress)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:

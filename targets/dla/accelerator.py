@@ -1,87 +1,87 @@
-"""`Accelerator`: what all targets have in common that a description and phases program."""
+"""`Accelerator`: the base of targets that a description and phases program."""
 
 from collections.abc import Sequence
 from copy import copy
-from functools import cached_property
 from typing import ClassVar
 
 from ...dialects import dla, tri
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import is_float
 from ...dialects.dla.dialect import TensorOp
-from ...passes.eliminate import Eliminate
-from ...passes.pipeline import Step
-from ..code import Code
+from ...passes.pipeline import Instrumentation, Step
+from ..compiled import CompiledPart
 from ..core import Progress, Target
-from ..options import DEFAULT, F32, FLOATS, Options
-from .attempts import ATTEMPTS
+from ..options import DEFAULT, F32, FLOATS, CompileOptions
+from ..roofline import Roofline
 from .core.description import Description
 from .core.packet import InstructionSet
-from .limits import tensor_refusal
-from .measures import traffic_bounds
+from .emit.measures import traffic_bounds
+from .emit.program_code import ProgramCode
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
 from .pipeline import default_phases
-from .record_refusals import is_unquantized, recorded_refusal
-from .registry import choose_instructions
-from .selection import Rules
+from .registry import Configuration
+from .select.limits import tensor_refusal
+from .select.select_dla import first_float
+from .select.selection import Rules
+
+COMPILED = (TENSOR_SCHED, MEM_ALLOC, CODE_EMIT)
+"""The phases after placement."""
 
 
 class Accelerator(Target):
-    """Run quantised networks as packets, which are tiled, ordered and placed in memory ahead.
+    """Run quantised networks as packets, with tiles, order and addresses fixed at compile time.
 
-    What it takes, and all numbers, come from its description: its own one, or that of a user, as in
-    `vanilla:half.toml`. `rules` select what it has besides the ops of `dla`; they are asked before
-    those that all accelerators share. A subclass may change `road`: what is done in which phase.
-    TensorSel comes before a model is simplified, and once more after that, for what has become fit
-    for it.
+    All limits and costs come from a description: the accelerator's own one, or that of a user, as
+    in `vanilla:half.toml`. `rules` select ops beside those of `dla`, before the shared rules. A
+    subclass may override `pipeline`, the passes of each phase. TensorSel comes before the model is
+    simplified, IrOptimization after it, and the other phases after placement.
     """
 
     quantized: ClassVar[bool] = True
     fallbacks: ClassVar[tuple[str, ...]] = ("cpu", "host")
-    brought_by: ClassVar[tuple[type[Op], ...]] = (
+    boundary_ops: ClassVar[tuple[type[Op], ...]] = (
         *(tri.Quantize, tri.Dequantize, tri.StorageCast, tri.Cast),
     )
     replaces_groups = True
+    legalizes = False
+    roofline = Roofline(1e12, 20e9, 5e-6)
 
     def __init__(self, name: str, rules: Rules | None = None) -> None:
         super().__init__(name)
-        self.file = ""
+        self.configuration = Configuration(name)
         self.rules = rules or {}
 
-    @cached_property
+    @property
     def instructions(self) -> InstructionSet:
         """Return the packets; raises CompileError with all faults of a user's description."""
-        return choose_instructions(self.choice(DEFAULT))
+        return self.configuration.instructions
 
     @property
     def description(self) -> Description:
-        """Return the description that everything here goes by."""
-        return self.instructions.description
+        """Return the description; raises as `instructions`."""
+        return self.configuration.description
 
-    def road(self) -> Phases:
+    def pipeline(self) -> Phases:
         """Return the phases with their passes."""
-        return default_phases(self.description, self.name, self.file)
+        return default_phases(self.configuration)
 
-    def chosen(self, architectures: tuple[str, ...]) -> "Accelerator":
-        if not architectures:
+    def configured(self, variants: tuple[str, ...]) -> "Accelerator":
+        if not variants:
             return self
-        file, *others = architectures
+        file, *others = variants
         if others:
-            listed = ", ".join(architectures)
+            listed = ", ".join(variants)
             raise CompileError(f"'{self.name}' is described by one file, not by several: {listed}")
         found = copy(self)
-        found.__dict__.pop("instructions", None)
-        found.file = file
+        found.configuration = Configuration(self.name, file)
         return found
 
-    def choice(self, options: Options) -> str:
-        file = self.file or ",".join(options.architectures)
-        return f"{self.name}:{file}" if file else self.name
+    @property
+    def choice(self) -> str:
+        return str(self.configuration)
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         wrong = [
             ("tune", options.tune or options.tuning, "has no schedules that are measured"),
             ("precision", options.precision != F32, "computes on integers of 8 bits"),
@@ -91,25 +91,25 @@ class Accelerator(Target):
         for name, given, why in wrong:
             if given:
                 raise CompileError(f"'{self.name}' {why}: leave out the option '{name}'")
-        _ = self.chosen(options.architectures).instructions
+        _ = self.instructions
 
     def phases(self) -> Sequence[tuple[str, Sequence[str]]]:
-        return self.road().names()
+        return self.pipeline().names()
 
-    def early_passes(self, options: Options = DEFAULT) -> tuple[Step, ...]:
+    def early_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
         # Simplification folds factors into constants and weights, which then are no bytes.
-        road = self.chosen(options.architectures).road()
-        return (Eliminate(), *road[TENSOR_SEL].made(ATTEMPTS[0]))
+        return self._steps(TENSOR_SEL)
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Step, ...]:
-        road = self.chosen(options.architectures).road()
-        chosen = (TENSOR_SEL, IR_OPTIMIZATION)
-        return tuple(
-            step
-            for phase, steps in road.completed(ATTEMPTS[0])
-            if phase.name in chosen
-            for step in steps
-        )
+    def selection_passes(
+        self, opt_level: int, options: CompileOptions = DEFAULT
+    ) -> tuple[Step, ...]:
+        return self._steps(IR_OPTIMIZATION)
+
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        return self._steps(*COMPILED)
+
+    def _steps(self, *phases: str) -> tuple[Step, ...]:
+        return self.pipeline().steps(*phases)
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, dla.Run) and dla.find_program(op.operation, op.program).target == (
@@ -121,20 +121,17 @@ class Accelerator(Target):
             return tensor_refusal(op, self.description)
         if isinstance(op, tri.Constant):
             return None
-        if (reason := recorded_refusal(op)) is not None:
-            return reason
-        types = (tensor_of(value.type).dtype for value in (*op.operation.operands, *op.results))
-        floats = [dtype for dtype in types if is_float(dtype)]
-        if not floats:
-            return f"{self.name} has no op for {op.op_name}"
-        first = ": quantise the model first" if is_unquantized(op) else ""
-        return f"{self.name} computes on integers, not on {floats[0]}{first}"
+        if dtype := first_float(op):
+            return f"{self.name} computes on integers, not on {dtype}"
+        return f"{self.name} has no op for {op.op_name}"
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        from .code import ProgramCode
-
-        bound = self.chosen(options.architectures)
-        description = bound.description
-        bounds = traffic_bounds(module, self.name, description)
-        log = bound.road().run(module, progress, only=(TENSOR_SCHED, MEM_ALLOC, CODE_EMIT))
-        return ProgramCode(module, bound.instructions, log, bounds)
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
+        bounds = traffic_bounds(module, self.name, self.description)
+        log = self.pipeline().run(module, progress, *hooks, only=COMPILED)
+        return ProgramCode(module, self.instructions, log, bounds)

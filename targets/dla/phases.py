@@ -1,22 +1,25 @@
 """The five phases of an accelerator: from a model's graph to packets.
 
-Each phase is a list of passes that an accelerator may add to. A pass of TensorSched or MemAlloc
-may raise `Retry`: the module becomes what it was before TensorSched, and both phases run again
-with the next parameters.
+Each phase is a list of passes, to which an accelerator may add its own. A pass of TensorSched or
+MemAlloc may raise `Retry`: the module is reset to its state before TensorSched, and both phases run
+again with the next attempt.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
-from ...dialects.core.diagnostics import compile_error
 from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.ir.diagnostics import compile_error
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
+from ...dialects.core.verification import Verify
 from ...passes.core import Pass
+from ...passes.instrumentation import Begun
 from ...passes.pipeline import Instrumentation, Pipeline, Stage, Step
 from ..core import Progress
-from .attempts import ATTEMPTS, Failure, Log, Parameters, Retry, exhausted
-from .required import with_required
+from .required_passes import with_required
+from .retry import ATTEMPTS, Failure, Retry, SchedulingAttempt, SchedulingLog, exhausted
 from .snapshot import Snapshot
 
 TENSOR_SEL = "TensorSel"
@@ -27,36 +30,44 @@ CODE_EMIT = "CodeEmit"
 NAMES = (TENSOR_SEL, IR_OPTIMIZATION, TENSOR_SCHED, MEM_ALLOC, CODE_EMIT)
 
 RETRIED = (TENSOR_SCHED, MEM_ALLOC)
-"""Phases that run again when a pass of them asks for it."""
+"""The phases that run again after `Retry`."""
 
-Listed = Step | Callable[[Parameters], Step]
-"""A pass, or what makes one from the parameters of an attempt."""
+StepFactory = Step | Callable[[SchedulingAttempt], Step]
+"""A pass, or a function that makes the pass for an attempt."""
 
 Check = Callable[[Module], None]
-"""What must hold after a phase besides valid IR; raises CompileError when it does not."""
+"""A check after a phase, besides valid IR; raises CompileError."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Name a phase, what it takes and gives in words, its passes, and what it must have done."""
+    """A phase: its name, its input and output in words, its passes, and checks after them."""
 
     name: str
     takes: str
     gives: str
-    steps: tuple[Listed, ...] = ()
+    steps: tuple[StepFactory, ...] = ()
     checks: tuple[Check, ...] = ()
 
-    def made(self, parameters: Parameters) -> tuple[Step, ...]:
+    def steps_for(self, attempt: SchedulingAttempt) -> tuple[Step, ...]:
         """Return the passes for an attempt."""
-        return tuple(made(step, parameters) for step in self.steps)
+        return tuple(step(attempt) if callable(step) else step for step in self.steps)
 
     def step_names(self) -> list[str]:
         """List the names of the passes in the order in which they run."""
-        return _names(self.made(ATTEMPTS[0]))
+        return _names(self.steps_for(ATTEMPTS[0]))
+
+    def position(self, name: str) -> int:
+        """Return the index of the first pass of a name; raise CompileError if there is none."""
+        for index, step in enumerate(self.steps_for(ATTEMPTS[0])):
+            if name in _names((step,)):
+                return index
+        known = ", ".join(self.step_names()) or "none"
+        raise CompileError(f"phase {self.name} has no pass '{name}', it has: {known}")
 
 
-class PhaseHook(Instrumentation):
-    """Base of what wants to see the module around each phase as well as around each pass."""
+class PhaseInstrumentation(Instrumentation):
+    """Base of instrumentations that observe phases as well as passes."""
 
     def enter(self, phase: Phase, attempt: int, module: Module) -> None: ...
 
@@ -75,42 +86,47 @@ EMPTY = (
 
 @dataclass(frozen=True)
 class Phases:
-    """Hold the phases of one accelerator, in order; every change gives other phases."""
+    """The phases of one accelerator, in order; every change returns a new object."""
 
     phases: tuple[Phase, ...] = EMPTY
 
     def __getitem__(self, name: str) -> Phase:
-        """Return a phase; raise CompileError when there is none of that name."""
+        """Return a phase; raise CompileError if there is none of that name."""
         for phase in self.phases:
             if phase.name == name:
                 return phase
         known = ", ".join(phase.name for phase in self.phases)
         raise CompileError(f"no phase is called '{name}', there are: {known}")
 
-    def add(self, phase: str, *steps: Listed, before: str = "") -> "Phases":
+    def add(self, phase: str, *steps: StepFactory, before: str = "") -> "Phases":
         """Add passes to a phase: at its end, or before its first pass of a name."""
         old = self[phase].steps
-        at = _position(self[phase], before) if before else len(old)
+        at = self[phase].position(before) if before else len(old)
         return self._with(replace(self[phase], steps=(*old[:at], *steps, *old[at:])))
 
-    def put(self, phase: str, name: str, *steps: Listed) -> "Phases":
-        """Put passes in the place of a phase's first pass of a name; none leave it out."""
+    def put(self, phase: str, name: str, *steps: StepFactory) -> "Phases":
+        """Replace a phase's first pass of a name by other passes, or by none."""
         old = self[phase].steps
-        at = _position(self[phase], name)
+        at = self[phase].position(name)
         return self._with(replace(self[phase], steps=(*old[:at], *steps, *old[at + 1 :])))
 
     def check(self, phase: str, *checks: Check) -> "Phases":
-        """Add to what must hold after a phase."""
+        """Add checks after a phase."""
         return self._with(replace(self[phase], checks=(*self[phase].checks, *checks)))
 
     def names(self) -> list[tuple[str, list[str]]]:
-        """List the phases with the names of their passes, those that others require among them."""
+        """List the phases with the names of their passes, required ones included."""
         return [(phase.name, _names(steps)) for phase, steps in self.completed(ATTEMPTS[0])]
 
-    def completed(self, parameters: Parameters) -> list[tuple[Phase, tuple[Step, ...]]]:
-        """Return the phases with their passes for an attempt and all that those require."""
+    def steps(self, *names: str) -> tuple[Step, ...]:
+        """Return the passes of some phases for the first attempt, required ones included."""
+        found = self.completed(ATTEMPTS[0])
+        return tuple(step for phase, steps in found if phase.name in names for step in steps)
+
+    def completed(self, attempt: SchedulingAttempt) -> list[tuple[Phase, tuple[Step, ...]]]:
+        """Return the phases with their passes for an attempt, required ones included."""
         ran: set[type[Pass]] = set()
-        return [(phase, with_required(phase.made(parameters), ran)) for phase in self.phases]
+        return [(phase, with_required(phase.steps_for(attempt), ran)) for phase in self.phases]
 
     def run(
         self,
@@ -118,18 +134,15 @@ class Phases:
         progress: Progress,
         *hooks: Instrumentation,
         only: Sequence[str] = NAMES,
-        attempts: Sequence[Parameters] = ATTEMPTS,
-    ) -> Log:
-        """Run the phases of `only` on a module, in place, and say which attempts it took.
+        attempts: Sequence[SchedulingAttempt] = ATTEMPTS,
+    ) -> SchedulingLog:
+        """Run the phases of `only` on a module, in place, and return the scheduling attempts.
 
-        After each phase the IR is verified. Raises CompileError for what a pass or a check finds,
-        and with the whole log when no attempt fits.
+        The IR is verified after each phase. `hooks` have begun and see every pass, in every
+        attempt. Raises CompileError for faults that a pass or a check finds, and with the whole
+        log if no attempt fits.
         """
-        run = _Run(self, module, progress, hooks, only, attempts)
-        run.once((TENSOR_SEL, IR_OPTIMIZATION), Log(parameters=attempts[0]))
-        log = run.until_it_fits()
-        run.once((CODE_EMIT,), log)
-        return log
+        return _Run(self, module, progress, hooks, attempts).run(only)
 
     def _with(self, changed: Phase) -> "Phases":
         return Phases(tuple(changed if p.name == changed.name else p for p in self.phases))
@@ -141,54 +154,64 @@ class _Run:
     module: Module
     progress: Progress
     hooks: Sequence[Instrumentation]
-    only: Sequence[str]
-    attempts: Sequence[Parameters]
+    attempts: Sequence[SchedulingAttempt]
 
-    def chosen(
-        self, names: Sequence[str], parameters: Parameters
-    ) -> list[tuple[Phase, tuple[Step, ...]]]:
-        completed = self.phases.completed(parameters)
-        return [each for each in completed if each[0].name in names and each[0].name in self.only]
+    def run(self, only: Sequence[str]) -> SchedulingLog:
+        log = SchedulingLog(parameters=self.attempts[0])
+        chosen = [phase.name for phase in self.phases.phases if phase.name in only]
+        for retried, names in groupby(chosen, lambda name: name in RETRIED):
+            if retried:
+                log = self._until_it_fits(list(names))
+            else:
+                self._once(list(names), log)
+        return log
 
-    def once(self, names: Sequence[str], log: Log) -> None:
-        for phase, steps in self.chosen(names, log.parameters):
+    def _once(self, names: Sequence[str], log: SchedulingLog) -> None:
+        for phase, steps in self._completed(names, log.parameters):
             self.progress(phase.name)
             try:
-                self._phase(phase, steps, len(log.failures) + 1, [])
+                self._phase(phase, steps, len(log.failures) + 1)
             except Retry as error:
                 message = f"a pass of {phase.name} asked for another attempt ({error.reason}), "
                 raise TypeError(f"{message}only those of {' and '.join(RETRIED)} may") from error
 
-    def until_it_fits(self) -> Log:
-        if not self.chosen(RETRIED, self.attempts[0]):
-            return Log(parameters=self.attempts[0])
+    def _until_it_fits(self, names: Sequence[str]) -> SchedulingLog:
         snapshot = Snapshot(self.module)
         failures: list[Failure] = []
-        for number, parameters in enumerate(self.attempts, 1):
-            failure = self._attempt(number, parameters)
+        for number, attempt in enumerate(self.attempts, 1):
+            failure = self._attempt(names, number, attempt)
             if failure is None:
-                return Log(tuple(failures), parameters)
+                return SchedulingLog(tuple(failures), attempt)
             self.progress(str(failure))
             failures.append(failure)
             snapshot.restore()
         raise exhausted(failures)
 
-    def _attempt(self, number: int, parameters: Parameters) -> Failure | None:
-        """Run the phases with parameters; return why they do not fit, or None when they do."""
-        for phase, steps in self.chosen(RETRIED, parameters):
+    def _attempt(
+        self, names: Sequence[str], number: int, attempt: SchedulingAttempt
+    ) -> Failure | None:
+        """Run phases for an attempt; return why it failed, or None if it fits."""
+        for phase, steps in self._completed(names, attempt):
             self.progress(phase.name if number == 1 else f"{phase.name}: attempt {number}")
-            ran: list[str] = []
+            last = _LastPass()
             try:
-                self._phase(phase, steps, number, ran)
+                self._phase(phase, steps, number, last)
             except Retry as error:
-                return Failure(number, phase.name, ran[-1], parameters, error.reason)
+                return Failure(number, phase.name, last.name, attempt, error.reason)
         return None
 
-    def _phase(self, phase: Phase, steps: tuple[Step, ...], number: int, ran: list[str]) -> None:
-        around = [hook for hook in self.hooks if isinstance(hook, PhaseHook)]
+    def _completed(
+        self, names: Sequence[str], attempt: SchedulingAttempt
+    ) -> list[tuple[Phase, tuple[Step, ...]]]:
+        return [each for each in self.phases.completed(attempt) if each[0].name in names]
+
+    def _phase(
+        self, phase: Phase, steps: tuple[Step, ...], number: int, *own: Instrumentation
+    ) -> None:
+        around = [hook for hook in self.hooks if isinstance(hook, PhaseInstrumentation)]
         for hook in around:
             hook.enter(phase, number, self.module)
-        Pipeline(steps).run(self.module, *self.hooks, _Last(ran), verify_each=False)
+        Pipeline(steps).run(self.module, *map(Begun, self.hooks), *own, verify=Verify.NONE)
         self._verify(phase)
         for hook in reversed(around):
             hook.leave(phase, number, self.module)
@@ -204,32 +227,17 @@ class _Run:
             raise _after(phase, error) from None
 
 
-class _Last(Instrumentation):
-    """Note the passes that started."""
+class _LastPass(Instrumentation):
+    """The name of the pass that started last."""
 
-    def __init__(self, names: list[str]) -> None:
-        self.names = names
+    name = ""
 
     def before(self, stage: Stage, module: Module) -> None:
-        self.names.append(stage.name)
-
-
-def made(step: Listed, parameters: Parameters) -> Step:
-    """Return a pass for an attempt."""
-    return step(parameters) if callable(step) else step
+        self.name = stage.name
 
 
 def _names(steps: tuple[Step, ...]) -> list[str]:
     return [stage.name for stage in Pipeline(steps).stages()]
-
-
-def _position(phase: Phase, name: str) -> int:
-    """Return where the first pass of a name stands; raise CompileError when there is none."""
-    for place, step in enumerate(phase.made(ATTEMPTS[0])):
-        if name in _names((step,)):
-            return place
-    known = ", ".join(phase.step_names()) or "none"
-    raise CompileError(f"phase {phase.name} has no pass '{name}', it has: {known}")
 
 
 def _after(phase: Phase, error: CompileError) -> CompileError:

@@ -1,4 +1,4 @@
-"""The passes that accelerators have in each phase, unless they say otherwise."""
+"""The default passes of each phase of an accelerator."""
 
 from ...passes.cse import Cse
 from ...passes.decompose import Decompose
@@ -8,55 +8,54 @@ from ...passes.fold.fold_shapes import FoldShapes
 from ...passes.quantize.convert_uint8_to_int8 import ConvertUint8ToInt8
 from ...passes.quantize.expose_storage import ExposeStorage
 from ...passes.quantize.lower_quantized import LowerQuantized
-from .allocate_buffers import AllocateBuffers
-from .choose_memory import ChooseMemory
-from .core.description import Description
-from .insert_tokens import InsertTokens
-from .lower_to_buffers import LowerToBuffers
+from .allocate.allocate_buffers import AllocateBuffers
+from .allocate.insert_tokens import InsertTokens
+from .emit.emit_containers import EmitContainers
+from .phase_checks import check_that, unemitted, ungrouped, unlowered, unscheduled
 from .phases import CODE_EMIT, IR_OPTIMIZATION, MEM_ALLOC, TENSOR_SCHED, TENSOR_SEL, Phases
-from .prefetch import Prefetch
-from .promises import promise, ungrouped, unlowered, unscheduled
-from .record_refusals import RecordRefusals
-from .segment_dla import SegmentDla
-from .select_dla import SelectDla
+from .registry import Configuration
+from .schedule.assign_residency import AssignResidency
+from .schedule.lower_to_buffers import LowerToBuffers
+from .schedule.prefetch import Prefetch
+from .select.segment_dla import SegmentDla
+from .select.select_dla import SelectDla
 
 CLEAN = (WIDEN, FoldShapes(), WIDEN, Cse(), Eliminate())
 
 
-def default_phases(description: Description, target: str, file: str = "") -> Phases:
-    """Return the phases of an accelerator that a description says all about.
-
-    Whichever passes are put in place of others, each phase checks that it gave what it promises.
-    """
+def default_phases(target: Configuration) -> Phases:
+    """Return the default phases of an accelerator; each checks its result, whatever its passes."""
+    description = target.description
     return (
         Phases()
         .add(
             TENSOR_SEL,
+            Eliminate(),
             ConvertUint8ToInt8(),
             LowerQuantized(description.rounding, description.multiplier_bits),
             ExposeStorage(),
-            Eliminate(),  # and no more: folded constants would be wider than bytes
-            SelectDla(target, file),
+            Eliminate(),  # and no folding: constants would be wider than bytes
+            SelectDla(target),
             Eliminate(),
         )
         .add(
             IR_OPTIMIZATION,
-            RecordRefusals(),
-            # What no op of the accelerator stands for becomes arithmetic, for other targets.
+            # Refused ops become arithmetic, for other targets.
             Decompose(QUANTISED),
             ExposeStorage(),
             *CLEAN,
-            SegmentDla(target, file),
+            SegmentDla(target),
         )
         .add(
             TENSOR_SCHED,
-            lambda parameters: ChooseMemory(target, file, parameters.share),
-            lambda parameters: LowerToBuffers(target, file, parameters.tile_share),
-            lambda parameters: Prefetch(target, file, parameters.prefetch),
+            lambda attempt: AssignResidency(target, attempt.share),
+            lambda attempt: LowerToBuffers(target, attempt.tile_share),
+            lambda attempt: Prefetch(target, attempt.prefetch),
         )
-        .add(MEM_ALLOC, AllocateBuffers(target, file), InsertTokens(target, file))
-        .check(IR_OPTIMIZATION, promise(ungrouped, target, file))
-        .check(TENSOR_SCHED, promise(unlowered, target))
-        .check(MEM_ALLOC, promise(unscheduled, target))
-        .check(CODE_EMIT, promise(unlowered, target), promise(unscheduled, target))
+        .add(MEM_ALLOC, AllocateBuffers(target), InsertTokens(target))
+        .add(CODE_EMIT, EmitContainers(target))
+        .check(IR_OPTIMIZATION, check_that(ungrouped, description))
+        .check(TENSOR_SCHED, check_that(unlowered, target.name))
+        .check(MEM_ALLOC, check_that(unscheduled, target.name))
+        .check(CODE_EMIT, check_that(unemitted, target.name))
     )

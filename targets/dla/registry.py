@@ -1,29 +1,65 @@
-"""Find the packets of accelerators by name; `../installed.py` says where they are.
+"""Find the packets of accelerators by name; `../installed.py` lists where they are.
 
 An accelerator is a module `packets` with `CLASSES`, all classes of packets, and a function
-`instruction_set(file)`: it reads a description from a file, or its own one when it is called
-without. A user's description must keep the name.
+`instruction_set(file)`, which reads a description from a file, by default the accelerator's own
+one. A user's description must have the same name.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from ...dialects.core.errors import CompileError
 from ..installed import accelerators, names, pick
+from .core.description import Description
 from .core.device import Device
 from .core.packet import InstructionSet, Packet
 
 
+@dataclass(frozen=True)
+class Configuration:
+    """An accelerator with its own description, or with a user's file: `vanilla:half.toml`.
+
+    Passes share one object, so that the file is read once.
+    """
+
+    name: str
+    file: str = ""
+
+    @staticmethod
+    def parse(text: str) -> "Configuration":
+        """Return the configuration that `vanilla` or `vanilla:half.toml` stands for."""
+        name, _, file = text.partition(":")
+        return Configuration(name, file)
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.file}" if self.file else self.name
+
+    @cached_property
+    def instructions(self) -> InstructionSet:
+        """Return the packets; raises as `find_instructions`."""
+        return find_instructions(self.name, Path(self.file) if self.file else None)
+
+    @property
+    def description(self) -> Description:
+        """Return the description; raises as `find_instructions`."""
+        return self.instructions.description
+
+
+VANILLA = Configuration("vanilla")
+"""The accelerator that passes are for unless an option names another one."""
+
+
 def machine_names() -> list[str]:
-    """List the names of all accelerators that are installed."""
+    """List the names of all installed accelerators."""
     return names(accelerators())
 
 
 def find_instructions(name: str, description: Path | None = None) -> InstructionSet:
-    """Return an accelerator's packets, as its own description or a user's file has them.
+    """Return an accelerator's packets, for its own description or for a user's file.
 
-    Raises CompileError when there is no accelerator of that name, and with all faults of the file.
+    Raises CompileError if there is no accelerator of that name, and with all faults of the file.
     """
     make = pick("accelerator", name, accelerators()).load()
     instructions: InstructionSet = make(description) if description else make()
@@ -34,19 +70,13 @@ def find_instructions(name: str, description: Path | None = None) -> Instruction
     return instructions
 
 
-def choose_instructions(choice: str) -> InstructionSet:
-    """Return the packets that a user means by `vanilla`, or `vanilla:half.toml`."""
-    name, _, file = choice.partition(":")
-    return find_instructions(name, Path(file) if file else None)
-
-
 def find_classes(name: str) -> Sequence[type[Packet]]:
-    """Return the classes of an accelerator's packets; raise CompileError when there is none."""
+    """Return the classes of an accelerator's packets; raise CompileError if there is none."""
     return replace(pick("accelerator", name, accelerators()), attribute="CLASSES").load()
 
 
 def open_device(
     description: bytes | str, data: bytes, file: str = "container", seed: int | None = None
 ) -> Device:
-    """Return a simulated accelerator that is ready for a container, as `Device.open` does."""
+    """Return a simulated accelerator that has loaded a container, as `Device.open` does."""
     return Device.open(description, data, find_classes, file, seed)

@@ -1,13 +1,14 @@
-"""Snapshots: a module as it once was, to go back to."""
+"""Snapshots of a module, to undo a failed scheduling attempt."""
 
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module
 
 
 class Snapshot:
-    """Keep a copy of a module's IR and of which weights it has; it can be restored many times.
+    """A copy of a module's IR and of its weights by name; it can be restored many times.
 
-    The module stays the same object, the ops in it do not: who held on to one has a dead one.
+    The module object stays the same; its operations are replaced, so that references to them
+    dangle.
     """
 
     def __init__(self, module: Module) -> None:
@@ -16,7 +17,7 @@ class Snapshot:
         self._weights = dict(module.weights)
 
     def restore(self) -> None:
-        """Make the module what it was when the snapshot was taken."""
+        """Reset the module to its state at the time of the snapshot."""
         body = self._module.operation.regions[0].blocks[0]
         for operation in reversed(list(body.operations)):
             operation.operation.erase()

@@ -1,20 +1,20 @@
-"""Traces: what each pass of each phase did, attempt by attempt."""
+"""Trace the passes of all phases, attempt by attempt."""
 
 import sys
 from dataclasses import dataclass
 
 from ...dialects.core.module import Module
 from ...passes.pipeline import Stage
-from .attempts import Retry
-from .phases import Phase, PhaseHook
+from .phases import Phase, PhaseInstrumentation
+from .retry import Retry
 
 UNCHANGED, CHANGED, RETRIED, FAILED = "no change", "changed", "retry", "failure"
-"""What comes of running a pass."""
+"""Outcomes of a pass."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """Say what came of a pass in an attempt."""
+    """The outcome of a pass in an attempt."""
 
     attempt: int
     phase: str
@@ -25,8 +25,8 @@ class Event:
         return f"attempt {self.attempt}: {self.phase}: {self.step}: {self.result}"
 
 
-class Trace(PhaseHook):
-    """Note what came of each pass; it prints the IR before and after, so it takes its time."""
+class Trace(PhaseInstrumentation):
+    """Record the outcome of each pass; slow, because the IR is printed before and after it."""
 
     def __init__(self) -> None:
         self.events: list[Event] = []

@@ -1,6 +1,7 @@
 """The GPU target: its passes, its options, and which ops may share a kernel."""
 
 from collections.abc import Sequence
+from copy import copy
 
 from ...dialects import tile, tri
 from ...dialects.core.attributes import tensor_of
@@ -9,12 +10,15 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
+from ...passes.pipeline import Instrumentation
 from ...runtime.errors import RunError
+from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
-from ..code import Code
-from ..core import DEVICE_MEMORY, Progress, Target, Watch
-from ..insert_copies import InsertCopies
-from ..options import DEFAULT, Options
+from ..compiled import CompiledPart
+from ..core import Progress, Target, Watch
+from ..memory_space import CopyCost, MemorySpace
+from ..options import DEFAULT, CompileOptions
+from ..roofline import Roofline
 from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
 from .emit.package import compile_for_gpu
@@ -25,39 +29,70 @@ from .registry import TABLE
 from .schedule.architecture import TARGET, Architecture, find_architectures
 from .schedule.tuning_file import check_file
 
+START = 5e-6
+"""Seconds that starting a kernel takes, in a graph."""
+
 
 class GpuTarget(Target):
     """Run kernels of fused ops as Triton kernels."""
 
     replaces_groups = True
+    fallbacks = ("cpu", "host")
+    architectures: tuple[str, ...] = ()
 
-    def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
+    def configured(self, variants: tuple[str, ...]) -> "GpuTarget":
+        if not variants:
+            return self
+        find_architectures(f"{TARGET}:{'+'.join(variants)}")
+        found = copy(self)
+        found.architectures = variants
+        return found
+
+    @property
+    def choice(self) -> str:
+        listed = "+".join(self.architectures)
+        return f"{self.name}:{listed}" if listed else self.name
+
+    def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
-    def check(self, options: Options) -> None:
+    def check(self, options: CompileOptions) -> None:
         if options.tune:
             raise CompileError(
                 "option tune measures schedules of the CPU, must not be set for a GPU: "
                 "measure kernels of a GPU by the command tune and pass its file as tuning"
             )
-        if options.architectures:
-            _architectures(options)
-            check_file(options.tuning, options.architectures)
+        if self.architectures:
+            _architectures(self.architectures)
+            check_file(options.tuning, self.architectures)
 
-    def watch(self, options: Options, progress: Progress) -> Watch | None:
-        return TuningWatch(options) if options.tuning else None
+    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
+        return TuningWatch(options, self.architectures) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        return compile_for_gpu(module, _architectures(options), options, progress)
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
+        return compile_for_gpu(module, _architectures(self.architectures), options, progress)
 
-    def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
-        return (InsertCopies(), *([FusePrologues(), ChooseDimOrders()] if opt_level else []))
+    def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
+        return (FusePrologues(), ChooseDimOrders()) if opt_level else ()
+
+    def seconds(self, op: Op) -> float:
+        """Estimate how long an op takes on a usual GPU of the first architecture, or of any."""
+        names = self.architectures or ("sm_80",)
+        first, *_ = find_architectures(f"{TARGET}:{'+'.join(names)}")
+        clocks = first.multiprocessors * first.gigahertz * 1e9
+        return Roofline(clocks * first.lanes * 2, first.memory_rate * 1e9, START).seconds(op)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
@@ -78,10 +113,10 @@ class GpuTarget(Target):
         return None
 
 
-def _architectures(options: Options) -> tuple[Architecture, ...]:
+def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:
     """Return the architectures to compile for; raise CompileError for unsupported ones."""
-    names = options.architectures or (_architecture_here(),)
-    found = find_architectures(f"{TARGET}:{','.join(names)}")
+    names = chosen or (_architecture_here(),)
+    found = find_architectures(f"{TARGET}:{'+'.join(names)}")
     for architecture in found:
         if architecture.backend != "cuda":
             raise CompileError(
@@ -109,8 +144,8 @@ class TuningWatch(Watch):
 
     ran = True
 
-    def __init__(self, options: Options) -> None:
-        check_file(options.tuning, [each.name for each in _architectures(options)])
+    def __init__(self, options: CompileOptions, architectures: tuple[str, ...]) -> None:
+        check_file(options.tuning, [each.name for each in _architectures(architectures)])
 
 
-GPU = GpuTarget("gpu", DEVICE_MEMORY, TABLE)
+GPU = GpuTarget("gpu", MemorySpace(SPACE, 256, CopyCost(20e-6, 20e9)), TABLE)

@@ -7,19 +7,20 @@ from ...dialects import tri
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
-from ...runtime.manifest import ABSENT, ALONE, Step
-from ..code import Buffers, Code, NumberedCall
-from ..program import Call
+from ...runtime.contents import ABSENT
+from ...runtime.host.step import ALONE, HostStep
+from ..calls import Call, NumberedCall
+from ..compiled import Buffers, CompiledPart
 
 
-class HostCode(Code):
+class HostCode(CompiledPart):
     """Call the numpy reference of the one op in each group."""
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[HostStep]:
         return [_step(call, buffers) for _, call in calls]
 
 
-def _step(call: Call, buffers: Buffers) -> Step:
+def _step(call: Call, buffers: Buffers) -> HostStep:
     assert isinstance(call.op, tri.Group)
     block = call.op.block
     op = next(o for o in ops(block) if not isinstance(o, tri.Constant))
@@ -31,13 +32,12 @@ def _step(call: Call, buffers: Buffers) -> Step:
         values = cast("list[ir.Value]", group) if many else [group]
         groups.append(len(values) if many else ALONE)
         operands += [ABSENT if v is None else buffers.number(outer[v]) for v in values]
-    return Step(
-        "host",
+    return HostStep(
         op=op.op_name,
         attributes=op.attributes,
         operands=tuple(operands),
         groups=tuple(groups),
         results=tuple(buffers.number(v) for v in call.results),
         nodes=node_names(op.location),
-        reason=buffers.target.refusal(op) or "",
+        reason=buffers.refusal(op),
     )

@@ -1,12 +1,14 @@
-"""The host target: the numpy reference of every op, for whatever no other target takes."""
+"""The host target: the numpy reference of every op, for ops that no other target takes."""
 
 from collections.abc import Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ..code import Code
+from ...passes.pipeline import Instrumentation
+from ..compiled import CompiledPart
 from ..core import Progress, Target
-from ..options import Options
+from ..options import CompileOptions
+from ..roofline import Roofline
 from .code import HostCode
 
 
@@ -14,6 +16,9 @@ class HostTarget(Target):
     """Accept every op that has a `reference`; nothing is compiled for it."""
 
     prepares = True
+    legalizes = False
+    is_last_resort = True
+    roofline = Roofline(2e9, 2e9, 20e-6)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         return f"{self.name} runs one op at a time"
@@ -23,7 +28,13 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(self, module: Module, options: Options, progress: Progress) -> Code:
+    def compile(
+        self,
+        module: Module,
+        options: CompileOptions,
+        progress: Progress,
+        hooks: Sequence[Instrumentation] = (),
+    ) -> CompiledPart:
         return HostCode()
 
 

@@ -37,7 +37,7 @@ def npu(monkeypatch: pytest.MonkeyPatch) -> str:
     What it takes, numpy computes.
     """
     from trivium.dialects import tri
-    from trivium.targets import installed, registry
+    from trivium.targets import installed, memories, registry
     from trivium.targets.host.target import HostTarget
 
     class Npu(HostTarget):
@@ -50,5 +50,6 @@ def npu(monkeypatch: pytest.MonkeyPatch) -> str:
     module.TARGET = Npu("npu")
     monkeypatch.setitem(sys.modules, module.__name__, module)
     origin = installed.Origin("npu", "tests", module.__name__)
-    monkeypatch.setattr(registry, "targets", lambda: (*installed.targets(), origin))
+    for module in (memories, registry):
+        monkeypatch.setattr(module, "targets", lambda: (*installed.targets(), origin))
     return "npu"

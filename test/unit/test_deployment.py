@@ -14,6 +14,7 @@ from trivium.compiler.stages import pipeline_for
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.runtime.session import Session
+from trivium.targets.options import CompileOptions
 from trivium.test.unit.runtime.gpu.conftest import package as gpu_package
 from trivium.test.unit.targets.dla.streams import TwoConvs
 from trivium.test.unit.targets.dla.streams import package as dla_package
@@ -61,7 +62,8 @@ np.save(sys.argv[3], trivium.load(sys.argv[1])(np.load(sys.argv[2])))
 def build(text: str, target: str) -> Session:
     with new_context():
         module = Module.parse(text)
-        return Session(build_module(module, pipeline_for(target, 2), target, lambda line: None, ""))
+        options = CompileOptions(target=target)
+        return Session(build_module(module, pipeline_for(target, 2), options))
 
 
 class Environment:

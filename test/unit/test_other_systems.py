@@ -38,7 +38,7 @@ def folder(tmp_path: Path) -> Path:
     """Return a folder with a small model and packages of it."""
     (tmp_path / "clip.param").write_text(CLIP)
     for target in ("cpu", "host"):
-        trivium.build(tmp_path / "clip.param", target).save(tmp_path / f"{target}.trv")
+        trivium.build(tmp_path / "clip.param", target=target).save(tmp_path / f"{target}.trv")
     return tmp_path
 
 

@@ -1,5 +1,6 @@
 """What is shipped, and what importing it costs."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 NOT_SHIPPED = {".venv", "build", "docs", "test"}
 TEMPLATE = Path("tools/template")  # data: a package to be written under another name
+START = re.compile(r"[Ss]tart(\s+reading)?\s+(at|with)\s+`|start\s+reading")
 
 
 def test_the_wheel_holds_every_package() -> None:
@@ -20,6 +22,18 @@ def test_the_wheel_holds_every_package() -> None:
     kept = [p for p in inits if not {*p.parts} & NOT_SHIPPED and TEMPLATE not in p.parents]
     packages = [".".join(("trivium", *p.parts)) for p in kept]
     assert PROJECT["tool"]["setuptools"]["packages"] == sorted(packages)
+
+
+def test_the_docstring_of_a_package_names_where_to_start_reading() -> None:
+    inits = [ROOT / "__init__.py", *ROOT.glob("*/**/__init__.py")]
+    own = [p for p in inits if not {*p.relative_to(ROOT).parts} & NOT_SHIPPED]
+    own = [p for p in own if TEMPLATE not in p.relative_to(ROOT).parents]
+    lacking = {p.parent for p in own if not START.search(docstring(p))}
+    assert not {str(p.relative_to(ROOT)) for p in lacking}
+
+
+def docstring(path: Path) -> str:
+    return ast.get_docstring(ast.parse(path.read_text())) or ""
 
 
 def test_no_module_outside_of_a_package() -> None:
@@ -39,7 +53,7 @@ def test_every_target_is_kept_from_the_others() -> None:
     named = {contract["name"]: contract for contract in contracts}
     independent = named["targets do not know one another"]["modules"]
     folders = {path.parent.name for path in (ROOT / "targets").glob("*/__init__.py")}
-    targets = sorted(folders - {"kernels"})  # which targets import
+    targets = sorted(folders - {"kernels", "placement"})  # which targets import
     assert independent == [f"trivium.targets.{name}" for name in targets]
     assert named["the kernel framework knows no target"]["forbidden_modules"] == independent
 

@@ -1,4 +1,4 @@
-"""Say how far the outputs of one runtime are from those of another."""
+"""Report how far the outputs of one runtime are from those of another."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -41,7 +41,7 @@ class Comparison:
         return timing.cpu if self.clock == "CPU" else timing.wall
 
     def faults(self, tolerance: float) -> list[str]:
-        """Say which contenders are farther from the first peer than is tolerable."""
+        """Return which contenders are farther from the first peer than is tolerable."""
         return [
             f"{name} differs from {self.reference} by {error:.1e} of the largest output, "
             f"allowed is {tolerance:.0e}"

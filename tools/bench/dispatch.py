@@ -5,10 +5,13 @@ from statistics import median
 
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir
-from ...runtime.manifest import Manifest, Memory, Step
+from ...runtime.contents import Memory
+from ...runtime.cpu.part import CpuPart, CpuRequirements
+from ...runtime.cpu.step import CpuStep
+from ...runtime.cpu.thread_pool import CODE
+from ...runtime.manifest import Manifest
 from ...runtime.package import Package
 from ...runtime.session import Session
-from ...runtime.team import CODE
 from ...targets.cpu.emit.compile import compile_threads
 from ...targets.cpu.emit.segment import KernelCall, segment
 from ...targets.cpu.emit.threads import CHUNKS
@@ -51,8 +54,9 @@ def _package(machine: Machine, chunks: int) -> Package:
         inputs=(),
         outputs=(),
         buffers=(),
-        steps=(Step("cpu", symbol=program.symbol, phases=program.phases),),
+        steps=(CpuStep(symbol=program.symbol, phases=program.phases),),
         memory=Memory(0, 0, 0),
+        parts=(CpuPart(machines=(CpuRequirements(),)),),
     )
     entries = {"cpu/nothing.o": kernel, "cpu/program.o": calls, CODE: compile_threads()}
     return Package.create(manifest, entries)

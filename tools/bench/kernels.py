@@ -2,26 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
-from ...compiler.verdicts import strict_hooks
+from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import ops
 from ...dialects.core.tensor import Tensor
-from ...runtime.elf import NativeLibrary, load_objects
-from ...targets.core import Progress
+from ...runtime.cpu.elf import NativeLibrary, load_objects
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
 from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
+from ...targets.flops import flops, multiplies
 from ...targets.load_calls import load_groups
-from ...targets.options import Options
-from .flops import flops, multiplies
-from .prepare import ignore
+from ...targets.options import DEFAULT, CompileOptions
 from .stopwatch import least_time
 
 
@@ -49,32 +45,22 @@ class KernelTime:
         return self.seconds * self.calls
 
 
-def time_kernels(
-    path: str,
-    progress: Progress | None = None,
-    *,
-    target: str = "cpu",
-    shapes: Bindings | None = None,
-    opt_level: int = 2,
-    strict: bool = False,
-    **choices: Any,
-) -> tuple[list[KernelTime], int]:
+def time_kernels(path: str, options: CompileOptions = DEFAULT) -> tuple[list[KernelTime], int]:
     """Compile a model and time the native kernels of a run; return how many groups are not native.
 
-    Errors are those of `compile`; `choices` are those of `Options`.
+    CompileOptions and errors are those of `compile`.
     """
-    options = Options(**choices)
     best = options.machines[0]
     with new_context():
-        module = import_model(path, shapes=shapes)
-        tuner = Tuner(options, best, progress or ignore)
-        hooks = (tuner, *strict_hooks(strict, module, target))
-        pipeline_for(target, opt_level, options).run(module, *hooks)
+        module = import_model(path, options)
+        tuner = Tuner(options, best, options.report)
+        hooks = (tuner, *strict_hooks(options.strict, module, options.target))
+        pipeline_for(options.target, options.opt_level, options).run(module, *hooks)
         loaded = load_groups(module)
         found = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         groups = [group for group in found if group not in loaded]
         native = [group for group in groups if group.target == "cpu"]
-        code = compile_kernels(native, best, progress or ignore, options)
+        code = compile_kernels(native, best, options.report, options)
         return _time_all(native, code), len(groups) - len(native)
 
 

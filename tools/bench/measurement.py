@@ -52,7 +52,7 @@ def interleave(
 ) -> dict[str, Timing]:
     """Let every action have a turn of `calls` calls in each round, always in the same order.
 
-    So whatever disturbs the machine for a while disturbs them all. `rest` is how many seconds
+    So a disturbance of the machine disturbs them all. `rest` is how many seconds
     there are between turns.
     """
     turns: dict[str, list[tuple[int, int]]] = {name: [] for name in actions}

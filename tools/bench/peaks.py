@@ -11,7 +11,7 @@ import numpy as np
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir
 from ...dialects.core.tensor import DTYPES
-from ...runtime.elf import load_objects
+from ...runtime.cpu.elf import load_objects
 from ...runtime.memory import allocate
 from ...targets.cpu.emit.to_llvm import to_object
 from ...targets.cpu.kernels.dot import find_instruction
@@ -87,7 +87,7 @@ def _compile(text: str, machine: Machine) -> memoryview:
 
 @dataclass(frozen=True)
 class _Loop:
-    """Say what a loop does all the time: `sum = x * y + sum`, on vectors of these elements."""
+    """Describe what a loop repeats: `sum = x * y + sum`, on vectors of these elements."""
 
     operand: str
     operand_lanes: int

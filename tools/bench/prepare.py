@@ -2,23 +2,20 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ...compiler.build import build_module
-from ...compiler.frontends.core.bindings import Bindings
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
-from ...compiler.verdicts import strict_hooks
+from ...compiler.support_report import strict_hooks
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir, new_context
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op
 from ...runtime.package import Package
-from ...targets.core import Progress
-from ...targets.options import Options
+from ...targets.options import DEFAULT, CompileOptions
 from .. import feeds
 from ..feeds import Arrays
 
@@ -42,31 +39,15 @@ class Prepared:
         return feeds.complete(indices, ports, seed)
 
 
-def prepare(
-    path: str,
-    progress: Progress | None = None,
-    *,
-    target: str = "cpu",
-    shapes: Bindings | None = None,
-    opt_level: int = 2,
-    strict: bool = False,
-    **choices: Any,
-) -> Prepared:
-    """Compile the ONNX file at `path`; arguments and errors are those of `compile`.
-
-    `choices` are those of `Options`.
-    """
-    options = Options(**choices)
-    pipeline = pipeline_for(target, opt_level, options)
-    report = progress or ignore
+def prepare(path: str, options: CompileOptions = DEFAULT) -> Prepared:
+    """Compile the model at `path`; options and errors are those of `compile`."""
+    pipeline = pipeline_for(options.target, options.opt_level, options)
     with new_context():
-        report("import")
-        module = import_model(path, shapes=shapes)
+        options.report("import")
+        module = import_model(path, options)
         bounds = index_bounds(module)
-        hooks = strict_hooks(strict, module, target)
-        package = build_module(
-            module, pipeline, target, report, Path(path).name, options, hooks=hooks
-        )
+        hooks = strict_hooks(options.strict, module, options.target)
+        package = build_module(module, pipeline, options, Path(path).name, hooks=hooks)
     names = [port.name for port in package.manifest.inputs]
     return Prepared(package, {names[place]: bound for place, bound in bounds.items()})
 
@@ -103,7 +84,3 @@ def _origin(value: ir.Value, makers: dict[ir.Value, Op]) -> ir.Value:
 
 def _is_constant(op: Op | None) -> bool:
     return isinstance(op, (tri.Constant, tri.Weight))
-
-
-def ignore(line: str) -> None:
-    """Stand in for whoever wants to hear of progress."""

@@ -10,7 +10,7 @@ from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.files import write_file
 from ...targets.dla.core import container
 from ...targets.dla.core.listing import read_listing
-from ...targets.dla.registry import choose_instructions
+from ...targets.dla.registry import Configuration
 from .. import arguments
 
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Write the file; it is the one that the text was printed from."""
-    instructions = choose_instructions(flags.target)
+    instructions = Configuration.parse(flags.target).instructions
     made = read_listing(instructions, _text(flags.text), flags.text.name)
     write_file(flags.output, container.save(instructions.description, made))
 

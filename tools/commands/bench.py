@@ -140,7 +140,7 @@ def _compare(path: str, flags: argparse.Namespace) -> "ModelReport":
     threads = flags.threads or THREADS
     allowed = TOLERANCE if flags.tolerance is None else flags.tolerance
     with shown_progress() as progress:
-        prepared = prepare(path, progress, **arguments.compile_arguments(flags))
+        prepared = prepare(path, arguments.compile_options(flags, progress))
     feeds = prepared.inputs(flags.seed)
     came, notes = invite(flags.against or PEERS, path, feeds, threads)
     contenders = [ours(prepared.package, threads), *came]
@@ -171,8 +171,8 @@ def _each_kernel(flags: argparse.Namespace, faults: list[Diagnostic]) -> "Kernel
     for path in flags.models:
         try:
             with shown_progress() as progress:
-                options = arguments.compile_arguments(flags)
-                kernels, others = time_kernels(path, progress, **options)
+                options = arguments.compile_options(flags, progress)
+                kernels, others = time_kernels(path, options)
         except (CompileError, Fault) as error:
             faults += _of_model(path, error)
             continue

@@ -1,4 +1,4 @@
-"""Say for each node of a model whether it would run on a target, and why not.
+"""Report which nodes of a model would run on a target, and why others would not.
 
 Nothing is compiled. The exit code is 0 when all nodes run there, otherwise 1. What only brings
 values to an accelerator, as bytes and back, may run elsewhere.
@@ -12,7 +12,7 @@ from .. import arguments
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=arguments.MODEL)
     arguments.add_json_argument(parser)
-    arguments.add_compile_arguments(parser, fallback=False)
+    arguments.add_compile_arguments(parser, without=["strict"])
 
 
 def run(flags: argparse.Namespace) -> int:
@@ -21,7 +21,7 @@ def run(flags: argparse.Namespace) -> int:
     from ..json_report import json_text
     from ..placement_report import describe_nodes, node_reports_of
 
-    verdicts = can_run(flags.model, **arguments.compile_arguments(flags))
-    report = node_reports_of(flags.model, arguments.target_name(flags), verdicts)
+    node_support = can_run(flags.model, **arguments.compile_arguments(flags))
+    report = node_reports_of(flags.model, arguments.target_name(flags), node_support)
     print(json_text("can-run", report) if flags.json else describe_nodes(report))
     return 0 if report.able == len(report.nodes) else 1

@@ -1,4 +1,4 @@
-"""Say where each op of a model would run, without compiling it.
+"""Report where each op of a model would run, without compiling it.
 
 What the target does not take is listed with the reason and runs on the host, by numpy. The exit
 code is 0 for every model that compiles.

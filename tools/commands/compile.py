@@ -9,12 +9,6 @@ from .. import arguments
 from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
 from ..progress import shown_progress
 
-KEPT = (
-    *("--math", "--precision", "--quantized", "--winograd-error", "--tuning", "--tune"),
-    *("--candidates", "--strict"),
-)
-"""What cannot be chosen again when a package is compiled anew."""
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help=f"{arguments.MODEL}, or a package (.trv)")
@@ -22,19 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="OUT.trv", type=arguments.package_path, required=True
     )
     arguments.add_key_argument(parser)
-    arguments.add_compile_arguments(parser)
+    arguments.add_compile_arguments(parser, package=True)
     add_ir_arguments(parser)
-    parser.add_argument(
-        "--tune",
-        metavar="FILE.json",
-        default="",
-        help="a tuning file to use, after measuring what it lacks; it is made where there is none",
-    )
-    parser.add_argument(
-        "--candidates",
-        action="store_true",
-        help="for a GPU: keep kernels with other settings too, for the command tune to measure",
-    )
 
 
 def run(flags: argparse.Namespace) -> None:
@@ -44,22 +27,17 @@ def run(flags: argparse.Namespace) -> None:
 
     model = flags.model
     if arguments.is_package(model):
-        _refuse_choices(flags)
+        _refuse_kept(flags)
         model = arguments.open_package(flags, model)
     else:
         arguments.refuse_key(flags, model)
     with shown_progress() as progress:
-        choices = arguments.compile_arguments(flags)
-        choices |= {"tune": flags.tune, "candidates": flags.candidates, "progress": progress}
-        choices["hooks"] = ir_hooks(flags)
-        package = build(model, **choices)
+        given = arguments.compile_arguments(flags)
+        package = build(model, progress=progress, hooks=ir_hooks(flags), **given)
     package.save(flags.output)
     print(summary(flags.output, package.manifest))
 
 
-def _refuse_choices(flags: argparse.Namespace) -> None:
-    given = arguments.given_compile_arguments(flags)
-    given += ["--tune"] * bool(flags.tune) + ["--candidates"] * flags.candidates
-    kept = [name for name in given if name in KEPT] + given_ir_arguments(flags)
-    if kept:
+def _refuse_kept(flags: argparse.Namespace) -> None:
+    if kept := arguments.kept_arguments(flags) + given_ir_arguments(flags):
         flags.refuse(f"{', '.join(kept)}: a package keeps what it was compiled with")

@@ -56,9 +56,10 @@ def run(flags: argparse.Namespace) -> None:
 
 
 def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[str, str]]:
-    from ...runtime.manifest import DESCRIPTION
+    from ...runtime.dla.part import DESCRIPTION
+    from ...runtime.dla.step import DlaStep
 
-    steps = [step for step in package.manifest.steps if step.kind == "dla"]
+    steps = [step for step in package.manifest.steps if isinstance(step, DlaStep)]
     if not steps:
         raise CompileError(f"'{path}' has nothing for an accelerator")
     description = parse_description(bytes(package.entries[DESCRIPTION]), DESCRIPTION)

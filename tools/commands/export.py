@@ -21,19 +21,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("onnx", "pnnx", "mlir"),
+        metavar="NAME",
         default="",
-        help="the format, if the name of OUT does not say it",
+        help="the format, if the suffix of OUT does not tell it; trivium --list-formats lists all",
     )
     arguments.add_key_argument(parser)
-    parser.add_argument("--shape", **arguments.shape_argument())
-    parser.add_argument(
-        "--opt-level",
-        type=int,
-        choices=(0, 1, 2),
-        default=0,
-        help="0: as imported (the default), 1: fold, 2: fold and recognise",
-    )
+    arguments.add_option(parser, "plugins")
+    arguments.add_option(parser, "shapes")
+    text = "0: as imported (the default), 1: fold, 2: fold and recognise"
+    arguments.add_option(parser, "opt_level", default=0, help=text)
 
 
 def run(flags: argparse.Namespace) -> None:

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    from ...runtime.cpu import lacking
+    from ...runtime.cpu.choose_code import lacking
     from ...runtime.gpu.device import lacking_here
     from ..json_report import json_text
     from ..package_info import package_info, signature_info

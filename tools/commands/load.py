@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(flags: argparse.Namespace) -> None:
-    """Describe the session and the signature; whatever refuses the package is an error."""
+    """Describe the session and the signature; a package that is refused is an error."""
     from ...runtime.session import Session
     from ..package_info import signature_info
     from ..report import spell_signature

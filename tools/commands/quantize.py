@@ -56,7 +56,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         help="leave the worst values floats, until outputs are as close, for example 0.99",
     )
-    parser.add_argument("--shape", **arguments.shape_argument())
+    arguments.add_option(parser, "plugins")
+    arguments.add_option(parser, "shapes")
 
 
 def run(flags: argparse.Namespace) -> None:

@@ -1,4 +1,8 @@
-"""The ONNX exporter: every op of `tri` that ONNX has, with the least opset that has them all."""
+"""The ONNX exporter: ops of `tri` as ONNX nodes, in the lowest opset that has all of them.
+
+`compiler/formats` imports it, on first use. Start reading at `exporter.py`; modules named `ops_...`
+have one function for each op.
+"""
 
 from ....dialects.core.extras import is_installed, missing
 

@@ -9,12 +9,12 @@ import onnx
 from onnx import helper
 from onnx.external_data_helper import set_external_data
 
-from .... import __version__
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.files import replaced_file, write_file
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Tensor
+from ....version import __version__
 from ..flow import Flow
 from .graph import RULES, OnnxGraph, element_type
 

@@ -40,7 +40,7 @@ class OnnxGraph:
         self._node_names: set[str] = set()
 
     def begin(self, op: Op) -> None:
-        """Say which op the nodes to come stand for."""
+        """Record which op the nodes to come stand for."""
         self._op = op
 
     def add(

@@ -1,4 +1,8 @@
-"""The PNNX exporter: ops of `tri` as torch's modules and functions."""
+"""The PNNX exporter: ops of `tri` as torch's modules and functions.
+
+`compiler/formats` imports it, on first use. Start reading at `exporter.py`; modules named `ops_...`
+have one function for each op.
+"""
 
 from . import ops_activation as ops_activation
 from . import ops_attention as ops_attention

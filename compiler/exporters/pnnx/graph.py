@@ -11,8 +11,8 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Shape, Tensor
 from ...frontends.pnnx import Attribute, Graph, Operand, Operator, Parameter
 from ...frontends.pnnx.element_types import word_of
-from ...frontends.pnnx.parameters import Value
-from ...frontends.pnnx.tensor_type import SIZES
+from ...frontends.pnnx.format.parameters import Value
+from ...frontends.pnnx.format.tensor_type import SIZES
 from ..flow import Flow, Names, Rules
 
 RULES = Rules("PNNX")
@@ -38,7 +38,7 @@ class PnnxGraph:
             self._operator("pnnx.Input", name).add_output(operand)
 
     def begin(self, op: Op) -> None:
-        """Say which op the operators to come stand for."""
+        """Record which op the operators to come stand for."""
         self._op = op
 
     def add(

@@ -9,7 +9,7 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, is_float
-from ...frontends.pnnx.parameters import Value
+from ...frontends.pnnx.format.parameters import Value
 from .graph import PnnxGraph, exports
 from .ops_elementwise import LITERALS
 

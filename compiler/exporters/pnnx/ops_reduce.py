@@ -15,7 +15,7 @@ REDUCTIONS: dict[type[Op], str] = {
     tri.ReduceSum: "torch.sum",
 }
 OF_ANY = (tri.ReduceMax, tri.ReduceMin)
-"""Reductions that torch leaves in their element type, whatever it is."""
+"""Reductions that torch leaves in their element type, integers included."""
 
 
 @exports(*REDUCTIONS)

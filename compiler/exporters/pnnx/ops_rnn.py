@@ -10,9 +10,8 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array
-from ....dialects.tri.recurrent_stack import layer_op
 from ...frontends.pnnx import Operand
-from ...frontends.pnnx.parameters import Value
+from ...frontends.pnnx.format.parameters import Value
 from .graph import PnnxGraph, exports
 
 MODULES: dict[type[Op], tuple[str, tuple[int, ...]]] = {
@@ -115,7 +114,7 @@ def _ordered(kind: type[Op], rows: Array) -> Array:
 
 @exports(tri.RecurrentStack)
 def recurrent_stack(op: tri.RecurrentStack, graph: PnnxGraph) -> None:
-    kind, _ = layer_op(op.cell, op.hidden_size, op.bidirectional)
+    kind = type(op.layer)
     weights: dict[str, Array] = {}
     for layer in range(len(op.w)):
         own = [each[layer] if each else None for each in (op.w, op.r, op.b, op.projection)]

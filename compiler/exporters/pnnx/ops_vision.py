@@ -8,7 +8,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.tensor import is_float
-from ...frontends.pnnx.parameters import Value
+from ...frontends.pnnx.format.parameters import Value
 from .graph import PnnxGraph, exports
 from .windows import Ints, padded
 
@@ -97,7 +97,7 @@ def lp_pool(op: tri.LpPool, graph: PnnxGraph) -> None:
 
 
 def _too_wide(op: tri.Pool) -> bool:
-    """Say whether padding is more than half a window, which torch does not take."""
+    """Return whether padding is more than half a window, which torch does not take."""
     return any(2 * p > k for p, k in zip(op.pads, (*op.kernel, *op.kernel), strict=True))
 
 

@@ -6,14 +6,8 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from ....dialects.core.errors import CompileError, Diagnostic, Unsupported
-from ....dialects.core.tensor import Array, Tensor, dtype_of
+from ....dialects.core.tensor import Array, Bindings, Tensor, dtype_of
 from .inputs import Axis, Input, Sizes, spell_shape
-
-Bindings = Mapping[str, int | Sequence[int | None] | None]
-"""Sizes by the name of a dimension, by an axis (`x.0`), or, whole shapes, by the input's name.
-
-None leaves a size as the model declares it.
-"""
 
 MODEL = "the model"
 

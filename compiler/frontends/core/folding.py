@@ -8,7 +8,7 @@ from ....dialects import tri
 from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Shape, numpy_dtype
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 from .values import constant, tensor
 
 

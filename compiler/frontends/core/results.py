@@ -40,7 +40,7 @@ def _is_unnamed(op: Op, node: str) -> bool:
 def fault_diagnostic(
     where: str, what: str, fault: Invalid | Unsupported | MemoryError
 ) -> Diagnostic:
-    """Say what is wrong with a node, and, where a value must be known, how to give it."""
+    """Return what is wrong with a node, and, where a value must be known, how to give it."""
     if isinstance(fault, MemoryError):
         return Diagnostic(where, f"{what} needs too much memory at compile time: {fault}")
     message = f"{what} {fault}"

@@ -19,7 +19,7 @@ class FunctionBody:
 
 
 def has_function(domain: str, op_type: str, opset: int) -> bool:
-    """Say whether ONNX defines an operator by a function body."""
+    """Return whether ONNX defines an operator by a function body."""
     schema = find_schema(domain, op_type, opset)
     return schema is not None and (schema.has_function or schema.has_context_dependent_function)
 

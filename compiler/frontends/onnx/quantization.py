@@ -12,7 +12,7 @@ from ....dialects.core.op import view
 from ....dialects.core.quantized import STORAGE, QuantizedType
 from ....dialects.core.tensor import DTYPES, Array, numpy_dtype
 from ..core.values import cast, constant, tensor
-from .rules import Node, Value
+from .registry import Node, Value
 
 WIDE = "i32"
 """The element type that differences and products of quantised numbers are computed in."""

@@ -8,7 +8,7 @@ import onnx.defs
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
 from .graph import Named, operator_domain
-from .rules import RULES, find_rule
+from .registry import RULES, find_rule
 
 MISSPELT = 0.85
 """How similar two names must be: `Sigmoidd` is to `Sigmoid`, and `Loop` is not to `LpPool`."""

@@ -4,7 +4,7 @@ import dataclasses
 
 from ....dialects.core.errors import Invalid
 from ....dialects.core.tensor import Shape
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 

@@ -1,9 +1,13 @@
-"""The PNNX frontend: the format as a library of its own, free of MLIR; its import into `tri`."""
+"""The PNNX frontend: the format as a library of its own, free of MLIR; its import into `tri`.
 
-from .attributes import Attribute as Attribute
-from .graph import Graph as Graph
-from .graph import Operand as Operand
-from .graph import Operator as Operator
-from .param_file import read_pnnx as read_pnnx
-from .param_file import write_pnnx as write_pnnx
-from .parameters import Parameter as Parameter
+The driver, the exporter and users import it. Start with `importer.py`; `registry.py` has the table
+of rules, `rules` has one module for each family of operators, `format` reads and writes files.
+"""
+
+from .format.attributes import Attribute as Attribute
+from .format.graph import Graph as Graph
+from .format.operator import Operand as Operand
+from .format.operator import Operator as Operator
+from .format.param_file import read_pnnx as read_pnnx
+from .format.param_file import write_pnnx as write_pnnx
+from .format.parameters import Parameter as Parameter

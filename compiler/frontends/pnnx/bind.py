@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from ....dialects.core.errors import Invalid, Unsupported
-from .graph import Operand, Operator
-from .known import Converter
-from .rules import ATTRIBUTE, IGNORED, Rule, Slot
+from .format.operator import Operand, Operator
+from .operands import Converter
+from .registry import ATTRIBUTE, IGNORED, Rule, Slot
 
 
 @dataclass
@@ -134,7 +134,7 @@ def _without_tied(operator: Operator, inputs: list[Operand], required: int) -> l
 
 
 def _is_tied(operator: Operator, operand: Operand) -> bool:
-    """Say whether an operand is a free weight with the bytes of one of the operator's own."""
+    """Return whether an operand is a free weight with the bytes of one of the operator's own."""
     if operand.producer is None or operand.producer.type != ATTRIBUTE:
         return False
     (free,) = operand.producer.attributes.values()

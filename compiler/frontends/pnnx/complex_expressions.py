@@ -11,9 +11,9 @@ from ....dialects.core.tensor import broadcast
 from ....dialects.expression import Formula, Function, Literal, evaluate, given
 from ..core.values import tensor
 from .expressions import apply
-from .movement import cut, expand, reshape, shape_of
 from .promotion import promote
-from .rules import Complex, Value
+from .registry import Complex, Value
+from .views import cut, expand, reshape, shape_of
 
 PARTS: dict[str, tuple[str, str]] = {
     "add": ("add(@0,@2)", "add(@1,@3)"),
@@ -51,7 +51,7 @@ class _Pair:
 
 
 def has_complex(formula: Formula, operands: Sequence[Any]) -> bool:
-    """Say whether an expression names a complex number."""
+    """Return whether an expression names a complex number."""
     named = [operands[i] for i in formula.references if i < len(operands)]
     symbols = [node.symbol for root in formula.roots for node in root.postfix()]
     literals = [symbol.value for symbol in symbols if isinstance(symbol, Literal)]

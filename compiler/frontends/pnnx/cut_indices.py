@@ -13,8 +13,8 @@ import numpy as np
 
 from ....dialects.core.errors import Unsupported
 from ....dialects.core.tensor import Array, Shape, broadcast
-from .graph import Operator
-from .tensor_type import Dimensions
+from .format.operator import Operator
+from .format.tensor_type import Dimensions
 
 
 def completed(indices: list[Any], shape: Shape, operator: Operator) -> list[Any]:

@@ -13,18 +13,19 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsuppor
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
-from ....dialects.core.tensor import Array
-from ..core.bindings import Bindings, input_types
+from ....dialects.core.tensor import Array, Bindings
+from ..core.bindings import input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
-from . import all_rules as all_rules
+from . import rules as rules
 from .bind import bind
 from .element_types import COMPLEX, element_type, word_of
-from .graph import Graph, Operand, Operator
-from .known import Converter, parts_of
-from .param_file import read_pnnx
-from .rules import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
+from .format.graph import Graph
+from .format.operator import Operand, Operator
+from .format.param_file import read_pnnx
+from .operands import Converter, parts_of
+from .registry import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
 
 
 def import_pnnx(

@@ -5,7 +5,7 @@ import numpy as np
 from ....dialects import expression, tri
 from ....dialects.core.tensor import is_float, numpy_dtype
 from ..core.values import cast, tensor
-from .rules import Value
+from .registry import Value
 
 Operand = Value | bool | int | float
 """What takes part in arithmetic: a tensor, or a number, which has no size and little to say."""

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from ....dialects.core.errors import Invalid
 from ..core.values import tensor
-from .movement import Ints, reshape
-from .rules import Value
+from .registry import Value
+from .views import Ints, reshape
 
 
 def batched(x: Value, axes: int) -> tuple[Value, Callable[[Value], Value]]:

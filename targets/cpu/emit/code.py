@@ -2,19 +2,20 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....runtime import manifest as m
-from ....runtime.team import CODE as THREADS
-from ...code import Buffers, Code, NumberedCall
+from ....runtime.cpu import part as m
+from ....runtime.cpu.step import CpuStep
+from ....runtime.cpu.thread_pool import CODE as THREADS
+from ...calls import Call, NumberedCall
+from ...compiled import Buffers, CompiledPart
 from ...core import Progress
-from ...options import Options
-from ...program import Call, Program
+from ...options import CompileOptions
+from ...program import Program
 from ..layout.describe import describe_layouts
 from .compile import (
     CpuCode,
@@ -27,7 +28,7 @@ from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
-def compile_native(module: Module, options: Options, progress: Progress) -> "NativeCode":
+def compile_native(module: Module, options: CompileOptions, progress: Progress) -> "NativeCode":
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
@@ -43,7 +44,7 @@ def _suffixed(progress: Progress, end: str) -> Progress:
     return lambda line: progress(f"{line}{end}")
 
 
-class NativeCode(Code):
+class NativeCode(CompiledPart):
     """Hold the code for each machine; all of them make the same calls in the same memory."""
 
     def __init__(self, module: Module, codes: Sequence[CpuCode]) -> None:
@@ -57,7 +58,7 @@ class NativeCode(Code):
     def _needs(self, group: tri.Group):
         return [code.kernels[group].scratch for code in self.codes]
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[m.Step]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[CpuStep]:
         for _, call in calls:
             for value in (*call.operands, *call.results):
                 buffers.number(value)
@@ -67,7 +68,7 @@ class NativeCode(Code):
             made = [self._kernel_call(code, call, buffers) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
-        return [m.Step("cpu", symbol or "", nodes=tuple(dict.fromkeys(nodes)), phases=phases)]
+        return [CpuStep(symbol=symbol or "", nodes=tuple(dict.fromkeys(nodes)), phases=phases)]
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
         """Call the kernel that a machine has for a call, in the memory that all of them share."""
@@ -91,9 +92,9 @@ class NativeCode(Code):
             made[THREADS] = compile_threads()
         return made
 
-    def parts(self, program: Program) -> dict[str, Any]:
-        machines = tuple(map(_requirements, self.codes))
-        return {"kernels": _kernels(self.codes[0], program), "machines": machines}
+    def part(self, program: Program) -> m.CpuPart | None:
+        kernels = _kernels(self.codes[0], program)
+        return m.CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
 
 
 def _requirements(code: CpuCode) -> m.CpuRequirements:

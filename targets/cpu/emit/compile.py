@@ -1,17 +1,21 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
+from ....dialects.core.module import ops
 from ...cache import cached
 from ...core import Progress, kernel_progress
-from ...options import DEFAULT, Options
+from ...forks import map_forked
+from ...options import DEFAULT, CompileOptions
 from ..kernels.builder import Kernel
 from ..lower.group import lower_group, structure
+from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
 from .segment import KernelCall, Segment, segment
 from .threads import threads_text
 from .to_llvm import recipe, to_object
@@ -22,7 +26,7 @@ class CpuCode:
     """Hold the kernels of a model by group, and all object code by symbol; equal kernels once."""
 
     machine: Machine
-    options: Options = DEFAULT
+    options: CompileOptions = DEFAULT
     kernels: dict[tri.Group, Kernel] = field(default_factory=dict["tri.Group", Kernel])
     objects: dict[str, bytes] = field(default_factory=dict[str, bytes])
 
@@ -31,22 +35,73 @@ def compile_kernels(
     groups: Sequence[tri.Group],
     machine: Machine,
     progress: Progress,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
 ) -> CpuCode:
     """Generate and compile the kernel of every group; report each distinct one to `progress`."""
-    code = CpuCode(machine, options)
     structures = [structure(group) for group in groups]
-    total = len(set(structures))
-    lowered: dict[Hashable, Kernel] = {}
-    with code_context():
-        for group, same in zip(groups, structures, strict=True):
-            if same not in lowered:
-                progress(kernel_progress(len(lowered) + 1, total, node_names(group.location)))
-                lowered[same] = lower_group(group, machine, options)
-            kernel = code.kernels[group] = lowered[same]
-            if kernel.symbol not in code.objects:
-                code.objects[kernel.symbol] = _compile(kernel.text, code)
+    distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
+    jobs = [_Job.of(group, same, machine, options) for same, group in distinct.items()]
+    compiled = dict(zip(distinct, _compile_all(jobs, progress), strict=True))
+    code = CpuCode(machine, options)
+    for group, same in zip(groups, structures, strict=True):
+        code.kernels[group] = compiled[same].kernel
+        code.objects[compiled[same].kernel.symbol] = compiled[same].code
     return code
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A group, and the source of its compiled kernel in the cache."""
+
+    group: tri.Group
+    source: str
+    machine: Machine
+    options: CompileOptions
+
+    @staticmethod
+    def of(group: tri.Group, same: Hashable, machine: Machine, options: CompileOptions) -> "_Job":
+        source = source_of(group, same, recipe(machine, options.strict_math))
+        return _Job(group, source, machine, options)
+
+    @property
+    def weight(self) -> int:
+        """Estimate how long the job takes, in any unit: products take longer than the rest."""
+        operands = (len(op.operation.operands) for op in ops(self.group.block) if op.anchor)
+        return max(operands, default=0)
+
+    def run(self) -> bytes:
+        """Lower the group and compile its kernel, unless the same text was compiled before."""
+        kernel = lower_group(self.group, self.machine, self.options)
+        code = _compile(kernel.text, self.machine, self.options.strict_math)
+        made = CompiledKernel(kernel, code).to_bytes()
+        remember_kernel(self.source, made)
+        return made
+
+
+def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKernel]:
+    """Compile the kernels that are not in the cache, those that take longest first."""
+    order = sorted(range(len(jobs)), key=lambda number: -jobs[number].weight)
+    recalled = {number: recall_kernel(job.source) for number, job in enumerate(jobs)}
+    missing = [number for number in order if recalled[number] is None]
+    announced = iter(enumerate(order, 1))
+
+    def announce(last: int | None) -> None:
+        """Report all kernels up to one, which is the next to be compiled, or all."""
+        for position, number in announced:
+            names = node_names(jobs[number].group.location)
+            progress(kernel_progress(position, len(order), names))
+            if number == last:
+                return
+
+    def run(index: int) -> bytes:
+        return jobs[missing[index]].run()
+
+    with code_context() if missing else nullcontext():
+        made = map_forked(run, len(missing), lambda index: announce(missing[index]))
+    announce(None)
+    found = {number: data for number, data in recalled.items() if data is not None}
+    found |= dict(zip(missing, made, strict=True))
+    return [CompiledKernel.from_bytes(found[number]) for number in range(len(jobs))]
 
 
 def compile_segment(
@@ -56,18 +111,19 @@ def compile_segment(
     made = segment(calls, symbol=symbol)
     externals = ["share", *sorted({c.symbol for c in calls})]
     with code_context():
-        code.objects[made.symbol] = _compile(made.text, code, externals)
+        code.objects[made.symbol] = _compile(
+            made.text, code.machine, code.options.strict_math, externals
+        )
     return made
 
 
 def compile_threads() -> bytes:
     """Compile the functions of the thread pool: the same object code for all machines."""
     with code_context():
-        return _compile(threads_text(), CpuCode(LEVELS[0]))
+        return _compile(threads_text(), LEVELS[0], DEFAULT.strict_math)
 
 
-def _compile(text: str, code: CpuCode, externals: Sequence[str] = ()) -> bytes:
-    machine, strict = code.machine, code.options.strict
+def _compile(text: str, machine: Machine, strict: bool, externals: Sequence[str] = ()) -> bytes:
     source = "\n".join([recipe(machine, strict), text])
     return cached(source, lambda: to_object(ir.Module.parse(text), machine, strict, externals))
 

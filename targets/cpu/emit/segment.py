@@ -1,10 +1,17 @@
-"""Segments: programs that call kernels one after another, phase by phase, on all threads."""
+"""Segments: programs that call kernels one after another, phase by phase, on all threads.
+
+A segment is a table of calls in constant memory, and a function that reads it. Each call is a row
+of words of 64 bits: the number of the kernel and of its caller among the functions, the counts of
+arguments and of phases, then of each argument its base, its offset and the offset in the memory of
+a thread (-1 without), of each phase its iterations and the most chunks that it has. Code for each
+call would take LLVM a millisecond a call, and longer the more there are.
+"""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ....runtime.team import Job
+from ....runtime.cpu.thread_pool import Job
 from ...program import Place
 from ..kernels.phases import Phase
 from .threads import GRAIN
@@ -34,123 +41,172 @@ class Segment:
 def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None = None) -> Segment:
     """Return the program that makes calls in order, named by its content if no symbol is given.
 
-    Its C type is `void(void *job, int64_t thread, int64_t run)`; `runtime.team` defines the job.
-    `grain` is the least number of instructions in a chunk of a phase.
+    Its C type is `void(void *job, int64_t thread, int64_t run)`; a job is defined in
+    `runtime.cpu.thread_pool`. `grain` is the least number of instructions in a chunk of a phase.
     """
-    arity = {call.symbol: len(call.arguments) for call in calls}
-    lines = [
-        _DECLARATIONS,
-        *(_unpacked(symbol, count) for symbol, count in sorted(arity.items())),
-        "llvm.func @segment(%job: !llvm.ptr, %thread: i64, %run: i64) {",
-        _prologue(max(arity.values(), default=0)),
-        *_load_bases(sorted({place.base for call in calls for place in call.arguments})),
-    ]
+    kernels = sorted({call.symbol for call in calls})
+    arities = sorted({len(call.arguments) for call in calls})
+    functions = [*kernels, *(f"{_NAME}_call_{arity}" for arity in arities)]
+    numbers = {name: number for number, name in enumerate(functions)}
+    words: list[int] = []
     limits: list[int] = []
-    for number, call in enumerate(calls):
-        lines += _arguments(number, call)
-        for phase, described in enumerate(call.phases):
-            limit = max(1, min(described.iterations, described.work // grain))
-            lines += _share(number, phase, described.iterations, limit, len(limits))
-            limits.append(limit)
+    for call in calls:
+        arity = len(call.arguments)
+        caller = numbers[f"{_NAME}_call_{arity}"]
+        words += [numbers[call.symbol], caller, arity, len(call.phases)]
+        for place in call.arguments:
+            words += [place.base, place.offset, -1 if place.own is None else place.own]
+        for phase in call.phases:
+            limits.append(max(1, min(phase.iterations, phase.work // grain)))
+            words += [phase.iterations, limits[-1]]
     phases = len(limits) if max(limits, default=1) > 1 else 0
-    text = "\n".join([*lines, "  llvm.return", "}", ""])
+    parts = [
+        _DECLARATIONS,
+        *(f"llvm.func @{kernel}()" for kernel in kernels),
+        *map(_caller, arities),
+        _words(words),
+        _functions(functions),
+        _program(len(calls), max(arities, default=0)),
+    ]
+    text = "\n".join(parts)
     symbol = symbol or "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-    # Segments may call the same kernels, and no two objects define the same function.
-    text = text.replace("@segment(", f"@{symbol}(", 1).replace("@call_", f"@{symbol}_call_")
-    return Segment(symbol, text, phases)
+    # No two objects define the same function.
+    return Segment(symbol, text.replace(f"@{_NAME}", f"@{symbol}"), phases)
 
+
+_NAME = "segment"
 
 _DECLARATIONS = "llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)"
 
 
-def _unpacked(symbol: str, arity: int) -> str:
-    """Return a function that calls a kernel with the pointers in a table."""
-    numbers = range(arity)
-    pointers = "".join(f", %p{i}" for i in numbers)
-    types = "".join(", !llvm.ptr" for _ in numbers)
+def _caller(arity: int) -> str:
+    """Return a function that calls the kernel in a table with the pointers that follow there."""
+    pointers = "".join(f", %p{i}" for i in range(1, arity + 1))
+    types = ", ".join(["i64", "i64", "i64", *["!llvm.ptr"] * arity])
     loads = "".join(
         f"  %at{i} = llvm.getelementptr %table[{i}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr\n"
         f"  %p{i} = llvm.load %at{i} : !llvm.ptr -> !llvm.ptr\n"
-        for i in numbers
+        for i in range(arity + 1)
     )
     return (
-        f"llvm.func @{symbol}(i64, i64, i64{types})\n"
-        f"llvm.func @call_{symbol}"
+        f"llvm.func @{_NAME}_call_{arity}"
         "(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {\n"
         f"{loads}"
-        f"  llvm.call @{symbol}(%phase, %begin, %end{pointers}) : (i64, i64, i64{types}) -> ()\n"
+        f"  llvm.call %p0(%phase, %begin, %end{pointers}) : !llvm.ptr, ({types}) -> ()\n"
         "  llvm.return\n}"
     )
 
 
-def _prologue(arity: int) -> str:
-    """Find the bases, and the memory that this thread has for itself."""
-    return f"""
-  %zero = llvm.mlir.constant(0 : i64) : i64
-  %one = llvm.mlir.constant(1 : i64) : i64
-  %size = llvm.mlir.constant({max(1, arity)} : i64) : i64
+def _words(words: Sequence[int]) -> str:
+    size = len(words)
+    content = f"dense<[{', '.join(map(str, words))}]> : tensor<{size}xi64>"
+    type_ = f"!llvm.array<{size} x i64>"
+    return f"llvm.mlir.global private constant @{_NAME}_words({content}) : {type_}"
+
+
+def _functions(names: Sequence[str]) -> str:
+    type_ = f"!llvm.array<{len(names)} x ptr>"
+    lines = [
+        f"llvm.mlir.global private constant @{_NAME}_functions() : {type_} {{",
+        f"  %f0 = llvm.mlir.poison : {type_}",
+    ]
+    for number, name in enumerate(names):
+        lines += [
+            f"  %a{number} = llvm.mlir.addressof @{name} : !llvm.ptr",
+            f"  %f{number + 1} = llvm.insertvalue %a{number}, %f{number}[{number}] : {type_}",
+        ]
+    return "\n".join([*lines, f"  llvm.return %f{len(names)} : {type_}", "}"])
+
+
+def _word(name: str, row: str, number: int, type_: str = "i64") -> str:
+    """Return the lines that load a word of a row."""
+    return (
+        f"%at_{name} = llvm.getelementptr {row}[{number}] : (!llvm.ptr) -> !llvm.ptr, i64\n"
+        f"  %{name} = llvm.load %at_{name} : !llvm.ptr -> {type_}"
+    )
+
+
+def _skip(name: str, row: str, words: int) -> str:
+    return f"%{name} = llvm.getelementptr {row}[{words}] : (!llvm.ptr) -> !llvm.ptr, i64"
+
+
+def _number(name: str, value: int) -> str:
+    return f"%{name} = llvm.mlir.constant({value} : i64) : i64"
+
+
+_ELEMENT = "(!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr"
+_BYTE = "(!llvm.ptr, i64) -> !llvm.ptr, i8"
+
+
+def _program(calls: int, arity: int) -> str:
+    """Return the function that reads the table of calls.
+
+    The pointers of a call are in memory of a thread, the kernel first. Offsets have 64 bits.
+    """
+    return f"""llvm.func @{_NAME}(%job: !llvm.ptr, %thread: i64, %run: i64) {{
+  {_number("zero", 0)}
+  {_number("one", 1)}
+  {_number("count", calls)}
+  {_number("size", arity + 1)}
   %table = llvm.alloca %size x !llvm.ptr : (i64) -> !llvm.ptr
-  %at_bases = llvm.getelementptr %job[{Job.BASES}] : (!llvm.ptr) -> !llvm.ptr, i64
-  %bases = llvm.load %at_bases : !llvm.ptr -> !llvm.ptr
-  %at_own = llvm.getelementptr %job[{Job.OWN}] : (!llvm.ptr) -> !llvm.ptr, i64
-  %others = llvm.load %at_own : !llvm.ptr -> !llvm.ptr
-  %at_size = llvm.getelementptr %job[{Job.OWN_BYTES}] : (!llvm.ptr) -> !llvm.ptr, i64
-  %bytes = llvm.load %at_size : !llvm.ptr -> i64
+  {_word("bases", "%job", Job.BASES, "!llvm.ptr")}
+  {_word("others", "%job", Job.OWN, "!llvm.ptr")}
+  {_word("bytes", "%job", Job.OWN_BYTES)}
   %before = llvm.sub %thread, %one : i64
-  %offset = llvm.mul %before, %bytes : i64
-  %own = llvm.getelementptr %others[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  %caller = llvm.icmp "eq" %thread, %zero : i64"""
-
-
-def _load_bases(bases: Sequence[int]) -> list[str]:
-    lines: list[str] = []
-    for base in bases:
-        at = f"llvm.getelementptr %bases[{base}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"
-        lines += [
-            f"  %at{base} = {at}",
-            f"  %b{base} = llvm.load %at{base} : !llvm.ptr -> !llvm.ptr",
-        ]
-    return lines
-
-
-def _arguments(number: int, call: KernelCall) -> list[str]:
-    """Put the pointers for a kernel into the table; a thread may have some memory of its own."""
-    lines: list[str] = []
-    for index, place in enumerate(call.arguments):
-        name = f"%p{number}_{index}"
-        lines += _offset_pointer(name, f"%b{place.base}", place.offset)
-        if place.own is not None:
-            lines += [
-                *_offset_pointer(f"{name}_own", "%own", place.own),
-                f"  {name}_mine = llvm.select %caller, {name}, {name}_own : i1, !llvm.ptr",
-            ]
-            name += "_mine"
-        slot = f"llvm.getelementptr %table[{index}] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr"
-        lines += [
-            f"  %t{number}_{index} = {slot}",
-            f"  llvm.store {name}, %t{number}_{index} : !llvm.ptr, !llvm.ptr",
-        ]
-    lines.append(f"  %f{number} = llvm.mlir.addressof @call_{call.symbol} : !llvm.ptr")
-    return lines
-
-
-def _offset_pointer(name: str, base: str, offset: int) -> list[str]:
-    """Compute `base` plus a byte offset of 64 bits: a literal index of getelementptr has 32."""
-    return [
-        f"  {name}_offset = llvm.mlir.constant({offset} : i64) : i64",
-        f"  {name} = llvm.getelementptr {base}[{name}_offset] : (!llvm.ptr, i64) -> !llvm.ptr, i8",
-    ]
-
-
-def _share(number: int, phase: int, iterations: int, limit: int, counter: int) -> list[str]:
-    """Do one phase of a kernel together, in `limit` chunks at most."""
-    values = {"c": counter, "n": iterations, "l": limit, "q": phase}
-    names = [f"%{letter}{number}_{phase}" for letter in values]
-    return [
-        *(
-            f"  {name} = llvm.mlir.constant({value} : i64) : i64"
-            for name, value in zip(names, values.values(), strict=True)
-        ),
-        f"  llvm.call @share(%job, %run, {', '.join(names[:3])}, %f{number}, %table, {names[3]})"
-        " : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()",
-    ]
+  %skipped = llvm.mul %before, %bytes : i64
+  %memory = llvm.getelementptr %others[%skipped] : {_BYTE}
+  %other = llvm.icmp "ne" %thread, %zero : i64
+  %words = llvm.mlir.addressof @{_NAME}_words : !llvm.ptr
+  %functions = llvm.mlir.addressof @{_NAME}_functions : !llvm.ptr
+  llvm.br ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
+^call(%number: i64, %counter: i64, %row: !llvm.ptr):
+  %left = llvm.icmp "slt" %number, %count : i64
+  llvm.cond_br %left, ^kernel, ^end
+^kernel:
+  {_word("kernel", "%row", 0)}
+  {_word("caller", "%row", 1)}
+  {_word("arguments", "%row", 2)}
+  {_word("phases", "%row", 3)}
+  {_skip("first", "%row", 4)}
+  %at_function = llvm.getelementptr %functions[%kernel] : {_ELEMENT}
+  %function = llvm.load %at_function : !llvm.ptr -> !llvm.ptr
+  llvm.store %function, %table : !llvm.ptr, !llvm.ptr
+  %at_calls = llvm.getelementptr %functions[%caller] : {_ELEMENT}
+  %calls = llvm.load %at_calls : !llvm.ptr -> !llvm.ptr
+  llvm.br ^argument(%one, %first : i64, !llvm.ptr)
+^argument(%slot: i64, %place: !llvm.ptr):
+  %more = llvm.icmp "sle" %slot, %arguments : i64
+  llvm.cond_br %more, ^bind, ^phase(%zero, %counter, %place : i64, i64, !llvm.ptr)
+^bind:
+  {_word("base", "%place", 0)}
+  {_word("offset", "%place", 1)}
+  {_word("own", "%place", 2)}
+  %at_start = llvm.getelementptr %bases[%base] : {_ELEMENT}
+  %start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr
+  %shared = llvm.getelementptr %start[%offset] : {_BYTE}
+  %mine = llvm.getelementptr %memory[%own] : {_BYTE}
+  %private = llvm.icmp "sge" %own, %zero : i64
+  %apart = llvm.and %private, %other : i1
+  %pointer = llvm.select %apart, %mine, %shared : i1, !llvm.ptr
+  %at_slot = llvm.getelementptr %table[%slot] : {_ELEMENT}
+  llvm.store %pointer, %at_slot : !llvm.ptr, !llvm.ptr
+  %next_slot = llvm.add %slot, %one : i64
+  {_skip("next_place", "%place", 3)}
+  llvm.br ^argument(%next_slot, %next_place : i64, !llvm.ptr)
+^phase(%phase: i64, %chunks: i64, %range: !llvm.ptr):
+  %work = llvm.icmp "slt" %phase, %phases : i64
+  %next_call = llvm.add %number, %one : i64
+  llvm.cond_br %work, ^share, ^call(%next_call, %chunks, %range : i64, i64, !llvm.ptr)
+^share:
+  {_word("iterations", "%range", 0)}
+  {_word("limit", "%range", 1)}
+  llvm.call @share(%job, %run, %chunks, %iterations, %limit, %calls, %table, %phase)
+      : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
+  %next_phase = llvm.add %phase, %one : i64
+  %next_chunks = llvm.add %chunks, %one : i64
+  {_skip("next_range", "%range", 2)}
+  llvm.br ^phase(%next_phase, %next_chunks, %next_range : i64, i64, !llvm.ptr)
+^end:
+  llvm.return
+}}
+"""

@@ -12,7 +12,7 @@ going on. Before a thread touches a job it announces so, and looks whether that 
 memory of a job that nobody announces may be freed.
 """
 
-from ....runtime.team import Job, Pool
+from ....runtime.cpu.thread_pool import Job, ThreadPool
 
 CHUNKS = 4
 """Chunks of a phase per thread; up to twice as many if the phase has no more."""
@@ -146,12 +146,12 @@ llvm.func @work(%pool: !llvm.ptr, %thread: i64) {{
   {_number("spins", _SPINS)}
   {_number("futex", _FUTEX)}
   {_number("sleep", _WAIT)}
-  {_word("pool", Pool.SEQUENCE, "sequence")}
-  {_word("pool", Pool.JOB, "current")}
-  {_word("pool", Pool.SLEEPERS, "sleepers")}
-  {_word("pool", Pool.STOP, "stop")}
-  {_word("pool", Pool.ANNOUNCED, "announcements")}
-  {_number("stride", Pool.LINE)}
+  {_word("pool", ThreadPool.SEQUENCE, "sequence")}
+  {_word("pool", ThreadPool.JOB, "current")}
+  {_word("pool", ThreadPool.SLEEPERS, "sleepers")}
+  {_word("pool", ThreadPool.STOP, "stop")}
+  {_word("pool", ThreadPool.ANNOUNCED, "announcements")}
+  {_number("stride", ThreadPool.LINE)}
   %apart = llvm.mul %thread, %stride : i64
   %announced = llvm.getelementptr %announcements[%apart] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   llvm.br ^wait(%zero, %zero : i64, i64)
@@ -210,10 +210,10 @@ def _submit() -> str:
 llvm.func @submit(%pool: !llvm.ptr, %job: !llvm.ptr) {{
   {_number("zero", 0)}
   {_number("one", 1)}
-  {_word("pool", Pool.SEQUENCE, "sequence")}
-  {_word("pool", Pool.JOB, "current")}
-  {_word("pool", Pool.SLEEPERS, "sleepers")}
-  {_word("pool", Pool.BUSY, "busy")}
+  {_word("pool", ThreadPool.SEQUENCE, "sequence")}
+  {_word("pool", ThreadPool.JOB, "current")}
+  {_word("pool", ThreadPool.SLEEPERS, "sleepers")}
+  {_word("pool", ThreadPool.BUSY, "busy")}
   {_word("job", Job.RUN, "runs")}
   {_word("job", Job.PROGRAM, "code")}
   %program = llvm.load %code : !llvm.ptr -> !llvm.ptr
@@ -249,8 +249,8 @@ def _stop() -> str:
 llvm.func @stop(%pool: !llvm.ptr) {{
   {_number("zero", 0)}
   {_number("one", 1)}
-  {_word("pool", Pool.SEQUENCE, "sequence")}
-  {_word("pool", Pool.STOP, "stop")}
+  {_word("pool", ThreadPool.SEQUENCE, "sequence")}
+  {_word("pool", ThreadPool.STOP, "stop")}
   {_store("one", "stop", "seq_cst")}
   %changed = llvm.atomicrmw add %sequence, %one seq_cst : !llvm.ptr, i64
   {_wake()}

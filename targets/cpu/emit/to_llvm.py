@@ -74,7 +74,10 @@ def to_object(
     """
     legalize(module, machine)
     hide_masks(module, machine)
-    PassManager.parse(lowering(strict)).run(module.operation)
+    module.operation.verify()
+    passes = PassManager.parse(lowering(strict))
+    passes.enable_verifier(False)  # MLIR's own passes; verifying after each takes half the time
+    passes.run(module.operation)
     _mark(module, machine)
     engine = execution_engine()(module, opt_level=2, enable_object_dump=True)
     for name in externals:  # the engine links before it dumps: any address will do

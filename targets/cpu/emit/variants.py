@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from ...program import Scratch
+from ...calls import Scratch
 
 Key = tuple[bool, int]
 """Whether a piece of scratch memory is private, and its number among the pieces of that kind."""

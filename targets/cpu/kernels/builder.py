@@ -8,8 +8,8 @@ import numpy as np
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
+from ...calls import Scratch
 from ...kernels.arithmetic import compute_dtype
-from ...program import Scratch
 from .buffer import Buffer, memref, storage_dtype, storage_type
 from .loops import each
 from .phases import MEMORY, Phase, split
@@ -17,7 +17,7 @@ from .phases import MEMORY, Phase, split
 
 @dataclass(frozen=True)
 class Kernel:
-    """One unit of code as MLIR text, named by its content.
+    """One unit of code, named by its content.
 
     Its arguments are the number of a phase and the range of its iterations to do, then pointers:
     the inputs, the outputs, then one for each piece of scratch memory, which the caller provides
@@ -25,9 +25,15 @@ class Kernel:
     """
 
     symbol: str
-    text: str
     scratch: tuple[Scratch, ...]
     phases: tuple[Phase, ...]
+
+
+@dataclass(frozen=True)
+class LoweredKernel(Kernel):
+    """A kernel and its code as MLIR text."""
+
+    text: str
 
 
 class KernelBuilder:
@@ -95,7 +101,7 @@ class KernelBuilder:
         """Return the number of elements of the widest of these types in a vector register."""
         return self.machine.lanes(max(DTYPES[compute_dtype(d)].bits for d in dtypes))
 
-    def finish(self) -> Kernel:
+    def finish(self) -> LoweredKernel:
         """Close the function, cut it into phases, name it by its content, return it as text."""
         with ir.InsertionPoint(self.block):
             ir.Operation.create("func.return", [], [])
@@ -106,4 +112,4 @@ class KernelBuilder:
         text = self.module.operation.get_asm()
         symbol = "k_" + hashlib.sha256(text.encode()).hexdigest()[:16]
         text = text.replace("@kernel(", f"@{symbol}(", 1)
-        return Kernel(symbol, text, tuple(self._scratch), phases)
+        return LoweredKernel(symbol, tuple(self._scratch), phases, text)

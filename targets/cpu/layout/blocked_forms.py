@@ -10,7 +10,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import OPS, Op
 from ....dialects.core.tensor import DTYPES
-from ....dialects.tri.reduce import Reduction
+from ....dialects.tri.reduction.reduce import Reduction
 from ....passes.rewriting import NoMatch, Rewriter
 from ..schedule.layout_costs import BLOCKED_POOL, PLAIN_POOL
 
@@ -109,7 +109,7 @@ def _spread(value: ir.Value, rank: int, lanes: int, rewriter: Rewriter) -> ir.Va
     shape = (1,) * (rank - tensor.rank) + tensor.shape
     array = rewriter.constant(value).reshape(shape)
     block = lanes if shape[1] > 1 else 1
-    made = cpu.Block.reference(array, lanes=block)
+    made = cpu.Block(lanes=block).reference(array)
     return tri.build_constant(rewriter.module, made, "blocked").results[0]
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from ....dialects import cpu, tri
+from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
+from ....dialects.cpu.matmul import NARROW
 from ....passes.rewriting import Rewriter
 
 
@@ -44,6 +45,6 @@ def _cast(value: ir.Value, scale: Array | None, rewriter: Rewriter) -> NarrowMat
     cast = rewriter.find_producer(value)
     if not isinstance(cast, tri.Cast) or cast.to != "f32":
         return None
-    if tensor_of(cast.x.type).dtype not in cpu.NARROW or not rewriter.is_constant(cast.x):
+    if tensor_of(cast.x.type).dtype not in NARROW or not rewriter.is_constant(cast.x):
         return None
     return NarrowMatrix(cast.x, scale)

@@ -4,8 +4,6 @@ Imported by `emit/`, which lowers whole groups. Start reading at `group.py`, the
 for an elementwise, `shape.py` for an indexed and `matmul.py` for a template lowering.
 """
 
-import pkgutil
-from importlib import import_module
+from ....dialects.core.discovery import import_all
 
-for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
-    import_module(_module.name)
+import_all(__name__)

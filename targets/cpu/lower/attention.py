@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from ....dialects import tri
-from ....dialects.tri.attention import fills_of
+from ....dialects.tri.attention.attention import fills_of
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder

@@ -11,9 +11,9 @@ from ....dialects.core.op import Op
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import scalar_of
 from ...kernels.group_body import GroupBody, body_of
-from ...options import DEFAULT, Options
+from ...options import DEFAULT, CompileOptions
 from ..kernels.buffer import Buffer
-from ..kernels.builder import Kernel, KernelBuilder
+from ..kernels.builder import KernelBuilder, LoweredKernel
 from ..kernels.epilogue import Epilogue
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
@@ -23,11 +23,11 @@ from .pad import fill_border
 def lower_group(
     group: tri.Group,
     machine: Machine,
-    options: Options = DEFAULT,
-) -> Kernel:
+    options: CompileOptions = DEFAULT,
+) -> LoweredKernel:
     """Generate the kernel of a group, in the current code context."""
     ops, results = body_of(group)
-    with ir.Location.unknown(), strict_numbers(options.strict):
+    with ir.Location.unknown(), strict_numbers(options.strict_math):
         kernel = KernelBuilder(machine)
         body = _Body(TABLE, kernel, Epilogue, ops)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector

@@ -15,8 +15,8 @@ from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ....passes.default import grouping_pipeline
 from ....passes.pipeline import Pipeline
-from ....runtime.elf import load_objects
-from ...options import Options
+from ....runtime.cpu.elf import load_objects
+from ...options import CompileOptions
 from ...place import Place
 from ..emit.compile import compile_kernels
 from ..layout.pack_weights import PackWeights
@@ -36,7 +36,7 @@ def measure(
     op: Op,
     schedules: Sequence[Schedule],
     machine: Machine,
-    options: Options,
+    options: CompileOptions,
     clock: Callable[[], int] = time.process_time_ns,
 ) -> list[float]:
     """Return the least processor time of an op with each schedule, in microseconds.
@@ -60,7 +60,7 @@ Action = Callable[[], object]
 
 
 def _prepare(
-    op: Op, schedule: Schedule, machine: Machine, options: Options
+    op: Op, schedule: Schedule, machine: Machine, options: CompileOptions
 ) -> tuple[Action, Action]:
     """Return a function that runs a kernel, and one that loads its input into the caches."""
     module = _alone(op)

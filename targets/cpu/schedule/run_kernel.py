@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ....dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
-from ....runtime.elf import NativeLibrary
+from ....runtime.cpu.elf import NativeLibrary
 from ....runtime.memory import allocate
 from ..kernels.builder import Kernel
 

@@ -9,7 +9,7 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....passes.pipeline import Stage
 from ...core import Watch
-from ...options import Options
+from ...options import CompileOptions
 from ...tuning_file import PACKAGED, Entry, Tuning
 from .apply_tuning import ApplyTuning, key_of, tunable
 from .candidates import candidates
@@ -19,7 +19,7 @@ from .schedule import Schedule
 from .tuning_file import tuning_format
 
 Report = Callable[[str], None]
-Measure = Callable[[Op, Sequence[Schedule], Machine, Options], list[float]]
+Measure = Callable[[Op, Sequence[Schedule], Machine, CompileOptions], list[float]]
 """Returns the microseconds that an op takes with each schedule."""
 
 
@@ -33,7 +33,7 @@ class Tuner(Watch):
     """
 
     def __init__(
-        self, options: Options, machine: Machine, report: Report, measure: Measure = measure
+        self, options: CompileOptions, machine: Machine, report: Report, measure: Measure = measure
     ) -> None:
         self.options, self.machine = options, machine
         self.report, self.measure = report, measure

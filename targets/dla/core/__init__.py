@@ -1,4 +1,5 @@
-"""What every accelerator of this kind shares: description, packets, container, simulator, linter.
+"""What all accelerators of this family share: description, packets, container, simulator, linter.
 
-Nothing here needs MLIR: whoever builds hardware can take these files, numpy and a TOML file.
+Nothing here needs MLIR: a hardware project can use these files with numpy and a TOML file. Start at
+`description.py`, then `packet.py`.
 """

@@ -44,7 +44,7 @@ _UNIT = 16
 
 @dataclass(frozen=True)
 class Relocation:
-    """Name a packet, by its offset, with a field that is relative to the base of a region."""
+    """A packet, by its offset, and the field that is relative to the base of a region."""
 
     offset: int
     field: str
@@ -53,9 +53,9 @@ class Relocation:
 
 @dataclass(frozen=True)
 class Container:
-    """Hold a stream, its constants, the sizes of its regions, its ports, the nodes of its packets.
+    """A stream, its constants, the sizes of its regions, its ports, the nodes of its packets.
 
-    Constants lie at the start of the region of that name.
+    Constants are stored at the start of their region.
     """
 
     regions: Mapping[str, int]
@@ -68,7 +68,7 @@ class Container:
 
 
 def relocations(instructions: InstructionSet, code: bytes) -> tuple[Relocation, ...]:
-    """List the fields of a stream that point into regions of dram."""
+    """List the fields of a stream that point into regions of DRAM."""
     return _relocations(instructions, instructions.decode_stream(code))
 
 
@@ -92,7 +92,7 @@ def _region(description: Description, number: int, placed: Placed) -> str:
 
 
 def relocate(instructions: InstructionSet, container: Container, bases: Mapping[str, int]) -> bytes:
-    """Return the stream with absolute addresses, for hardware without registers of bases."""
+    """Return the stream with absolute addresses, for hardware without base registers."""
     code, unit = bytearray(container.code), instructions.description.unit_bytes
     for entry in container.relocations:
         form = instructions.form(instructions.decode(container.code, entry.offset))
@@ -143,9 +143,10 @@ def _padded(section: bytes) -> bytes:
 
 
 def find_for(data: bytes, file: str, find: Callable[[str], Found]) -> Found:
-    """Return what is found by the name of the target that a file is for.
+    """Return the result of `find` for the name of the target in a file's header.
 
-    The file need not be whole; where there is no such target, CompileError has the offset.
+    The rest of the file is not checked. Raises CompileError with the offset if there is no such
+    target.
     """
     _require_head(data, file)
     try:
@@ -161,7 +162,7 @@ def _target_name(data: bytes) -> str:
 
 
 def load(instructions: InstructionSet, data: bytes, file: str = "container") -> Container:
-    """Check a file and return what is in it; raise CompileError with the offset of a fault."""
+    """Check a file and return its contents; raise CompileError with the offset of a fault."""
     _require_head(data, file)
     description = instructions.description
     _, _, abi, digest, manifest_size, constants, code, _, _ = _HEADER.unpack_from(data)
@@ -209,7 +210,7 @@ def _check_code(instructions: InstructionSet, file: str, made: Container, start:
 
 
 def _first_difference(zeroed: bytes, other: bytes) -> int | None:
-    """Return where a file differs from another one, whatever its checksum is."""
+    """Return the offset of the first difference between two files, checksums ignored."""
     other = other[:_CRC] + bytes(4) + other[_CRC + 4 :]
     if zeroed == other:
         return None

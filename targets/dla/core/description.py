@@ -1,7 +1,7 @@
-"""The description of an accelerator, as frozen data: all numbers that anything here reasons about.
+"""The description of an accelerator, as frozen data: all of its numbers.
 
-It is read from a TOML file by `toml_file.py`; legality, encoding, simulation and costs derive from
-it, so that a changed number in the file changes all of them.
+`toml_file.py` reads it from a TOML file; legality, encoding, simulation and costs derive from it,
+so that a changed number in the file changes all of them.
 """
 
 import hashlib
@@ -18,17 +18,17 @@ ENGINE_KINDS: Mapping[str, tuple[str, ...]] = {
     "mac": ("rows", "columns", "overhead"),
     "vec": ("lanes", "overhead"),
 }
-"""Which numbers the costs of each kind of engine are made of."""
+"""The cost parameters of each kind of engine."""
 
 HEADER = ("opcode", "length", "engine", "flags", "wait")
 
 RESERVED = 8
-"""How many bits of the header lie unused between the flags and the waits."""
+"""The unused bits of the header between the flags and the waits."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """Describe a memory: its size, and what all addresses in it are multiples of."""
+    """A memory: its size, and the alignment of all addresses in it."""
 
     name: str
     bytes: int
@@ -38,7 +38,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Engine:
-    """Describe an engine, which runs its packets in order: what it may touch, what it costs."""
+    """An engine, which runs its packets in order: the memories that it accesses, and its costs."""
 
     name: str
     kind: str
@@ -48,7 +48,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Limit:
-    """Bound a field's value; `because` is the sentence that a refusal says."""
+    """Bounds of a field's value; `because` completes the sentence of a refusal."""
 
     field: str
     least: int
@@ -58,9 +58,9 @@ class Limit:
 
 @dataclass(frozen=True)
 class PacketFormat:
-    """Describe one kind of packet: its number, its engine, and its fields after the header.
+    """The format of a packet: opcode, engine, and fields after the header.
 
-    `units` is how many it takes, with its header.
+    `units` is the size with the header.
     """
 
     name: str
@@ -73,7 +73,7 @@ class PacketFormat:
 
 @dataclass(frozen=True)
 class Description:
-    """Describe an accelerator: memories, engines, packets, arithmetic, and costs in cycles.
+    """An accelerator: memories, engines, packets, arithmetic, and costs in cycles.
 
     `source` is the text that it was read from.
     """
@@ -94,7 +94,7 @@ class Description:
 
     @cached_property
     def header_fields(self) -> tuple[Field, ...]:
-        """Return the fields of the first unit of each packet: there is a wait for each engine."""
+        """Return the fields of the first unit of each packet, with a wait per engine."""
         names = {name: name for name in HEADER[:-1]}
         names |= {"reserved": "reserved"} | {f"wait.{engine}": "wait" for engine in self.engines}
         widths = {**self.header, "reserved": RESERVED}
@@ -105,21 +105,21 @@ class Description:
         return tuple(made)
 
     def padded(self, channels: int) -> int:
-        """Return how many bytes the channels of a pixel take: whole atoms."""
+        """Return the bytes of the channels of a pixel, in whole atoms."""
         return -(-channels // self.atom) * self.atom
 
     def costs(self, packet: str) -> Mapping[str, int]:
-        """Return what packets of a name cost: the numbers of the engine that runs them."""
+        """Return the costs of the engine that runs packets of a name."""
         return self.engines[self.packets[packet].engine].costs
 
     def memory(self, space: str) -> Memory:
-        """Return the memory that holds a space; the spaces of dram are its regions."""
+        """Return the memory of a space; the regions of DRAM are spaces of their own."""
         return self.memories["dram" if space.startswith("dram.") else space]
 
     def check(self, name: str, values: Mapping[str, int | str]) -> None:
-        """Refuse a packet whose fields are beyond the limits; raise Invalid with the sentence.
+        """Raise Invalid, with the sentence of the limit, for a value beyond its limits.
 
-        Fields of which there is no value yet are left out.
+        Fields without a value are skipped.
         """
         for limit in self.packets[name].limits:
             value = values.get(limit.field)
@@ -128,7 +128,7 @@ class Description:
 
     @cached_property
     def digest(self) -> bytes:
-        """Return 16 bytes that differ when anything but the summary does."""
+        """Return 16 bytes that identify everything but the summary."""
         # Packets number engines in their order, which sorted keys do not say.
         facts = {**asdict(self), "summary": "", "order": list(self.engines)}
         del facts["source"]

@@ -1,4 +1,4 @@
-"""A simulated machine made ready for a container: what a driver is to hardware."""
+"""A simulated accelerator with a container loaded: the counterpart of a hardware driver."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,9 +9,9 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from . import container
 from .container import Container
 from .linter import Finding, lint
-from .machine import Machine
 from .packet import InstructionSet, Packet
 from .simulator import CONSTANTS, Report, simulate_packets
+from .simulator_state import SimulatorState
 from .toml_file import parse_description
 
 Values = npt.NDArray[np.int8]
@@ -19,9 +19,10 @@ Classes = Sequence[type[Packet]]
 
 
 class Device:
-    """Run the stream of a container on arrays, as often as one likes; runs do not see each other.
+    """Run the stream of a container on arrays, any number of times, without state in between.
 
-    Packets run in the stream's order as far as waits allow; with a seed, in any order they allow.
+    Packets run in the stream's order as far as waits allow; with a seed, in any order that waits
+    allow.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class Device:
         self.container = loaded
         self.seed = seed
         self._packets = instructions.decode_stream(loaded.code)
-        self._constants = self._machine()
+        self._constants = self._new_state()
         self._constants.fill(CONSTANTS, loaded.constants)
         self._report = Report((), {})
 
@@ -43,11 +44,11 @@ class Device:
         file: str = "container",
         seed: int | None = None,
     ) -> "Device":
-        """Make a machine of a description (TOML) ready for the container in a file's data.
+        """Load the container in a file's data onto an accelerator described in TOML.
 
-        `find_classes` returns the packets of the accelerator whose name the container has. Raises
+        `find_classes` returns the packets of the accelerator that the container names. Raises
         CompileError for a faulty description, and with `file` and the offset for a container that
-        is corrupt, newer than this, or of another description.
+        is corrupt, of a newer version, or for another description.
         """
         classes = container.find_for(data, file, find_classes)
         instructions = InstructionSet(parse_description(description), classes)
@@ -60,35 +61,35 @@ class Device:
     def run(self, inputs: Sequence[Values]) -> list[Values]:
         """Compute outputs [N, H, W, C] from inputs, all i8, in the order of the ports.
 
-        Raises CompileError for other arrays, and for what hardware could not do.
+        Raises CompileError for arrays that do not fit the ports, and for faults of the simulation.
         """
-        machine = self._machine()
-        machine.share(self._constants, CONSTANTS)
+        state = self._new_state()
+        state.share(self._constants, CONSTANTS)
         ports = self.container.inputs
         if len(inputs) != len(ports):
             raise CompileError(f"got {len(inputs)} inputs, must get {len(ports)}")
         try:
             for port, array in zip(ports, inputs, strict=True):
-                machine.write(port.extent, port.pack(array))
-            self._report = simulate_packets(self.instructions, self._packets, machine, self.seed)
-            return [machine.read(port.held) for port in self.container.outputs]
+                state.write(port.extent, port.pack(array))
+            self._report = simulate_packets(self.instructions, self._packets, state, self.seed)
+            return [state.read(port.held) for port in self.container.outputs]
         except Invalid as error:
             raise CompileError(str(error)) from None
 
     def report(self) -> Report:
-        """Return what the last run cost; an empty report before the first one."""
+        """Return the costs of the last run; an empty report before the first one."""
         return self._report
 
     def lint(self) -> list[Finding]:
-        """Return the faults of the stream that show without running it."""
+        """Return the faults of the stream that are found without running it."""
         filled = ("constants", *(port.region for port in self.container.inputs))
         regions = self.container.regions
         return lint(self.instructions, self.container.code, regions, filled=filled)
 
-    def _machine(self) -> Machine:
+    def _new_state(self) -> SimulatorState:
         regions = {"constants": 0, **self.container.regions}
         try:
-            return Machine(self.instructions.description, regions)
+            return SimulatorState(self.instructions.description, regions)
         except (MemoryError, ValueError):
             sizes = ", ".join(f"{name} {size}" for name, size in regions.items())
             message = f"this computer has no memory for regions of so many bytes: {sizes}"

@@ -1,4 +1,4 @@
-"""Packets as text, one on a line, and back: assembling what is printed gives the same bytes.
+"""Packets as text, one per line, and back: assembling the text gives the same bytes.
 
 conv wait.load=2 source=0x0 source_row=480 … mode=dense begin=1 finish=1
 """
@@ -12,7 +12,7 @@ from .packet import InstructionSet, Packet
 
 
 def packet_text(instructions: InstructionSet, packet: Packet) -> str:
-    """Return the line of a packet: its name, what it waits for, its fields by name."""
+    """Return the line of a packet: its name, its waits, its fields by name."""
     words = [packet.name]
     for engine in instructions.engines:
         if packet.waits.get(engine):
@@ -26,7 +26,7 @@ def packet_text(instructions: InstructionSet, packet: Packet) -> str:
 
 
 def disassemble(instructions: InstructionSet, code: bytes, nodes: Sequence[str] = ()) -> str:
-    """Return the text of a stream; the nodes that packets are of stand behind them as comments."""
+    """Return the text of a stream; the nodes of packets follow them as comments."""
     lines: list[str] = []
     for number, placed in enumerate(instructions.decode_stream(code)):
         line = packet_text(instructions, placed.packet)
@@ -52,7 +52,7 @@ def assemble(instructions: InstructionSet, text: str) -> bytes:
 
 
 def read_packet(instructions: InstructionSet, line: str) -> Packet | None:
-    """Return the packet of a line, None where there is but a comment; raise Invalid."""
+    """Return the packet of a line, None for a comment; raise Invalid."""
     words = line.partition(";")[0].split()
     if not words:
         return None

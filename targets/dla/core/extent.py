@@ -1,4 +1,4 @@
-"""Extents: which bytes of a space a packet touches, and when two of them share any."""
+"""Extents: the bytes of a space that a packet accesses, and their overlaps."""
 
 from dataclasses import dataclass
 from math import prod
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Extent:
-    """Name the bytes that a packet touches: runs of them, at strides from a start in a space."""
+    """Runs of bytes of a space, at strides from a start."""
 
     space: str
     start: int
@@ -19,12 +19,12 @@ class Extent:
 
     @property
     def steps(self) -> list[tuple[int, int]]:
-        """List counts with their strides; how far apart no others are does not matter."""
+        """List counts with their strides; the stride of a single element is omitted."""
         return [each for each in zip(self.counts, self.strides, strict=True) if each[0] > 1]
 
     @property
     def bytes(self) -> int:
-        """Return how many bytes are touched, repeated ones as often as they are."""
+        """Return the number of bytes accessed, repeated ones counted each time."""
         return prod(self.counts) * self.run
 
     @property
@@ -36,7 +36,7 @@ class Extent:
         return self.start + sum((count - 1) * stride for count, stride in steps) + self.run
 
     def starts(self) -> npt.NDArray[np.int64]:
-        """Return where the runs start, in ascending order."""
+        """Return the starts of the runs, in ascending order."""
         found = np.array([self.start], np.int64)
         for count, stride in zip(self.counts, self.strides, strict=True):
             found = (found[:, None] + np.arange(count, dtype=np.int64) * stride).reshape(-1)
@@ -44,7 +44,7 @@ class Extent:
 
 
 def extent_fault(extent: Extent, size: int | None) -> str | None:
-    """Say why an extent is not within a space of a size, or None when it is."""
+    """Return why an extent is not within a space of a size, or None if it is."""
     if size is None:
         return f"touches {extent.space}, which there is not"
     if extent.start < 0 or min((*extent.strides, 0)) < 0 or extent.end > size:
@@ -55,7 +55,7 @@ def extent_fault(extent: Extent, size: int | None) -> str | None:
 
 
 def repeats(extent: Extent) -> bool:
-    """Say whether an extent names a byte more than once."""
+    """Report whether an extent contains a byte more than once."""
     within = extent.run
     for count, stride in reversed(list(zip(extent.counts, extent.strides, strict=True))):
         if count > 1 and stride < within:
@@ -65,7 +65,7 @@ def repeats(extent: Extent) -> bool:
 
 
 def share_bytes(first: Extent, second: Extent) -> bool:
-    """Say whether two extents, both within their spaces, have a byte in common."""
+    """Report whether two extents, both within their spaces, overlap."""
     if first.space != second.space or not (first.bytes and second.bytes):
         return False
     if first.end <= second.start or second.end <= first.start:

@@ -1,4 +1,4 @@
-"""Fields of packets: where the bits of a named value lie, and which values fit in them."""
+"""Fields of packets: the bits of a named value, and its range."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -6,15 +6,15 @@ from functools import cached_property
 from ....dialects.core.errors import Invalid
 
 Value = int | str
-"""What a field holds: a number, or the name of one of an enumeration's cases."""
+"""The value of a field: a number, or the name of a case of an enumeration."""
 
 NUMBERS = ("uint", "int", "region")
-"""The kinds that need no argument; `address:<memory>` and `enum:<case>,<case>` have one."""
+"""The kinds without an argument; `address:<memory>` and `enum:<case>,<case>` have one."""
 
 
 @dataclass(frozen=True)
 class Field:
-    """Place a value in a packet: `bits` of them from `bit` of a unit, the lowest bit first."""
+    """The position of a value in a packet: `bits` bits from `bit` of a unit, lowest bit first."""
 
     name: str
     unit: int
@@ -30,7 +30,7 @@ class Field:
 
     @cached_property
     def memory(self) -> str | None:
-        """Return the memory that an address points into; None for what is no address."""
+        """Return the memory that an address points into; None for any other field."""
         return self.kind.partition(":")[2] if self.family == "address" else None
 
     @cached_property
@@ -40,7 +40,7 @@ class Field:
 
     @cached_property
     def range(self) -> range:
-        """Return the numbers that fit."""
+        """Return the range of numbers that fit."""
         if self.family == "enum":
             return range(len(self.cases))
         if self.family == "int":
@@ -52,7 +52,7 @@ class Field:
         return self.unit * unit_bytes * 8 + self.bit
 
     def pack(self, value: Value) -> int:
-        """Return the bits of a value; raise Invalid, with the field's name, when it has none."""
+        """Return the bits of a value; raise Invalid, with the field's name, if it does not fit."""
         number = self._number(value)
         if number not in self.range:
             least, most = self.range[0], self.range[-1]
@@ -60,7 +60,7 @@ class Field:
         return number & (1 << self.bits) - 1
 
     def unpack(self, bits: int) -> Value:
-        """Return the value that bits stand for; raise Invalid for a case that there is not."""
+        """Return the value of bits; raise Invalid for an unknown case."""
         if self.family == "int" and bits >> self.bits - 1:
             return bits - (1 << self.bits)
         if self.family != "enum":

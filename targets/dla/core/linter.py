@@ -1,8 +1,7 @@
 """Find faults of a command stream without running it.
 
-The linter knows packets only by the extents that they declare. What happens before what follows
-from the waits: of an engine's packets each comes after the one before, and a wait brings all that
-came before the packet that is waited for.
+Packets are known by their extents alone. Happens-before follows from waits: an engine runs its
+packets in order, and a wait orders a packet behind all predecessors of the awaited one.
 """
 
 from bisect import bisect_left
@@ -13,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .extent import Extent, extent_fault, share_bytes, view
-from .machine import Machine, addresses_fault
-from .packet import InstructionSet, Placed
+from .packet import InstructionSet, Placed, addresses_fault
 from .simulator import packet_fault, queues, stream_fault
+from .simulator_state import SimulatorState
 
 KINDS = (
     "end",
@@ -32,7 +31,7 @@ KINDS = (
 
 @dataclass(frozen=True)
 class Finding:
-    """Name a fault: its kind, the packet that has it, and what is wrong."""
+    """A fault: its kind, its packet, and a message."""
 
     kind: str
     packet: int
@@ -43,8 +42,8 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """Say what an allocator gave to a value: its bytes, from its first packet to its last one."""
+class BufferRange:
+    """The bytes that an allocator gave to a value, from its first packet to its last one."""
 
     name: str
     space: str
@@ -63,25 +62,25 @@ def lint(
     instructions: InstructionSet,
     code: bytes,
     regions: Mapping[str, int],
-    buffers: Sequence[Buffer] = (),
+    buffers: Sequence[BufferRange] = (),
     filled: Sequence[str] = ("constants", "inputs"),
 ) -> list[Finding]:
     """Return the faults of a stream; `filled` regions are written before it starts.
 
-    Raises CompileError when the code is no stream of packets at all.
+    Raises CompileError if the code is no stream of packets.
     """
     placed = instructions.decode_stream(code)
-    linter = _Linter(instructions, placed, Machine(instructions.description, regions))
+    linter = _Linter(instructions, placed, SimulatorState(instructions.description, regions))
     return linter.findings(buffers, filled)
 
 
 class _Linter:
     def __init__(
-        self, instructions: InstructionSet, placed: Sequence[Placed], machine: Machine
+        self, instructions: InstructionSet, placed: Sequence[Placed], state: SimulatorState
     ) -> None:
         self.instructions = instructions
         self.placed = placed
-        self.machine = machine
+        self.state = state
         self.queues = queues(instructions, placed)
         self.engine = np.zeros(len(placed), np.int64)
         self.index = np.zeros(len(placed), np.int64)
@@ -91,7 +90,7 @@ class _Linter:
         self.clocks = np.zeros((len(placed), len(self.queues)), np.int64)
         self.found: list[Finding] = []
 
-    def findings(self, buffers: Sequence[Buffer], filled: Sequence[str]) -> list[Finding]:
+    def findings(self, buffers: Sequence[BufferRange], filled: Sequence[str]) -> list[Finding]:
         fault = stream_fault(self.placed)
         if fault is not None:
             self.add("end", len(self.placed) - 1, fault)
@@ -101,34 +100,34 @@ class _Linter:
             self.dependencies()
             self.uses(order, filled)
         if len(order) == len(self.placed):
-            self.lives(buffers)
+            self.liveness(buffers)
         return sorted(self.found, key=lambda finding: (finding.packet, finding.kind))
 
     def add(self, kind: str, packet: int, message: str) -> None:
         self.found.append(Finding(kind, packet, message))
 
     def in_range(self, number: int) -> bool:
-        """Check the addresses of a packet; return whether the other checks can look at it."""
-        packet, description = self.placed[number].packet, self.machine.description
+        """Check the addresses of a packet; return whether further checks can use it."""
+        packet, description = self.placed[number].packet, self.state.description
         misaligned = addresses_fault(packet, description)
         if misaligned is not None:
             self.add("alignment", number, misaligned)
         legal = True
         for extent in (*packet.reads(description), *packet.writes(description)):
-            fault = extent_fault(extent, self.machine.size(extent.space))
+            fault = extent_fault(extent, self.state.size(extent.space))
             if fault is not None:
                 kind = "over capacity" if extent.space == "accumulator" else "out of range"
                 self.add(kind, number, fault)
                 legal = False
         if not legal or misaligned is not None:
             return legal
-        fault = packet_fault(packet, self.machine)
+        fault = packet_fault(packet, self.state)
         if fault is not None:
             self.add("packet", number, fault)
         return fault is None
 
     def order(self) -> list[int]:
-        """Return packets in an order that waits allow, and note what each surely comes after."""
+        """Return packets in an order that waits allow, and record the vector clock of each."""
         done = dict.fromkeys(self.queues, 0)
         order: list[int] = []
         while True:
@@ -163,12 +162,12 @@ class _Linter:
             clock[names.index(name)] = max(clock[names.index(name)], count)
 
     def before(self, first: int | npt.NDArray[np.int64], second: int) -> npt.NDArray[np.bool_]:
-        """Say whether packets are complete before another starts."""
+        """Report which packets are complete before another starts."""
         return self.clocks[second, self.engine[first]] > self.index[first]
 
     def dependencies(self) -> None:
-        """Find pairs of packets that touch the same bytes, one writing, in no order."""
-        description = self.machine.description
+        """Find unordered pairs of packets that access the same bytes, one writing."""
+        description = self.state.description
         touched: dict[str, list[tuple[int, bool, Extent]]] = {}
         for number, placed in enumerate(self.placed):
             for extent in placed.packet.reads(description):
@@ -198,10 +197,10 @@ class _Linter:
     def _unsettled(
         self, numbers: npt.NDArray[np.int64]
     ) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
-        """Yield each place in a list of packets with earlier places, engine by engine.
+        """Yield each position in a list of packets with earlier positions, by engine.
 
-        Those are left out whose packets are surely complete before. An engine's packets stand in
-        order, so it is the last ones that are left: this does not look at all pairs.
+        Packets that are surely complete before are omitted. Those of an engine are in order, so
+        that only the last ones remain: not all pairs are compared.
         """
         placed = [np.flatnonzero(self.engine[numbers] == e) for e in range(len(self.queues))]
         indices = [self.index[numbers[places]].tolist() for places in placed]
@@ -214,8 +213,8 @@ class _Linter:
             counts[self.engine[number]] += 1
 
     def uses(self, order: Sequence[int], filled: Sequence[str]) -> None:
-        """Find reads of bytes that nothing wrote."""
-        description, written = self.machine.description, self.machine.written
+        """Find reads of bytes that were never written."""
+        description, written = self.state.description, self.state.written
         for region in filled:
             if f"dram.{region}" in written:
                 written[f"dram.{region}"][:] = True
@@ -228,10 +227,10 @@ class _Linter:
             for extent in packet.writes(description):
                 view(written[extent.space], extent)[...] = True
 
-    def lives(self, buffers: Sequence[Buffer]) -> None:
-        """Find buffers that share bytes while both live, and ones beyond their memory."""
+    def liveness(self, buffers: Sequence[BufferRange]) -> None:
+        """Find buffers that share bytes in overlapping live ranges, or exceed their memory."""
         for number, buffer in enumerate(buffers):
-            fault = extent_fault(buffer.extent, self.machine.size(buffer.space))
+            fault = extent_fault(buffer.extent, self.state.size(buffer.space))
             if fault is not None:
                 self.add("over capacity", buffer.first, f"buffer {buffer.name} {fault}")
             for other in buffers[:number]:
@@ -241,5 +240,5 @@ class _Linter:
                     message = f"buffers {other.name} and {buffer.name} share bytes of "
                     self.add("live overlap", buffer.first, f"{message}{buffer.space}")
 
-    def _apart(self, first: Buffer, second: Buffer) -> bool:
+    def _apart(self, first: BufferRange, second: BufferRange) -> bool:
         return bool(self.before(first.last, second.first))

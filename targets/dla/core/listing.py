@@ -24,7 +24,7 @@ from .ports import Port, ports_fault
 
 _PORT = ("region", "offset", "shape", "channels", "fill")
 _LINE = 32
-"""How many bytes of constants stand on a line."""
+"""The bytes of constants per line."""
 
 
 def listing(instructions: InstructionSet, container: Container) -> str:
@@ -179,7 +179,7 @@ class _Reader:
 
 
 def _name(word: str, text: str) -> tuple[str, str]:
-    """Return a name in quotes and what stands behind it, without comments."""
+    """Return a name in quotes and the text behind it, without comments."""
     name, end = "", 0
     if text.startswith('"'):
         with suppress(ValueError):

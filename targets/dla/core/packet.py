@@ -1,25 +1,24 @@
-"""Packets: values with names, the bytes that stand for them, and what they do to a machine."""
+"""Packets: named values, their encoding, and their effect on the simulator state."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from ....dialects.core.errors import CompileError, Invalid
 from .description import Description, PacketFormat
 from .extent import Extent
 from .fields import Value
-
-if TYPE_CHECKING:
-    from .machine import Machine
+from .simulator_state import SimulatorState
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packet:
     """Base of all packets: a frozen dataclass with the fields that the description lists.
 
-    `waits` says for engines how many of their packets must be complete before this one starts.
-    Engines of the kind `runs_on` have the costs that `cycles` asks for. A description may leave out
-    a packet that is not `needed`: then what it computes is refused.
+    `waits` maps an engine to the number of its packets that must be complete before this one
+    starts. `runs_on` is a kind of engine, whose costs `cycles` uses. A description may omit a
+    packet that is not `needed`; ops that need it are then refused. An `in_place` packet may write
+    exactly the bytes that it reads. The packet that `ends` closes a stream.
     """
 
     name: ClassVar[str]
@@ -31,19 +30,19 @@ class Packet:
     flags: int = 0
 
     def reads(self, description: Description) -> tuple[Extent, ...]:
-        """Return what the packet reads."""
+        """Return the extents that the packet reads."""
         return ()
 
     def writes(self, description: Description) -> tuple[Extent, ...]:
-        """Return what the packet writes."""
+        """Return the extents that the packet writes."""
         return ()
 
     def cycles(self, description: Description) -> int:
-        """Return how long its engine is busy."""
+        """Return the cycles that the engine is busy."""
         return 0
 
-    def execute(self, machine: "Machine") -> None:
-        """Do to a machine what the packet does; raise Invalid for what hardware could not do."""
+    def execute(self, state: SimulatorState) -> None:
+        """Apply the packet to a simulator state; raise Invalid for an impossible operation."""
 
     @classmethod
     def own_fields(cls) -> tuple[str, ...]:
@@ -51,16 +50,28 @@ class Packet:
         return tuple(f.name for f in fields(cls) if f.name not in ("waits", "flags"))
 
 
+def addresses_fault(packet: Packet, description: Description) -> str | None:
+    """Return which address of a packet violates its memory's alignment, or None."""
+    for each in description.packets[packet.name].fields:
+        if each.memory is None:
+            continue
+        alignment = description.memories[each.memory].alignment
+        value = getattr(packet, each.name)
+        if value % alignment:
+            return f"address '{each.name}' is {value}, must be a multiple of {alignment}"
+    return None
+
+
 @dataclass(frozen=True)
 class Placed:
-    """A packet and the offset at which it starts in a stream."""
+    """A packet and its offset in a stream."""
 
     offset: int
     packet: Packet
 
 
 class InstructionSet:
-    """Encode and decode the packets of a description; it knows their classes by their names."""
+    """Encode and decode the packets of a description, by their classes."""
 
     def __init__(self, description: Description, classes: Sequence[type[Packet]]) -> None:
         self.description = description
@@ -110,11 +121,11 @@ class InstructionSet:
         return bits.to_bytes(form.units * unit, "little")
 
     def encode_stream(self, packets: Sequence[Packet]) -> bytes:
-        """Return the bytes of packets, one after the other."""
+        """Return the bytes of packets, one after another."""
         return b"".join(map(self.encode, packets))
 
     def decode(self, data: bytes, offset: int = 0) -> Packet:
-        """Return the packet at an offset; raise Invalid for what no packet encodes to."""
+        """Return the packet at an offset; raise Invalid for bytes that no packet encodes to."""
         unit, header = self.description.unit_bytes, self.description.header
         if len(data) - offset < unit:
             raise Invalid(f"packet is cut short: {len(data) - offset} bytes, a unit has {unit}")
@@ -144,7 +155,7 @@ class InstructionSet:
         return made
 
     def decode_stream(self, code: bytes) -> list[Placed]:
-        """Return the packets of a stream; raise CompileError with the offset of what is wrong."""
+        """Return the packets of a stream; raise CompileError with the offset of a fault."""
         return list(self._decoded(code))
 
     def _decoded(self, code: bytes) -> Iterator[Placed]:

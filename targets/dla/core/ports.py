@@ -1,4 +1,4 @@
-"""Ports of a container: where in dram its inputs and outputs lie, and what pads their channels."""
+"""Ports of a container: the addresses of its inputs and outputs in DRAM, and their padding."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -22,9 +22,9 @@ _CONSTANTS = "constants"
 
 @dataclass(frozen=True)
 class Port:
-    """Place one input or output, i8 of `shape` [N, H, W, C], at an offset in a region of dram.
+    """An input or output, i8 of `shape` [N, H, W, C], at an offset in a region of DRAM.
 
-    There it has `channels` instead of C, and those from C on hold `fill`, the zero point.
+    In DRAM it has `channels` instead of C; those from C on contain `fill`, the zero point.
     """
 
     name: str
@@ -36,22 +36,22 @@ class Port:
 
     @property
     def padded(self) -> tuple[int, ...]:
-        """Return the shape in dram."""
+        """Return the shape in DRAM."""
         return (*self.shape[:-1], self.channels)
 
     @property
     def extent(self) -> Extent:
-        """Return the bytes of dram that the port takes."""
+        """Return the bytes of DRAM that the port occupies."""
         return Extent(f"dram.{self.region}", self.offset, prod(self.padded))
 
     @property
     def held(self) -> Extent:
-        """Return the bytes of the array itself, without what pads its channels."""
+        """Return the bytes of the array itself, without padding channels."""
         strides = (prod(self.padded[1:]), prod(self.padded[2:]), self.channels)
         return Extent(f"dram.{self.region}", self.offset, self.shape[-1], self.shape[:-1], strides)
 
     def pack(self, array: Values) -> Values:
-        """Return the bytes in dram for an array; raise Invalid when it is not of the port."""
+        """Return the bytes in DRAM for an array; raise Invalid for another shape or dtype."""
         if array.shape != self.shape or array.dtype != np.int8:
             found = f"{array.dtype}{list(array.shape)}"
             raise Invalid(f"'{self.name}' is {found}, must be int8{list(self.shape)}")
@@ -60,17 +60,17 @@ class Port:
         return packed.reshape(-1)
 
     def unpack(self, values: Values) -> Values:
-        """Return the array that the bytes in dram hold."""
+        """Return the array for bytes in DRAM."""
         return values.reshape(self.padded)[..., : self.shape[-1]].copy()
 
 
 def to_table(ports: Sequence[Port]) -> list[dict[str, Any]]:
-    """Return ports as the manifest has them."""
+    """Return ports as a table of the manifest."""
     return [asdict(port) for port in ports]
 
 
 def from_table(table: object, kind: str) -> tuple[Port, ...]:
-    """Return the ports in a part of a manifest; raise Invalid for what is no table of ports."""
+    """Return the ports of a table of the manifest; raise Invalid for a malformed one."""
     return tuple(
         _port(entry, f"{kind}[{number}]") for number, entry in enumerate(as_list(table, kind))
     )
@@ -98,7 +98,7 @@ def ports_fault(
     inputs: Sequence[Port],
     outputs: Sequence[Port],
 ) -> str | None:
-    """Say which port is not one of the machine, or which two share bytes, or None."""
+    """Return which port does not fit the accelerator, or which two overlap, or None."""
     for kind, ports in (("inputs", inputs), ("outputs", outputs)):
         for number, port in enumerate(ports):
             fault = _port_fault(description, regions, port)

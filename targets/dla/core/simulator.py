@@ -1,6 +1,6 @@
-"""Run a stream of packets on a simulated machine: bit for bit, with every access checked.
+"""Simulate a stream of packets: bit for bit, with every access checked.
 
-Each engine takes its packets in order; a packet starts when its waits are met. Any order that the
+Each engine runs its packets in order; a packet starts when its waits are met. Any order that the
 waits allow must give the same result: a seed draws one at random, so that a missing wait shows.
 """
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from .extent import Extent, extent_fault, repeats, share_bytes
-from .machine import Machine, addresses_fault
-from .packet import InstructionSet, Packet, Placed
+from .packet import InstructionSet, Packet, Placed, addresses_fault
+from .simulator_state import SimulatorState
 from .timeline import LEGEND, shade
 
 CONSTANTS = "dram.constants"
@@ -20,8 +20,8 @@ CONSTANTS = "dram.constants"
 
 
 @dataclass(frozen=True)
-class Run:
-    """Say when a packet ran: its number in the stream, and its cycles on an engine."""
+class PacketRun:
+    """The run of a packet: its number in the stream, its engine and its cycles."""
 
     number: int
     engine: str
@@ -32,9 +32,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """What a simulation cost: the runs of all packets by their start, and bytes moved."""
+    """The costs of a simulation: the runs of all packets by their start, and bytes moved."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[PacketRun, ...]
     bytes_moved: Mapping[str, int]
 
     @property
@@ -43,16 +43,16 @@ class Report:
         return max((run.end for run in self.runs), default=0)
 
     def busy(self, engine: str) -> int:
-        """Return for how many cycles an engine works."""
+        """Return the cycles that an engine is busy."""
         return sum(run.end - run.start for run in self.runs if run.engine == engine)
 
     @property
     def engines(self) -> list[str]:
-        """Return the engines that ran anything, by name."""
+        """Return the engines that ran any packet, by name."""
         return sorted({run.engine for run in self.runs})
 
     def numbers(self) -> dict[str, Any]:
-        """Return all but the timeline, as JSON has it."""
+        """Return all but the timeline, as JSON values."""
         busy = {engine: self.busy(engine) for engine in self.engines}
         return {
             "packets": len(self.runs),
@@ -63,7 +63,7 @@ class Report:
         }
 
     def text(self, width: int = 64) -> str:
-        """Draw the timeline: a line for each engine, darker where it works more of the time."""
+        """Draw the timeline: one line per engine, darker where it is busier."""
         lines = [f"{self.cycles} cycles"]
         lines += [f"{name}: {count} bytes" for name, count in sorted(self.bytes_moved.items())]
         longest = max(map(len, self.engines), default=0)
@@ -94,27 +94,27 @@ def stream_fault(placed: Sequence[Placed]) -> str | None:
 
 
 def simulate(
-    instructions: InstructionSet, code: bytes, machine: Machine, seed: int | None = None
+    instructions: InstructionSet, code: bytes, state: SimulatorState, seed: int | None = None
 ) -> Report:
-    """Run a stream to its end and return what it cost; the results are in the machine.
+    """Run a stream to its end and return its costs; results are in the state.
 
-    Without a seed packets run in the stream's order as far as waits allow. Raises CompileError
-    with the packet for what hardware could not do, and with the queues' heads for a deadlock.
+    Without a seed packets run in the stream's order as far as waits allow. Raises CompileError with
+    the packet for an illegal operation, and with the heads of all queues for a deadlock.
     """
-    return simulate_packets(instructions, instructions.decode_stream(code), machine, seed)
+    return simulate_packets(instructions, instructions.decode_stream(code), state, seed)
 
 
 def simulate_packets(
     instructions: InstructionSet,
     placed: Sequence[Placed],
-    machine: Machine,
+    state: SimulatorState,
     seed: int | None = None,
 ) -> Report:
-    """Run a stream that is decoded already, as `simulate` does."""
+    """Run a decoded stream, as `simulate` does."""
     fault = stream_fault(placed)
     if fault is not None:
         raise CompileError(fault)
-    return _Simulation(instructions, placed, machine, seed).run()
+    return _Simulation(instructions, placed, state, seed).run()
 
 
 class _Simulation:
@@ -122,16 +122,16 @@ class _Simulation:
         self,
         instructions: InstructionSet,
         placed: Sequence[Placed],
-        machine: Machine,
+        state: SimulatorState,
         seed: int | None,
     ) -> None:
         self.instructions = instructions
         self.placed = placed
-        self.machine = machine
+        self.state = state
         self.random = None if seed is None else random.Random(seed)
         self.queues = queues(instructions, placed)
         self.ends: dict[str, list[int]] = {engine: [] for engine in self.queues}
-        self.runs: list[Run] = []
+        self.runs: list[PacketRun] = []
         self.moved: dict[str, int] = {}
 
     def run(self) -> Report:
@@ -156,20 +156,20 @@ class _Simulation:
         number = self._head(engine)
         packet = self.placed[number].packet
         try:
-            require_legal(packet, self.machine)
-            packet.execute(self.machine)
+            require_legal(packet, self.state)
+            packet.execute(self.state)
         except Invalid as error:
             where = f"packet {number} ({packet.name}) at offset {self.placed[number].offset:#x}"
             raise CompileError([Diagnostic(where, str(error))]) from None
         waits = [self.ends[other][count - 1] for other, count in packet.waits.items()]
         start = max([*waits, *self.ends[engine][-1:]], default=0)
-        end = start + packet.cycles(self.machine.description)
+        end = start + packet.cycles(self.state.description)
         self.ends[engine].append(end)
-        self.runs.append(Run(number, engine, start, end, packet.name))
+        self.runs.append(PacketRun(number, engine, start, end, packet.name))
         self._count(packet)
 
     def _count(self, packet: Packet) -> None:
-        description = self.machine.description
+        description = self.state.description
         for way, extents in (
             ("read", packet.reads(description)),
             ("written", packet.writes(description)),
@@ -193,21 +193,21 @@ class _Simulation:
         return f"deadlock: {'; '.join(heads)}"
 
 
-def require_legal(packet: Packet, machine: Machine) -> None:
-    """Refuse what no machine does, before anything is touched; raise Invalid."""
-    fault = packet_fault(packet, machine)
+def require_legal(packet: Packet, state: SimulatorState) -> None:
+    """Raise Invalid for an illegal packet, before it changes the state."""
+    fault = packet_fault(packet, state)
     if fault is not None:
         raise Invalid(fault)
 
 
-def packet_fault(packet: Packet, machine: Machine) -> str | None:
-    """Say which address or extent of a packet is wrong, or None."""
-    fault = addresses_fault(packet, machine.description)
+def packet_fault(packet: Packet, state: SimulatorState) -> str | None:
+    """Return which address or extent of a packet is illegal, or None."""
+    fault = addresses_fault(packet, state.description)
     if fault is not None:
         return fault
-    reads, writes = packet.reads(machine.description), packet.writes(machine.description)
+    reads, writes = packet.reads(state.description), packet.writes(state.description)
     for extent in (*reads, *writes):
-        fault = extent_fault(extent, machine.size(extent.space))
+        fault = extent_fault(extent, state.size(extent.space))
         if fault is not None:
             return fault
         if not extent.bytes:

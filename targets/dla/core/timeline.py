@@ -1,4 +1,4 @@
-"""Draw for how much of each stretch of time an engine works, as a line of characters."""
+"""Draw the utilization of an engine over time, as a line of characters."""
 
 from collections.abc import Iterable
 
@@ -7,10 +7,10 @@ LEGEND = "blank: waits, then .:-=+*#% by eighths of the time, @: works all the t
 
 
 def shade(spans: Iterable[tuple[int, int]], total: int, width: int) -> str:
-    """Return `width` characters for `total` cycles, of which spans of work take their part.
+    """Return `width` characters for `total` cycles, of which spans are busy.
 
-    Spans are of a start and an end, and do not overlap. Any work at all is no blank, and any
-    waiting at all no `@`.
+    Spans have a start and an end, and do not overlap. A column with any work is not blank, a column
+    with any waiting is not `@`.
     """
     busy = [0] * width  # a column is `total` long, and a cycle `width`: all is whole numbers
     for start, end in spans:

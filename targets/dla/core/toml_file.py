@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 from ....dialects.core.errors import CompileError, Diagnostic
-from ....dialects.core.fixed_point import MOST_BITS, ROUNDINGS
+from ....dialects.core.numerics.fixed_point import MOST_BITS, ROUNDINGS
 from .description import ENGINE_KINDS, HEADER, RESERVED, Description, Engine, Memory
 from .toml_packets import Known, PacketReader
 from .toml_tables import Table, Tables
@@ -35,7 +35,7 @@ _COSTS: Mapping[str, type] = dict.fromkeys(chain(*ENGINE_KINDS.values()), int)
 _NEEDED = ("dram", "sram", "weights", "accumulator")
 _REGIONS = ("constants", "inputs", "outputs", "activations")
 _LONGEST = 24
-"""How many bytes of a name a container has room for."""
+"""The bytes of a name in the header of a container."""
 
 
 def read_description(path: Path) -> Description:
@@ -66,9 +66,9 @@ def parse_description(text: str | bytes, file: str = "description") -> Descripti
 
 
 class _Reader:
-    """Make the parts of a description out of tables.
+    """Build the parts of a description from tables.
 
-    What a fault hides is None; nothing is said against what depends on it.
+    A faulty part is None; nothing that depends on it is reported.
     """
 
     def __init__(self, tables: Tables) -> None:
@@ -202,6 +202,6 @@ class _Reader:
 
 
 def _kind(table: object) -> str:
-    """Return the kind of an engine, as far as its table says one."""
+    """Return the kind of an engine, "" if its table has none."""
     kind = cast(Table, table).get("kind") if isinstance(table, dict) else None
     return kind if isinstance(kind, str) else ""

@@ -1,4 +1,4 @@
-"""Read the packets of a description: their fields, where these lie, their limits."""
+"""Read the packets of a description: fields, their positions, and limits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ _LIMIT: Mapping[str, type] = {"least": int, "most": int, "because": str}
 
 @dataclass(frozen=True)
 class Known:
-    """Hold what packets name. What a fault hides is None, and nothing is said against it."""
+    """The entries that packets refer to; a faulty entry is None, and is not reported again."""
 
     unit_bytes: int | None
     header: Mapping[str, int]
@@ -25,7 +25,7 @@ class Known:
 
 
 class PacketReader:
-    """Make formats of packets out of their tables."""
+    """Build formats of packets from their tables."""
 
     def __init__(self, tables: Tables, known: Known) -> None:
         self.tables = tables
@@ -77,7 +77,7 @@ class PacketReader:
         return PacketFormat(name, opcode, engine or "", units, tuple(fields), limits)
 
     def _last_unit(self, field: Field) -> int:
-        """Return the last unit that a field has bits in; a wide one ends in another one."""
+        """Return the last unit that a field has bits in; a wide field spans several."""
         bits = (self.known.unit_bytes or field.bits) * 8
         return field.unit + (field.bit + field.bits - 1) // bits
 
@@ -177,6 +177,6 @@ class PacketReader:
 
 
 def _name(table: object) -> str:
-    """Return the name of a field, as far as it has one."""
+    """Return the name of a field, "fields" if it has none."""
     name = cast(Table, table).get("name") if isinstance(table, dict) else None
     return name if isinstance(name, str) else "fields"

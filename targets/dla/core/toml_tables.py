@@ -1,4 +1,4 @@
-"""Look at the tables of a TOML file, and collect what is wrong with them, each with its line."""
+"""Check the tables of a TOML file, and collect their faults, each with its line."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,13 +8,13 @@ from ....dialects.core.errors import Diagnostic
 
 Table = Mapping[str, Any]
 Path = tuple[str, ...]
-"""The keys that lead to an entry; a field of a packet goes by its name."""
+"""The keys of an entry; the key of a packet's field is its name."""
 
 _WORDS = {int: "a number", str: "a text", list: "a list", dict: "a table", bool: "true or false"}
 
 
 class Tables:
-    """Hold the text of a file and the faults that were found in it."""
+    """The text of a file and the faults that were found in it."""
 
     def __init__(self, text: str, file: str) -> None:
         self.text = text
@@ -30,7 +30,7 @@ class Tables:
         self.faults.append(Diagnostic(f"{self.file}:{self.line(where)}", message))
 
     def line(self, where: Path) -> int:
-        """Find the line of a path of keys: its table's head, then the last key in that table."""
+        """Find the line of a path of keys: of its table's head, then of the last key below."""
         for length in range(len(where), 0, -1):
             head = r"\.".join(rf"\"?{re.escape(key)}\"?" for key in where[:length])
             start = self._search(rf"\s*\[{head}\]", 0, len(self.lines))
@@ -41,7 +41,7 @@ class Tables:
     def good(
         self, table: object, needed: Mapping[str, type], where: Path, more: Mapping[str, type] = {}
     ) -> Table:
-        """Return the entries of a table that are of the right type; all others are faults."""
+        """Return the entries of a table that have the right type; all others are faults."""
         if not isinstance(table, dict):
             self.fault(where, f"'{'.'.join(where)}' must be a table")
             return {}
@@ -61,7 +61,7 @@ class Tables:
         return found
 
     def number(self, where: Path, value: int | None, least: int, most: int) -> int | None:
-        """Return a number within bounds, None for another one, which is a fault."""
+        """Return a number within bounds; report any other one and return None."""
         if value is None or least <= value <= most:
             return value
         self.fault(where, f"'{where[-1]}' is {value}, must be from {least} to {most}")
@@ -77,12 +77,12 @@ class Tables:
             self.fault(where, f"{subject} is '{value}', must be one of: {listed}")
 
     def word(self, where: Path, name: str) -> None:
-        """Refuse a name that text of packets could not hold."""
+        """Report a name that the text form of packets cannot contain."""
         if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
             self.fault(where, f"'{name}' must be a word of letters, digits and _")
 
     def names(self, where: Path, names: Sequence[object]) -> tuple[str, ...]:
-        """Return the names in a list; it must have some, and each once."""
+        """Return the names in a list; an empty list and duplicates are faults."""
         texts = tuple(name for name in names if isinstance(name, str))
         if len(set(texts)) != len(names) or not names:
             self.fault(where, f"'{where[-1]}' must be a list of names, each different")

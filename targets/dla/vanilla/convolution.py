@@ -1,36 +1,36 @@
-"""The packet of vanilla's engine for sums of products: convolution."""
+"""The packet of vanilla's multiply-accumulate engine: convolution."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from ....dialects.core.errors import Invalid
-from ....dialects.core.fixed_point import multiply_shift
-from ....dialects.core.integers import (
+from ....dialects.core.numerics.fixed_point import multiply_shift
+from ....dialects.core.numerics.integers import (
+    TABLE_BYTES,
     Integers,
-    Values,
-    dense_sums,
-    depthwise_sums,
+    conv_sums,
     finish,
     require_i32,
     require_scale,
+    table_of,
 )
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
+from ..core.simulator_state import SimulatorState
 from .images import WindowPacket
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conv(WindowPacket):
-    """Convolve; a product of matrices is a kernel of one by one.
+    """Convolve; a product of matrices is a 1x1 kernel.
 
     y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
-    outside of the source hold `source_zero`; biases have zero points folded in.
+    outside of the source are `source_zero`; zero points are folded into biases.
 
-    Weights: [kernel_rows, kernel_columns, channels, padded filters], or without filters when
+    Weights: [kernel_rows, kernel_columns, channels, padded filters], or without filters if
     depthwise. The table: biases, then multipliers (i32), then shifts (i8) of all padded filters.
-    Without `begin` sums go on from those of the packet before; without `finish` they stay in the
+    Without `begin`, sums of the packet before are accumulated; without `finish`, sums stay in the
     accumulator, and nothing else is written.
     """
 
@@ -54,7 +54,7 @@ class Conv(WindowPacket):
         size = self.kernel_rows * self.kernel_columns * depth * padded
         reads = [self.source_extent, Extent("weights", self.weights, size)]
         if self.begin or self.finish:
-            reads.append(Extent("weights", self.table, 9 * padded))
+            reads.append(Extent("weights", self.table, TABLE_BYTES * padded))
         if not self.begin:
             reads.append(self._sums(description))
         return tuple(reads)
@@ -69,40 +69,30 @@ class Conv(WindowPacket):
         steps = depth * -(-self.filters // costs["columns"]) * self.window.taps
         return costs["overhead"] + steps * self.out_rows * self.out_columns
 
-    def execute(self, machine: Machine) -> None:
-        description = machine.description
+    def execute(self, state: SimulatorState) -> None:
+        description = state.description
         padded, window = description.padded(self.filters), self.window
+        if self.mode == "depthwise" and self.filters != self.channels:
+            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
         reads = self.reads(description)
-        sums = self._products(machine.read(reads[0]), machine.read(reads[1]), padded)
+        x, kernel = map(state.read, reads[:2])
+        sums = conv_sums(x, kernel, window, self.mode, padded, self.source_zero)
         if self.begin:
-            sums += self._table(machine, padded)[0]
+            sums += self._table(state, padded)[0]
         else:
-            sums += machine.read(reads[-1]).view(np.int32).reshape(*window.out, padded)
+            sums += state.read(reads[-1]).view(np.int32).reshape(*window.out, padded)
         require_i32(sums)
-        machine.write(self._sums(description), sums.astype(np.int32).reshape(-1).view(np.int8))
+        state.write(self._sums(description), sums.astype(np.int32).reshape(-1).view(np.int8))
         if self.finish:
-            _, multiplier, shift = self._table(machine, padded)
+            _, multiplier, shift = self._table(state, padded)
             require_scale(multiplier, shift, description.multiplier_bits)
             scaled = multiply_shift(sums, multiplier, shift, description.rounding)
             y = finish(scaled, self.destination_zero, self.low, self.high)
-            self.write(machine, y[..., : self.filters])
-
-    def _products(self, x: Values, weights: Values, padded: int) -> Integers:
-        window = self.window
-        if self.mode == "dense":
-            kernel = weights.reshape(window.taps, self.channels, padded)
-            return dense_sums(x, kernel, window, self.source_zero)
-        if self.filters != self.channels:
-            raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
-        extra = ((0, 0), (0, 0), (0, padded - self.channels))
-        kernel = weights.reshape(window.taps, padded)
-        return depthwise_sums(np.pad(x, extra), kernel, window, self.source_zero)
+            self.write(state, y[..., : self.filters])
 
     def _sums(self, description: Description) -> Extent:
         size = 4 * self.out_rows * self.out_columns * description.padded(self.filters)
         return Extent("accumulator", 0, size)
 
-    def _table(self, machine: Machine, padded: int) -> tuple[Integers, Integers, Integers]:
-        table = machine.read(Extent("weights", self.table, 9 * padded))
-        words = table[: 8 * padded].view(np.int32).astype(np.int64)
-        return words[:padded], words[padded:], table[8 * padded :].astype(np.int64)
+    def _table(self, state: SimulatorState, padded: int) -> tuple[Integers, Integers, Integers]:
+        return table_of(state.read(Extent("weights", self.table, TABLE_BYTES * padded)), padded)

@@ -1,6 +1,6 @@
 """The packets of vanilla: what each reads, writes, computes and costs.
 
-Their fields lie where `vanilla.toml` says.
+`vanilla.toml` has the positions of their fields.
 """
 
 from collections.abc import Sequence
@@ -29,5 +29,5 @@ CLASSES: Sequence[type[Packet]] = (
 
 
 def instruction_set(file: Path = FILE) -> InstructionSet:
-    """Read a description that has these packets; another file gives another machine."""
+    """Read a description that has these packets; another file gives another accelerator."""
     return InstructionSet(read_description(file), CLASSES)

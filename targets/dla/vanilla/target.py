@@ -1,4 +1,4 @@
-"""The target vanilla: nothing about it is special but its description and its packets."""
+"""The target vanilla: only its description and its packets are its own."""
 
 from ..accelerator import Accelerator
 

@@ -1,19 +1,27 @@
-"""The packets of vanilla's vector engine: what is no sum of products."""
+"""The packets of vanilla's vector engine."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ....dialects.core.integers import Factor, combined, finish, looked_up, pooled, resized
+from ....dialects.core.numerics.integers import (
+    Factor,
+    combined,
+    finish,
+    looked_up,
+    pair_of,
+    pooled,
+    resized,
+)
 from ..core.description import Description
 from ..core.extent import Extent
-from ..core.machine import Machine
+from ..core.simulator_state import SimulatorState
 from .images import ImagePacket, WindowPacket
 
 
 @dataclass(frozen=True, kw_only=True)
 class VectorPacket(ImagePacket):
-    """Base of packets that read one image and spend as long as there are bytes to write."""
+    """Base of packets that read one image; their cycles depend on the bytes written."""
 
     runs_on = "vec"
 
@@ -30,7 +38,7 @@ class VectorPacket(ImagePacket):
 
     @property
     def steps(self) -> int:
-        """Return how many steps a byte takes."""
+        """Return the engine steps per byte."""
         return 1
 
 
@@ -38,10 +46,10 @@ class VectorPacket(ImagePacket):
 class Pool(WindowPacket, VectorPacket):
     """Take the greatest value or the average of each window; only values in the image count.
 
-    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); the average
-    has sum(x - source_zero) there. Its `divisor` is none, where one over the count is part of the
-    multiplier, or what of the window is inside: then the division by count * 2^shift is exact, and
-    rounds half away from zero.
+    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); an average
+    uses sum(x - source_zero) instead of the maximum. With `divisor` "none", the multiplier contains
+    one over the count; with "inside", the sum is divided by count * 2^shift, exactly, and rounds
+    half away from zero.
     """
 
     name = "pool"
@@ -55,11 +63,11 @@ class Pool(WindowPacket, VectorPacket):
     def steps(self) -> int:
         return self.window.taps
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = pooled(x, self.window, self.mode, self.divisor, self.source_zero, factor)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +75,7 @@ class Eltwise(VectorPacket):
     """Combine two tensors: p = (a - source_zero) * multiplier, q = (b - other_zero) * other.
 
     y = clamp(round(op(p, q) / 2^shift) + destination_zero) for add, max and min; the operator mul
-    takes p * (b - other_zero), and does not look at `other_multiplier`.
+    computes p * (b - other_zero), and ignores `other_multiplier`.
     """
 
     name = "eltwise"
@@ -89,12 +97,12 @@ class Eltwise(VectorPacket):
         counts, strides = (self.rows, self.columns), (self.other_row, self.other_pixel)
         return (self.source_extent, Extent("sram", self.other, self.channels, counts, strides))
 
-    def execute(self, machine: Machine) -> None:
-        a, b = map(machine.read, self.reads(machine.description))
+    def execute(self, state: SimulatorState) -> None:
+        a, b = map(state.read, self.reads(state.description))
         zeros = (self.source_zero, self.other_zero)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = combined(a, b, self.operator, zeros, self.other_multiplier, factor)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,9 +117,9 @@ class Lookup(VectorPacket):
     def reads(self, description: Description) -> tuple[Extent, ...]:
         return (self.source_extent, Extent("weights", self.table, 256))
 
-    def execute(self, machine: Machine) -> None:
-        x, table = map(machine.read, self.reads(machine.description))
-        self.write(machine, looked_up(x, table))
+    def execute(self, state: SimulatorState) -> None:
+        x, table = map(state.read, self.reads(state.description))
+        self.write(state, looked_up(x, table))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +139,10 @@ class Resize(VectorPacket):
     def out_shape(self) -> tuple[int, int, int]:
         return (self.out_rows, self.out_columns, self.channels)
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent)
-        out, start = (self.out_rows, self.out_columns), (self.start_rows, self.start_columns)
-        self.write(machine, resized(x, out, start, (self.step_rows, self.step_columns)))
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent)
+        out, start, step = (pair_of(self, name) for name in ("out", "start", "step"))
+        self.write(state, resized(x, out, start, step))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,8 +159,8 @@ class Copy(VectorPacket):
     low: int
     high: int
 
-    def execute(self, machine: Machine) -> None:
-        x = machine.read(self.source_extent).astype(np.int64)
-        factor = Factor(self.multiplier, self.shift, machine.description.rounding)
+    def execute(self, state: SimulatorState) -> None:
+        x = state.read(self.source_extent).astype(np.int64)
+        factor = Factor(self.multiplier, self.shift, state.description.rounding)
         y = factor.times(x - self.source_zero)
-        self.write(machine, finish(y, self.destination_zero, self.low, self.high))
+        self.write(state, finish(y, self.destination_zero, self.low, self.high))

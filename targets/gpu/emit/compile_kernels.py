@@ -11,7 +11,7 @@ from ....dialects.tile.setting import Setting
 from ....passes.core import Pass
 from ....passes.pipeline import Pipeline
 from ...core import Progress
-from ...options import Options
+from ...options import CompileOptions
 from ...tuning_file import Entry
 from ..schedule.architecture import Architecture
 from ..schedule.choose_blocks import choose_setting, next_setting, settings_of
@@ -58,7 +58,7 @@ class CompiledKernel:
 def compile_kernels(
     kernels: Sequence[tile.Kernel],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, CompiledKernel]:
     """Choose a setting for each kernel and compile it, and the next one if it is rejected.
@@ -81,7 +81,7 @@ def _choose(
     kernels: Mapping[str, tile.Kernel],
     tuned: Mapping[str, Entry[Setting]],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, KernelCode]:
     """Compile kernels with one setting after another until each is accepted.
@@ -130,7 +130,7 @@ def _others(
     kernels: Mapping[str, tile.Kernel],
     compiled: Mapping[str, KernelCode],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> dict[str, list[KernelCode]]:
     """Compile kernels with their other settings."""
@@ -153,15 +153,16 @@ def _others(
 def _compile(
     pairs: Sequence[tuple[tile.Kernel, Setting]],
     architecture: Architecture,
-    options: Options,
+    options: CompileOptions,
     progress: Progress,
 ) -> list[KernelCode | Rejected]:
     """Compile kernels with settings; a failure or a kernel that does not fit is `Rejected`."""
     sources = [
-        fitted_source(kernel, setting, architecture, options.strict) for kernel, setting in pairs
+        fitted_source(kernel, setting, architecture, options.strict_math)
+        for kernel, setting in pairs
     ]
     jobs = [
-        Job(source, setting.warps, setting.stages, options.strict)
+        Job(source, setting.warps, setting.stages, options.strict_math)
         for (_, setting), source in zip(pairs, sources, strict=True)
     ]
     results = compile_sources(jobs, architecture, progress)

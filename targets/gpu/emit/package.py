@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ....dialects import tile
 from ....dialects.core.attributes import order_of
@@ -11,10 +10,14 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.tensor import DTYPES
 from ....passes.pipeline import Pipeline
-from ....runtime import manifest as m
-from ...code import Buffers, Code, NumberedCall
-from ...core import DEVICE_MEMORY, Progress
-from ...options import TF32, Options
+from ....runtime.gpu import code as m
+from ....runtime.gpu.array import SPACE
+from ....runtime.gpu.part import GpuPart
+from ....runtime.gpu.step import GpuStep
+from ...calls import NumberedCall
+from ...compiled import Buffers, CompiledPart
+from ...core import Progress
+from ...options import TF32, CompileOptions
 from ...orders import channels_last, row_major
 from ...program import Program
 from ...tuning_file import PACKAGED
@@ -30,7 +33,10 @@ REGISTER_BYTES = 4
 
 
 def compile_for_gpu(
-    module: Module, architectures: Sequence[Architecture], options: Options, progress: Progress
+    module: Module,
+    architectures: Sequence[Architecture],
+    options: CompileOptions,
+    progress: Progress,
 ) -> "LaunchCode":
     """Put launches in the place of groups, and compile their kernels for each architecture.
 
@@ -43,7 +49,7 @@ def compile_for_gpu(
     return LaunchCode(module, codes)
 
 
-class LaunchCode(Code):
+class LaunchCode(CompiledPart):
     """The kernels for each architecture; all of them make the same launches."""
 
     def __init__(
@@ -52,10 +58,10 @@ class LaunchCode(Code):
         self.module = module
         self.codes = codes
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[m.Step]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[GpuStep]:
         launches = [_launch(call.op, buffers) for _, call in calls]
         nodes = tuple(dict.fromkeys(node for launch in launches for node in launch.nodes))
-        return [m.Step("gpu", launches=tuple(launches), nodes=nodes)]
+        return [GpuStep(launches=tuple(launches), nodes=nodes)]
 
     def layouts(self) -> Mapping[ir.Value, str]:
         found = [value for op in ops(self.module.main) for value in op.results]
@@ -74,8 +80,10 @@ class LaunchCode(Code):
                 made[PACKAGED] = tuning_format(architecture.name).spell(used).encode()
         return made
 
-    def parts(self, program: Program) -> dict[str, Any]:
-        return {"gpu": tuple(_code(each, kernels) for each, kernels in self.codes.items())}
+    def part(self, program: Program) -> GpuPart | None:
+        if not any(self.codes.values()):
+            return None
+        return GpuPart(tuple(_code(each, kernels) for each, kernels in self.codes.items()))
 
 
 def _code(architecture: Architecture, kernels: Mapping[str, CompiledKernel]) -> m.GpuCode:
@@ -94,7 +102,7 @@ def _code(architecture: Architecture, kernels: Mapping[str, CompiledKernel]) -> 
 def _launch(op: object, buffers: Buffers) -> m.Launch:
     assert isinstance(op, tile.Launch)
     values = (*op.operation.operands, *op.results)
-    numbers = tuple(buffers.number(value, DEVICE_MEMORY) for value in values)
+    numbers = tuple(buffers.number(value, SPACE) for value in values)
     return m.Launch(op.kernel, numbers, node_names(op.location))
 
 

@@ -8,9 +8,9 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, functions, ops
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Tensor
-from ....dialects.tri.pool import Pool
+from ....dialects.tri.image.pool import Pool
 from ....passes.core import Pass
-from ...core import DEVICE_MEMORY
+from ....runtime.gpu.array import SPACE
 from ...memories import VIEWS, memory_of, viewed_order
 from ...orders import (
     Order,
@@ -131,7 +131,7 @@ def _fits(value: ir.Value, order: Order) -> bool:
 
 
 def _on_device(op: Op | None) -> bool:
-    return isinstance(op, tri.Group) and memory_of(op.results[0]) == DEVICE_MEMORY
+    return isinstance(op, tri.Group) and memory_of(op.results[0]) == SPACE
 
 
 def _images(group: tri.Group) -> Iterator[ir.Value]:
@@ -276,7 +276,7 @@ def _only_transposition(group: tri.Group) -> tri.Transpose | None:
 
 def _becomes_view(group: tri.Group, transpose: tri.Transpose) -> bool:
     (operand,) = group.operation.operands
-    if {memory_of(operand), memory_of(group.results[0])} != {DEVICE_MEMORY}:
+    if {memory_of(operand), memory_of(group.results[0])} != {SPACE}:
         return False
     order = transposed_order(order_of(operand.type), transpose.permutation)
     return _fits(group.results[0], order)

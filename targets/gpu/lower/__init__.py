@@ -5,8 +5,6 @@ Imported by the target and by `emit/`. Start reading at `group.py`, which lowers
 lowering.
 """
 
-import sys
+from ....dialects.core.discovery import import_all
 
-from ....passes.pipeline import import_all
-
-import_all(sys.modules[__name__])
+import_all(__name__)

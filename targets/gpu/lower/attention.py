@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.tensor import Tensor
-from ....dialects.tri.attention import fills_of
+from ....dialects.tri.attention.attention import fills_of
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....dialects import tri
-from ....dialects.tri.window import Window
+from ....dialects.tri.image.window import Window
 from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder

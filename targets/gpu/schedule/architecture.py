@@ -192,14 +192,14 @@ def find_architecture(name: str) -> Architecture:
 
 
 def find_architectures(target: str) -> tuple[Architecture, ...]:
-    """Return the architectures of a target string such as `gpu:sm_80,sm_90`, in its order.
+    """Return the architectures of a target string such as `gpu:sm_80+sm_90`, in its order.
 
     Raises CompileError for a string that names no architecture, an unknown one, or one twice.
     """
     kind, colon, listed = target.partition(":")
     if kind != TARGET:
         raise CompileError(f"target is '{target}', must begin with '{TARGET}:'")
-    names = [name.strip() for name in listed.split(",")]
+    names = [name.strip() for name in listed.split("+")]
     if not colon or not all(names):
         raise CompileError(
             f"target '{target}' lacks the name of a GPU architecture, "

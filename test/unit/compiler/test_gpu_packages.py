@@ -7,7 +7,8 @@ from gpu_packages import opened
 from trivium.compiler.check import check
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
-from trivium.runtime.manifest import DEVICE_ARENA, DEVICE_WEIGHTS, FIRST_PORT
+from trivium.runtime.contents import FIRST_PORT
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.stand_in import StandIn
 
@@ -36,7 +37,7 @@ def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def package(model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90") -> Package:
-    return build(model, target)
+    return build(model, target=target)
 
 
 def test_an_elementwise_network_with_an_op_on_the_host(stand_in: StandIn) -> None:
@@ -51,28 +52,29 @@ def test_steps_are_launches_with_copies_between_them_and_the_host() -> None:
     manifest = package().manifest
     kinds = [step.kind for step in manifest.steps]
     assert kinds == ["copy", "gpu", "copy", "host", "copy", "gpu", "copy"]
+    arena, weights = manifest.bases_in("gpu")
     upload, launches, download, host, *_ = manifest.steps
     assert manifest.buffers[upload.operands[0]].base == FIRST_PORT
-    assert manifest.buffers[upload.results[0]].base == DEVICE_ARENA
+    assert manifest.buffers[upload.results[0]].base == arena
     assert manifest.buffers[download.results[0]].base == FIRST_PORT + 1  # it is an output
     (launch,) = launches.launches
-    assert {manifest.buffers[b].base for b in launch.buffers} == {DEVICE_ARENA, DEVICE_WEIGHTS}
+    assert {manifest.buffers[b].base for b in launch.buffers} == {arena, weights}
     assert launch.nodes == ("scale", "clip", "back")
     assert host.reason == "gpu has no kernel for tri.det"
 
 
 def test_weights_are_where_they_are_read() -> None:
     made = package()
-    memory = made.manifest.memory
+    (space,) = made.manifest.spaces
     # The output that is a constant is read on the host.
-    assert (memory.weight_bytes, memory.device_weight_bytes) == (192, 192)
-    assert bytes(made.entries["weights.bin"]) == bytes(made.entries["device_weights.bin"])
-    assert memory.device_arena_bytes >= memory.device_arena_lower_bound > 0
+    assert (made.manifest.memory.weight_bytes, space.weight_bytes) == (192, 192)
+    assert bytes(made.entries["weights.bin"]) == bytes(made.entries["gpu/weights.bin"])
+    assert space.arena_bytes >= space.arena_lower_bound > 0
 
 
 def test_code_for_several_architectures_makes_the_same_launches() -> None:
-    made = package(target="gpu:sm_80,sm_90")
-    first, second = made.manifest.gpu
+    made = package(target="gpu:sm_80+sm_90")
+    first, second = made.manifest.part(GpuPart).codes
     assert (first.architecture, second.architecture) == ("sm_80", "sm_90")
     assert [k.symbol for k in first.kernels] == [k.symbol for k in second.kernels]
     for kernel in (*first.kernels, *second.kernels):
@@ -98,7 +100,7 @@ def test_check_says_what_runs_on_the_host_and_why() -> None:
     found = check(MODEL, target="gpu:sm_90")
     assert [(p.target, p.refusals) for p in found] == [
         ("gpu", ()),
-        ("host", ("gpu has no kernel for tri.det",)),
+        ("host", ("gpu has no kernel for tri.det", "cpu has no kernel for tri.det")),
         ("gpu", ()),
     ]
 
@@ -108,7 +110,7 @@ def test_check_says_what_runs_on_the_host_and_why() -> None:
     [
         ("gpu:sm_91", "no GPU architecture is called 'sm_91', did you mean 'sm_90'"),
         ("gpu:", "target 'gpu:' lacks the name of a GPU architecture"),
-        ("gpu:sm_90,sm_90", "target 'gpu:sm_90,sm_90' names 'sm_90' twice"),
+        ("gpu:sm_90+sm_90", r"target 'gpu:sm_90\+sm_90' names 'sm_90' twice"),
         ("gpu:gfx942", "target is 'gpu:gfx942', must be an architecture of NVIDIA"),
         ("cpu:sm_90", "target 'cpu:sm_90' names architectures, 'cpu' has none: .*--machine"),
         ("host:x", "target 'host:x' names architectures, 'host' has none"),
@@ -154,8 +156,8 @@ def test_transpositions_and_reshapes_between_kernels_are_views(stand_in: StandIn
 
 @pytest.mark.parametrize(("precision", "epsilon"), [("fp16", 2.0**-11), ("bf16", 2.0**-8)])
 def test_half_precision(precision: str, epsilon: float, stand_in: StandIn) -> None:
-    made = build(MODEL, "gpu:sm_90", precision=precision)
-    assert made.manifest.memory.device_weight_bytes == 128  # 40 halves
+    made = build(MODEL, target="gpu:sm_90", precision=precision)
+    assert made.manifest.spaces[0].weight_bytes == 128  # 40 halves
     got = opened(made, stand_in).run({"x": X})
     y, _, _ = expected(X)
     # Each factor and each result is rounded once.

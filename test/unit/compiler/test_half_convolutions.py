@@ -6,6 +6,7 @@ import pytest
 import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.cpu.part import CpuPart
 
 BIAS_IN_CONV = """
     c = Conv <kernel_shape = [3], pads = [1, 1]> (x, w, b)
@@ -41,7 +42,7 @@ def test_f16_convolution_with_bias_and_relu_is_one_kernel(nodes: str, width: int
     for name, value in (("w", w), ("b", b), ("column", b.reshape(40, 1))):
         model.graph.initializer.append(onnx.numpy_helper.from_array(value, name))
     package = build(model)
-    (kernel,) = package.manifest.kernels
+    (kernel,) = package.manifest.part(CpuPart).kernels
     assert kernel.ops[-1] == "tri.relu"
     got = trivium.Session(package).run({"x": x})["y"]
     # Half a unit in the last place, and what sums in f32 lose.

@@ -14,6 +14,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
+from trivium.runtime.cpu.part import CpuPart
 
 NUMBERS = np.random.default_rng(0).normal(size=(40, 20)).astype(np.float32)
 X = np.random.default_rng(1).normal(size=(3, 40)).astype(np.float32)
@@ -44,7 +45,7 @@ def test_exported_ir_compiles_to_the_model(suffix: str, model: Path) -> None:
     package = trivium.build(model.with_suffix(suffix))
     y = trivium.Session(package).run({"x": X})["y"]
     assert np.allclose(y, np.maximum(X @ NUMBERS, 0), atol=1e-5)
-    (kernel,) = package.manifest.kernels
+    (kernel,) = package.manifest.part(CpuPart).kernels
     assert kernel.nodes == ("product", "clip")
 
 

@@ -10,7 +10,8 @@ from onnx import numpy_helper
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.tensor import Array
-from trivium.runtime.manifest import Math
+from trivium.runtime.contents import Math
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.tools.package_info import package_info
@@ -41,7 +42,9 @@ def layer() -> onnx.ModelProto:
 
 
 def has_winograd(package: Package) -> bool:
-    return any("winograd" in op for kernel in package.manifest.kernels for op in kernel.ops)
+    return any(
+        "winograd" in op for kernel in package.manifest.part(CpuPart).kernels for op in kernel.ops
+    )
 
 
 def convolved() -> Array:

@@ -15,6 +15,7 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.op import OPS
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.targets.options import CompileOptions
 
 onnx = pytest.importorskip("onnx")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
@@ -75,12 +76,12 @@ def altered(package: Package, ir_: bytes) -> Package:
 
 
 def compile_again(package: Package) -> Package:
-    return rebuild(package, "x86-64-v3", lambda line: None)
+    return rebuild(package, CompileOptions(machine="x86-64-v3"))
 
 
 def test_ir_as_it_was_packaged_computes_the_same(package: Package) -> None:
     x = np.random.default_rng(1).standard_normal((1, 4, 6, 6)).astype(np.float32)
-    again = Session(rebuild(package, "native", lambda line: None)).run({"x": x})
+    again = Session(rebuild(package, CompileOptions())).run({"x": x})
     for name, array in Session(package).run({"x": x}).items():
         np.testing.assert_array_equal(again[name], array)
 

@@ -15,7 +15,7 @@ from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import ops
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 
 DEPTH, HIDDEN, CHANNELS = 64, 48, 8
 EPSILON = {"fp16": 2.0**-11, "bf16": 2.0**-8}
@@ -65,7 +65,7 @@ def test_layers(precision: str) -> None:
 
 @pytest.mark.parametrize("precision", ["fp16", "bf16"])
 def test_weights_take_half_of_the_bytes(precision: str) -> None:
-    full, half = build(LAYERS, "host"), build(LAYERS, "host", precision=precision)
+    full, half = build(LAYERS, target="host"), build(LAYERS, target="host", precision=precision)
     assert full.manifest.memory.weight_bytes == 4 * (DEPTH * HIDDEN + HIDDEN * 10 + HIDDEN)
     assert half.manifest.memory.weight_bytes == 2 * (DEPTH * HIDDEN + HIDDEN * 10) + 128
 
@@ -123,7 +123,7 @@ def test_the_lowest_numbers_of_masks(precision: str, body: str, low: float, leve
 def dtypes(model: onnx.ModelProto, precision: str) -> set[str]:
     with new_context():
         module = import_onnx(model)
-        pipeline_for("cpu", 2, Options(precision=precision)).run(module)
+        pipeline_for("cpu", 2, CompileOptions(precision=precision)).run(module)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         inside = [op for group in groups for op in ops(group.block)]
         return {tensor_of(v.type).dtype for op in inside for v in op.results}
@@ -137,7 +137,7 @@ def test_integers_stay_what_they_are() -> None:
 def test_inputs_are_cast_inside_of_kernels() -> None:
     with new_context():
         module = import_onnx(network("a = Exp (x) y = Mul (a, x)", "float[4] x", "float[4] y", {}))
-        pipeline_for("cpu", 2, Options(precision="fp16")).run(module)
+        pipeline_for("cpu", 2, CompileOptions(precision="fp16")).run(module)
         groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         assert len(groups) == 1
 

@@ -12,13 +12,14 @@ import trivium
 from trivium.compiler.driver import build
 from trivium.dialects.core.machine import LEVELS, NATIVE, host_machine
 from trivium.dialects.core.tensor import Array
-from trivium.runtime import cpu
+from trivium.runtime.cpu import choose_code
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.targets.cpu.kernels.dot import find_instruction
 from trivium.targets.cpu.schedule.tiles import block_tile, fit_tile, fits_registers
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 
-RUNNABLE = [m for m in LEVELS if cpu.cpu_features().issuperset(m.features)]
+RUNNABLE = [m for m in LEVELS if choose_code.cpu_features().issuperset(m.features)]
 TYPES = onnx.TensorProto
 
 
@@ -80,9 +81,11 @@ def test_bytes_are_exact_on_every_machine_of_a_package(
 ) -> None:
     graph, x, want = make()
     package = build(graph, machine=[machine.name for machine in LEVELS])
-    assert any(name.startswith("cpu.dot") for k in package.manifest.kernels for name in k.ops)
+    assert any(
+        name.startswith("cpu.dot") for k in package.manifest.part(CpuPart).kernels for name in k.ops
+    )
     for machine in RUNNABLE:
-        monkeypatch.setattr(cpu, "cpu_features", lambda m=machine: frozenset(m.features))
+        monkeypatch.setattr(choose_code, "cpu_features", lambda m=machine: frozenset(m.features))
         name, y = run(package, x)
         assert name == machine.name
         np.testing.assert_array_equal(y, want)
@@ -98,10 +101,10 @@ def test_halves_packed_for_this_cpu_are_multiplied_by_less(
     x, w = x.astype(ml_dtypes.bfloat16), w.astype(ml_dtypes.bfloat16)
     graph = model("MatMul", x, TYPES.BFLOAT16, w, TYPES.BFLOAT16, (40, 40))
     package = build(graph, machine=[NATIVE, *(machine.name for machine in RUNNABLE)])
-    assert package.manifest.kernels[0].ops[0] == "cpu.dot_mat_mul"
+    assert package.manifest.part(CpuPart).kernels[0].ops[0] == "cpu.dot_mat_mul"
     want = x.astype(np.float64) @ w.astype(np.float64)
     for machine in RUNNABLE:
-        monkeypatch.setattr(cpu, "cpu_features", lambda m=machine: frozenset(m.features))
+        monkeypatch.setattr(choose_code, "cpu_features", lambda m=machine: frozenset(m.features))
         name, y = run(package, x)
         assert name == machine.name
         limit = {"rtol": 2**-8, "atol": 1e-5 * np.abs(want).max()}
@@ -125,10 +128,10 @@ def test_tuning_measures_for_this_cpu_alone(tmp_path) -> None:
     file = str(tmp_path / "tuning.json")
     message = "tune measures on this CPU, but machine is 'x86-64-v3': leave out one of the two"
     with pytest.raises(trivium.CompileError, match=message):
-        Options(tune=file, machine="x86-64-v3")
+        CompileOptions(tune=file, machine="x86-64-v3")
     with pytest.raises(trivium.CompileError, match="tune measures on this CPU"):
         build(matrices(3)[0], tune=file, machine=(NATIVE, "x86-64"))
-    assert Options(tune=file, machine=[NATIVE]).machines == (host_machine(),)
+    assert CompileOptions(tune=file, machine=[NATIVE]).machines == (host_machine(),)
     assert not (tmp_path / "tuning.json").exists()
 
 

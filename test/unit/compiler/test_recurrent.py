@@ -5,6 +5,7 @@ import onnx
 import pytest
 import trivium
 from onnx import TensorProto, helper, numpy_helper
+from trivium.runtime.cpu.part import CpuPart
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -80,7 +81,7 @@ def test_agrees(
 ) -> None:
     model, inputs = model_of(kind, hidden, batch, states, **attributes)
     session = trivium.compile(model, threads=2)
-    names = {op for kernel in session.manifest.kernels for op in kernel.ops}
+    names = {op for kernel in session.manifest.part(CpuPart).kernels for op in kernel.ops}
     assert f"cpu.packed_{kind.lower()}" in names
     peer = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"]

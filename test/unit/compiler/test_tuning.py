@@ -116,7 +116,7 @@ def test_says_when_nothing_is_tuned(model: onnx.ModelProto, tmp_path: Path) -> N
     path = tmp_path / "t.json"
     heard: list[str] = []
     build(model, opt_level=0, tune=str(path), progress=heard.append)
-    build(model, "host", tune=str(path), progress=heard.append)
+    build(model, target="host", tune=str(path), progress=heard.append)
     note = f"note: {path} is not used: nothing here has schedules"
     assert [line for line in heard if line.startswith("note")] == [note, note]
     assert not path.exists()

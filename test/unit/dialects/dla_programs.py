@@ -8,8 +8,8 @@ import numpy as np
 from trivium.dialects import dla
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, ops
-from trivium.dialects.core.tensor import Array
-from trivium.dialects.dla.types import TOKEN, Buffer, buffer_type
+from trivium.dialects.core.tensor import Array, Tensor
+from trivium.dialects.dla.types import TOKEN, BufferType, memref_of
 
 ENGINES = {dla.Load: "load", dla.LoadWeights: "load", dla.Store: "store", dla.ConvTile: "mac"}
 
@@ -37,8 +37,8 @@ class Plan:
     """A program: arguments and buffers by their names, and steps."""
 
     atom: int
-    arguments: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
-    buffers: dict[str, Buffer] = field(default_factory=dict[str, Buffer])
+    arguments: dict[str, BufferType] = field(default_factory=dict[str, BufferType])
+    buffers: dict[str, BufferType] = field(default_factory=dict[str, BufferType])
     steps: list[Step] = field(default_factory=list[Step])
 
     def padded(self, channels: int) -> int:
@@ -46,10 +46,10 @@ class Plan:
 
     def image(self, space: str, *shape: int) -> str:
         """Make a buffer of images, with whole atoms of channels."""
-        buffer = Buffer((*shape[:-1], self.padded(shape[-1])), "i8", space)
+        buffer = BufferType((*shape[:-1], self.padded(shape[-1])), "i8", space)
         return self.add(buffer)
 
-    def add(self, buffer: Buffer) -> str:
+    def add(self, buffer: BufferType) -> str:
         """Make a buffer, or an argument where those come from outside."""
         inner = buffer.space in ("sram", "weights", "accumulator", "dram.activations")
         table = self.buffers if inner else self.arguments
@@ -60,7 +60,7 @@ class Plan:
     def step(self, op: type[dla.BufferOp], *buffers: str, **attributes: Any) -> None:
         self.steps.append(Step(op, buffers, attributes))
 
-    def type(self, name: str) -> Buffer:
+    def type(self, name: str) -> BufferType:
         return (self.arguments | self.buffers)[name]
 
 
@@ -84,14 +84,14 @@ def built(plan: Plan, schedule: Schedule | None = None) -> Module:
     }
     with ir.InsertionPoint(module.ir.body):
         program = dla.Program.create([], [], attributes)
-    types = [buffer_type(buffer) for buffer in plan.arguments.values()]
+    types = [memref_of(buffer) for buffer in plan.arguments.values()]
     unknown = [ir.Location.unknown()] * len(types)
     block = ir.Block.create_at_start(program.operation.regions[0], types, unknown)
     values = dict(zip(plan.arguments, block.arguments, strict=True))
     with ir.InsertionPoint(block):
         for name, buffer in plan.buffers.items():
             at = {"address": addresses.get(name, -1)}
-            values[name] = dla.Alloc.create([], [buffer_type(buffer)], at).buffer
+            values[name] = dla.Alloc.create([], [memref_of(buffer)], at).buffer
         tokens: list[ir.Value] = []
         for number, step in enumerate(plan.steps):
             operands = [values[name] for name in step.buffers]
@@ -114,7 +114,7 @@ def outputs(module: Module, inputs: Sequence[Array], seed: int | None = None) ->
     """Run the program on whole buffers, and return all of its outputs, padding included."""
     program = program_of(module)
     results = [
-        dla.Tensor(buffer.shape, "i8")
+        Tensor(buffer.shape, "i8")
         for _, buffer in program.arguments
         if buffer.space == "dram.outputs"
     ]

@@ -9,9 +9,9 @@ import dla_numbers
 import numpy as np
 from dla_programs import Plan
 from trivium.dialects import dla
-from trivium.dialects.core.fixed_point import ROUNDINGS
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS
 from trivium.dialects.core.tensor import Array
-from trivium.dialects.dla.types import Buffer
+from trivium.dialects.dla.types import BufferType
 
 Pair = tuple[int, int]
 
@@ -66,9 +66,9 @@ class Tiler:
 
     def constants(self, values: Array) -> str:
         """Load bytes into the memory of weights."""
-        outside = self.plan.add(Buffer((values.size,), "i8", "dram.constants"))
+        outside = self.plan.add(BufferType((values.size,), "i8", "dram.constants"))
         self.inputs.append(values)
-        inner = self.plan.add(Buffer((values.size,), "i8", "weights"))
+        inner = self.plan.add(BufferType((values.size,), "i8", "weights"))
         for first, end in self.cuts(values.size, 100):
             at = {"source_at": first, "destination_at": first, "length": end - first}
             self.plan.step(dla.LoadWeights, outside, inner, **at)
@@ -223,7 +223,7 @@ class Tiler:
             for tile in self.tiles(*out):
                 given = {**self.window(moves, tile), **rest, "filters": end - first}
                 sizes = (given["out_rows"], given["out_columns"], self.plan.padded(end - first))
-                sums = self.plan.add(Buffer((1, *sizes), "i32", "accumulator"))
+                sums = self.plan.add(BufferType((1, *sizes), "i32", "accumulator"))
                 given["destination_at"] = (*given["destination_at"][:3], first)
                 for number, (low, high) in enumerate(parts):
                     given["source_at"] = (*given["source_at"][:3], low)

@@ -5,6 +5,7 @@ from examples_networks import conv
 from trivium.dialects import cpu
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
+from trivium.dialects.cpu.matmul import NARROW
 from trivium.dialects.cpu.packing import pack_columns
 from trivium.dialects.cpu.vnni import PRODUCTS
 
@@ -39,7 +40,7 @@ def panel_conv(pick: Pick) -> Example:
 def packed_mat_mul(pick: Pick) -> Example:
     depth, columns, block = pick.between(1, 9), pick.between(1, 40), pick.between(1, 2) * 16
     a = pick.array((*pick.ints(pick.between(0, 2), 1, 3), pick.between(1, 20), depth), "f32")
-    w = pack_columns(pick.array((depth, columns), pick.one("f32", *cpu.NARROW)), block)
+    w = pack_columns(pick.array((depth, columns), pick.one("f32", *NARROW)), block)
     return Example((a, w), {"columns": columns})
 
 
@@ -117,7 +118,7 @@ def unblock(pick: Pick) -> Example:
 
 def _blocked_image(pick: Pick, channels: int, lanes: int, *spatial: int) -> Array:
     x = pick.array((pick.between(1, 2), channels, *spatial), "f32")
-    return cpu.Block.reference(x, lanes=lanes)
+    return cpu.Block(lanes=lanes).reference(x)
 
 
 def blocked_conv(pick: Pick) -> Example:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from examples import Example, Maker, Pick
 from trivium.dialects import dla
-from trivium.dialects.core.fixed_point import ROUNDINGS
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
 

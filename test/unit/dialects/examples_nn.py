@@ -53,7 +53,7 @@ def deform_conv(pick: Pick) -> Example:
         "dilations": pick.ints(len(kernel), 1, 2),
         "group": group,
     }
-    plain = tri.Conv.infer(*Example((x, w)).types, **attributes)
+    plain = tri.Conv(**attributes).infer(*Example((x, w)).types)
     taps = offset_group * int(w[0, 0].size)
     offset = pick.array((len(x), taps * len(kernel), *plain.shape[2:]), "i8").astype(x.dtype)
     b = pick.maybe(pick.array((2,), dtype))

@@ -141,7 +141,7 @@ def load_block(pick: Pick) -> Types:
 
 def store_block(pick: Pick) -> Types:
     (target, offsets), attributes = load_block(pick)
-    value = tile.LoadBlock.infer(target, offsets, **attributes)
+    value = tile.LoadBlock(**attributes).infer(target, offsets)
     return [value, target, offsets], {}
 
 

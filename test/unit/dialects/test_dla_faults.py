@@ -21,7 +21,7 @@ from trivium.dialects.core.module import ops
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.dla.access import Access
 from trivium.dialects.dla.dialect import TensorOp
-from trivium.dialects.dla.types import Buffer
+from trivium.dialects.dla.types import BufferType
 from trivium.targets.dla.vanilla import packets
 
 PHASES = (Phase.explicit, Phase.generate, Phase.shrink)
@@ -43,7 +43,7 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Check that no window is beyond its memory: numpy would read it all the same."""
     original = Access.of
 
-    def of(self: Access, buffer: Buffer, memory: Array) -> Array:
+    def of(self: Access, buffer: BufferType, memory: Array) -> Array:
         window = original(self, buffer, memory)
         (first, end), (start, last) = byte_bounds(window), byte_bounds(memory)
         assert start <= first
@@ -167,7 +167,7 @@ def test_windows_are_those_of_slices(data: st.DataObject) -> None:
     shape = data.draw(st.tuples(*(st.integers(1, 4) for _ in range(4))))
     start = data.draw(st.tuples(*(st.integers(-1, 4) for _ in range(4))))
     sizes = data.draw(st.tuples(*(st.integers(0, 4) for _ in range(3))))
-    buffer, access = Buffer(shape, "i8", "sram"), Access("source", start, sizes)
+    buffer, access = BufferType(shape, "i8", "sram"), Access("source", start, sizes)
     whole = (1, *sizes)
     ends = [first + size for first, size in zip(start, whole, strict=True)]
     fits = min(sizes) > 0 and min(start) >= 0
@@ -203,7 +203,7 @@ def test_windows_meet_where_slices_do(data: st.DataObject) -> None:
 def test_windows_that_repeat_are_broadcast(data: st.DataObject) -> None:
     rows, columns, channels = data.draw(st.tuples(*(st.integers(1, 4) for _ in range(3))))
     shape = (1, data.draw(st.sampled_from((1, rows))), data.draw(st.sampled_from((1, columns))))
-    buffer = Buffer((*shape, channels), "i8", "sram")
+    buffer = BufferType((*shape, channels), "i8", "sram")
     values = np.arange(buffer.size_bytes, dtype=np.int8)
     access = Access("other", (0, 0, 0, 0), (rows, columns, channels), repeats=True)
     expected = np.broadcast_to(values.reshape(buffer.shape)[0], (rows, columns, channels))

@@ -13,8 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import dla
 from trivium.dialects.core.errors import Invalid
-from trivium.dialects.core.fixed_point import ROUNDINGS, multiply_shift
-from trivium.dialects.core.integers import Window, divide
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS, multiply_shift
+from trivium.dialects.core.numerics.integers import Window, divide
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Tensor
 
@@ -47,7 +47,7 @@ def test_every_op_is_compared() -> None:
 def test_ops_compute_what_loops_do(op: type[Op], data: st.DataObject) -> None:
     example = data.draw(examples(DLA[op]))
     attributes = completed(op, example.attributes)
-    got = op.reference(*example.operands, **attributes)
+    got = op(**attributes).reference(*example.operands)
     expected = MEANT[op](*example.operands, attributes)
     assert got.dtype == np.int8
     assert got.tolist() == expected.tolist()
@@ -91,10 +91,7 @@ def test_convs_are_those_of_torch(depthwise: bool, seed: int) -> None:
     sums = found.permute(0, 2, 3, 1).numpy().astype(np.int64)
 
     for rounding in ROUNDINGS:
-        got = dla.Conv.reference(
-            x,
-            w,
-            bias,
+        got = dla.Conv(
             mode="depthwise" if depthwise else "dense",
             **moves,
             pads=pads,
@@ -105,7 +102,7 @@ def test_convs_are_those_of_torch(depthwise: bool, seed: int) -> None:
             destination_zero=zero_out,
             low=-128,
             high=127,
-        )
+        ).reference(x, w, bias)
         assert got.shape == sums.shape
         for place in random.integers(0, sums.size, 300):
             at = np.unravel_index(place, sums.shape)
@@ -150,19 +147,19 @@ def test_average_of_the_most_that_there_is() -> None:
             "shift": 57,
         },
     )
-    assert dla.Pool.infer(Tensor.of(x), **attributes).shape == (1, 1, 1, 1)
-    assert dla.Pool.reference(x, **attributes).tolist() == dla_numbers.pool(x, attributes).tolist()
+    assert dla.Pool(**attributes).infer(Tensor.of(x)).shape == (1, 1, 1, 1)
+    assert dla.Pool(**attributes).reference(x).tolist() == dla_numbers.pool(x, attributes).tolist()
     with pytest.raises(Invalid, match="divides by 9 << 58"):
-        dla.Pool.infer(Tensor.of(x), **{**attributes, "shift": 58})
+        dla.Pool(**{**attributes, "shift": 58}).infer(Tensor.of(x))
 
 
 def test_sums_beyond_32_bits_are_refused() -> None:
     x, w = np.full((1, 1, 1, 1), 1, np.int8), np.full((1, 1, 1, 1), 1, np.int8)
     attributes = completed(dla.Conv, {"multiplier": (1,), "shift": (0,)})
     bias = np.array([(1 << 31) - 2], np.int32)
-    assert dla.Conv.reference(x, w, bias, **attributes).tolist() == [[[[127]]]]
+    assert dla.Conv(**attributes).reference(x, w, bias).tolist() == [[[[127]]]]
     with pytest.raises(Invalid, match="sums reach 2147483648 to 2147483648, beyond 32 bits"):
-        dla.Conv.reference(x, w, bias + np.int32(1), **attributes)
+        dla.Conv(**attributes).reference(x, w, bias + np.int32(1))
 
 
 @LAW

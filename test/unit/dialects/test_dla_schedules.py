@@ -11,7 +11,7 @@ from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.dla.interpret import run_program
-from trivium.dialects.dla.types import Buffer
+from trivium.dialects.dla.types import BufferType
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,7 +117,7 @@ def test_addresses_may_be_far_apart() -> None:
     """Only what buffers cover is memory: an address in dram may have 36 bits and more."""
     made = network(7, "copy")
     plan = made.plan
-    spilled = plan.add(Buffer(plan.type(made.at).shape, "i8", "dram.activations"))
+    spilled = plan.add(BufferType(plan.type(made.at).shape, "i8", "dram.activations"))
     whole = schedule(plan, 7)
     far = {**whole.addresses, spilled: 1 << 60, made.at: 1 << 50}
     module = built(plan, Schedule(far, whole.waits))

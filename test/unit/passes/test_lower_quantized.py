@@ -9,10 +9,10 @@ from trivium.compiler.build import build_module
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.stages import pipeline_for
 from trivium.dialects import tri
-from trivium.dialects.core.fixed_point import ROUNDINGS
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.numerics.fixed_point import ROUNDINGS
 from trivium.dialects.core.tensor import Array
 from trivium.passes.eliminate import Eliminate
 from trivium.passes.quantize.lower_quantized import LowerQuantized
@@ -193,7 +193,7 @@ def integers_of(kind: str, rule: Callable[[Graph], str], **options: Any) -> tupl
         assert not any("xf32" in text for text in types)
         (integers,) = run(module, feeds)
         pipeline = pipeline_for("cpu", 2)
-        session = Session(build_module(module, pipeline, "cpu", lambda _: None, ""))
+        session = Session(build_module(module, pipeline))
     names = [port.name for port in session.inputs]
     (computed,) = session.run(dict(zip(names, feeds, strict=True))).values()
     assert computed.dtype == integers.dtype

@@ -11,6 +11,7 @@ from trivium.dialects import tri as tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.verification import Verify
 from trivium.passes.core import PASSES, Pass
 from trivium.passes.fuse.fuse_elementwise import FuseElementwise
 from trivium.passes.pipeline import Instrumentation, Nest, Pipeline, Stage, Step, Upstream
@@ -237,8 +238,8 @@ def test_invalid_ir_names_the_pass_that_left_it() -> None:
     assert hook.events[-1] == "failed test-break"
 
 
-def test_verify_each_can_be_left_out() -> None:
-    Pipeline.parse("test-break,cse").run(Module.parse(IR), verify_each=False)
+def test_verification_can_be_left_out() -> None:
+    Pipeline.parse("test-break,cse").run(Module.parse(IR), verify=Verify.NONE)
 
 
 def test_unregistered_ops_pass_when_allowed() -> None:

@@ -118,7 +118,7 @@ class Forever(Pattern):
 
 
 def test_patterns_that_never_settle_are_a_bug() -> None:
-    with pytest.raises(RuntimeError, match="patterns Forever did not settle in 100 sweeps"):
+    with pytest.raises(RuntimeError, match="patterns Forever did not converge in 100 sweeps"):
         rewrite(chain(), Forever())
 
 

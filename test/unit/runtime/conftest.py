@@ -9,21 +9,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Kernel, Manifest, Memory, Port, Step
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
+from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.cpu.thread_pool import CODE
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
-from trivium.runtime.team import CODE
 
 Compile = Callable[..., memoryview]
 
-# y = x * w + 1 by way of the arena, 16 floats; bases 0, 1, 5 and 6 are arena, weights, x and y.
+# y = x * w + 1 by way of the arena, 16 floats; bases 0, 1, 3 and 4 are arena, weights, x and y.
 # It is one phase of one iteration: a thread that is late must find nothing to do, for by then the
 # caller may have freed x and y.
 SEGMENT = """
 llvm.func @share(!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64)
 llvm.func @scale(%bases: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {
   %q1 = llvm.getelementptr %bases[1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q2 = llvm.getelementptr %bases[5] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
-  %q3 = llvm.getelementptr %bases[6] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q2 = llvm.getelementptr %bases[3] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+  %q3 = llvm.getelementptr %bases[4] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
   %arena = llvm.load %bases : !llvm.ptr -> !llvm.ptr
   %w = llvm.load %q1 : !llvm.ptr -> !llvm.ptr
   %x = llvm.load %q2 : !llvm.ptr -> !llvm.ptr
@@ -88,6 +91,9 @@ def threads_object() -> memoryview:
     return memoryview(compiler.compile_threads())
 
 
+KERNEL = Kernel("segment_0", "cpu/scale.o", ("Mul_0", "Add_1"), ("tri.mul", "tri.add"))
+
+
 def scale_manifest() -> Manifest:
     return Manifest(
         producer="test",
@@ -101,9 +107,9 @@ def scale_manifest() -> Manifest:
             Buffer("w", 1, 0, (16,), "float32"),
             Buffer("t", 0, 0, (16,), "float32"),
         ),
-        steps=(Step("cpu", symbol="segment_0", nodes=("Mul_0", "Add_1"), phases=1),),
+        steps=(CpuStep(symbol="segment_0", nodes=("Mul_0", "Add_1"), phases=1),),
         memory=Memory(arena_bytes=64, arena_lower_bound=64, weight_bytes=64),
-        kernels=(Kernel("segment_0", "cpu/scale.o", ("Mul_0", "Add_1"), ("tri.mul", "tri.add")),),
+        parts=(CpuPart((KERNEL,), (CpuRequirements(),)),),
     )
 
 

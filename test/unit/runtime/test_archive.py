@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from trivium.runtime import archive
+from trivium.runtime.contents import Entry
 from trivium.runtime.errors import PackageError
-from trivium.runtime.manifest import Entry, Manifest, Step
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 
 Damage = Callable[[bytearray], object]
@@ -122,7 +124,7 @@ def test_a_manifest_that_lists_other_entries_is_said(scale: Package, tmp_path: P
 
 
 def test_control_characters_in_a_file_do_not_reach_the_terminal(scale: Package, tmp_path: Path):
-    step = Step("host", op="\x1b[31mred\n\x7f", operands=(0,), results=(1,))
+    step = HostStep(op="\x1b[31mred\n\x7f", operands=(0,), results=(1,))
     hostile = replace(scale.manifest, steps=(step,))
     message = refusal(written(tmp_path / "p.trv", hostile, scale))
     assert "'steps[0].op' is '\\x1b[31mred\\n\\x7f', must look like" in message

@@ -8,7 +8,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Package, RunError, Session
-from trivium.runtime.manifest import FIRST_PORT, Buffer, Port, Step
+from trivium.runtime.contents import FIRST_PORT, Buffer, Port
+from trivium.runtime.host.step import HostStep
 
 ONES = np.ones(16, np.float32)
 RESULT = np.arange(1, 17, dtype=np.float32)
@@ -91,10 +92,10 @@ def copying(scale: Package, port: Port) -> Session:
         inputs=(port,),
         outputs=(replace(port, name="y", buffer=1),),
         buffers=tuple(Buffer("", FIRST_PORT + i, 0, port.shape, port.dtype) for i in range(2)),
-        steps=(Step("host", op="toy.copy", operands=(0,), results=(1,)),),
-        kernels=(),
+        steps=(HostStep(op="toy.copy", operands=(0,), results=(1,)),),
+        parts=(),
     )
-    dialects: Any = {"toy": {"toy.copy": SimpleNamespace(reference=lambda x: x)}}
+    dialects: Any = {"toy": {"toy.copy": lambda: SimpleNamespace(reference=lambda x: x)}}
     return Session(replace(scale, manifest=manifest), dialects)
 
 
@@ -114,9 +115,9 @@ def test_an_error_in_a_step_leaves_the_session_free(scale: Package):
     def fail(x: np.ndarray) -> np.ndarray:
         raise ZeroDivisionError
 
-    step = Step("host", op="toy.fail", operands=(0,), results=(1,))
+    step = HostStep(op="toy.fail", operands=(0,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(step,)))
-    session = Session(package, {"toy": {"toy.fail": SimpleNamespace(reference=fail)}})
+    session = Session(package, {"toy": {"toy.fail": lambda: SimpleNamespace(reference=fail)}})
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             session.run({"x": ONES})
@@ -130,8 +131,8 @@ def test_feeds_may_change_during_a_run(scale: Package):
         feeds.clear()
         return y
 
-    step = Step("host", op="toy.empty", operands=(1,), results=(1,))
+    step = HostStep(op="toy.empty", operands=(1,), results=(1,))
     steps = (step, *scale.manifest.steps)
     package = replace(scale, manifest=replace(scale.manifest, steps=steps))
-    session = Session(package, {"toy": {"toy.empty": SimpleNamespace(reference=empty)}})
+    session = Session(package, {"toy": {"toy.empty": lambda: SimpleNamespace(reference=empty)}})
     np.testing.assert_array_equal(session.run(feeds)["y"], RESULT)

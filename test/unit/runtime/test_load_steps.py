@@ -1,6 +1,7 @@
 """Steps that run once, when a package is loaded, and compute constants from the weights."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,21 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from trivium.runtime.contents import ARENA, FIRST_PORT, PREPARED, WEIGHTS, Buffer, Memory, Port
+from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError
-from trivium.runtime.host import Ops
-from trivium.runtime.manifest import (
-    ARENA,
-    FIRST_PORT,
-    PREPARED,
-    WEIGHTS,
-    Buffer,
-    Manifest,
-    Memory,
-    Port,
-    Step,
-)
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep, Ops
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.runtime.step import Step
 
 STORED = np.array([-1, 0, 1, 127], np.int8)
 SCALE = np.float32(0.5)
@@ -39,7 +34,7 @@ X, Y, W, WIDE, T, FIRST = range(6)
 
 
 def host(op: str, operands: tuple[int, ...], results: tuple[int, ...]) -> Step:
-    return Step("host", op=f"toy.{op}", operands=operands, results=results)
+    return HostStep(op=f"toy.{op}", operands=operands, results=results)
 
 
 LOAD = (host("widen", (W,), (FIRST,)), host("copy", (FIRST,), (WIDE,)))
@@ -77,7 +72,9 @@ class Counted:
 
 def dialects(counted: Counted) -> dict[str, Ops]:
     references = {"widen": counted.widen, "copy": np.copy, "add": np.add}
-    return {"toy": {f"toy.{n}": SimpleNamespace(reference=f) for n, f in references.items()}}
+    return {
+        "toy": {f"toy.{n}": partial(SimpleNamespace, reference=f) for n, f in references.items()}
+    }
 
 
 def test_they_run_once_for_all_runs_and_clones():
@@ -108,8 +105,8 @@ def test_they_run_again_for_each_package_that_is_opened(tmp_path: Path):
             host("widen", (9,), (WIDE,)),
             "'load_steps[0].operands[0]' is 9, must be at least -1 and below 6",
         ),
-        (Step("cpu"), "'load_steps[0].symbol' is empty, must name a function"),
-        (Step("gpu"), "'load_steps[0].kind' is 'gpu', must be 'cpu' or 'host'"),
+        (CpuStep(symbol=""), "'load_steps[0].symbol' is empty, must name a function"),
+        (GpuStep(launches=()), "'load_steps[0].kind' is 'gpu', which cannot run at load"),
         (replace(LOAD[0], op="widen"), "'load_steps[0].op' is 'widen', must look like"),
     ],
 )

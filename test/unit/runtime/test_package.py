@@ -64,7 +64,7 @@ def test_any_unzip_reads_it(scale: Package, scale_file: Path):
 
 
 def test_entries_lie_in_the_map_on_pages_or_cache_lines(manifest: Manifest, tmp_path: Path):
-    manifest = replace(manifest, kernels=(), memory=replace(manifest.memory, weight_bytes=8192))
+    manifest = replace(manifest, parts=(), memory=replace(manifest.memory, weight_bytes=8192))
     entries = {"weights.bin": bytes(8192), "cpu/a.o": b"abc", "module.mlirbc": b"x" * 5000}
     Package.create(manifest, entries).save(tmp_path / "p.trv")
     package = Package.open(tmp_path / "p.trv")
@@ -256,8 +256,8 @@ def test_an_entry_past_the_end_is_refused(scale_file: Path, size: int):
 
 def test_a_later_version_is_refused(scale: Package, tmp_path: Path):
     path = tmp_path / "p.trv"
-    replace(scale, manifest=replace(scale.manifest, version=8)).save(path)
-    assert "manifest: 'version' is 8, this runtime reads up to 7" in refusal(path)
+    replace(scale, manifest=replace(scale.manifest, version=9)).save(path)
+    assert "manifest: 'version' is 9, this runtime reads up to 8" in refusal(path)
 
 
 def test_opening_needs_neither_compiler_nor_zipfile(scale_file: Path):

@@ -8,7 +8,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.runtime import Package, PackageError, RunError, Session, load, memory
-from trivium.runtime.manifest import FIRST_PORT, CpuRequirements, Memory, Port, Step
+from trivium.runtime.contents import FIRST_PORT, Memory, Port
+from trivium.runtime.cpu.part import CpuPart, CpuRequirements
+from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.host.step import HostStep
 from trivium.runtime.slots import Slot
 
 ONES = np.ones(16, np.float32)
@@ -48,9 +51,9 @@ def test_arrays_go_in_and_out_without_a_copy(scale: Package):
         seen.extend([x.ctypes.data, y.ctypes.data])
         return y
 
-    step = Step("host", op="toy.look", operands=(0, 1), results=(1,))
+    step = HostStep(op="toy.look", operands=(0, 1), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(*scale.manifest.steps, step)))
-    session = Session(package, {"toy": {"toy.look": SimpleNamespace(reference=look)}})
+    session = Session(package, {"toy": {"toy.look": lambda: SimpleNamespace(reference=look)}})
     x, y = ONES.copy(), np.zeros(16, np.float32)
     results = session.run({"x": x}, {"y": y})
     assert results["y"] is y
@@ -242,9 +245,9 @@ def slow(scale: Package) -> tuple[Session, threading.Event, threading.Event]:
         assert go.wait(10)
         return y
 
-    step = Step("host", op="toy.wait", operands=(1,), results=(1,))
+    step = HostStep(op="toy.wait", operands=(1,), results=(1,))
     package = replace(scale, manifest=replace(scale.manifest, steps=(*scale.manifest.steps, step)))
-    session = Session(package, {"toy": {"toy.wait": SimpleNamespace(reference=wait)}})
+    session = Session(package, {"toy": {"toy.wait": lambda: SimpleNamespace(reference=wait)}})
     return session, began, go
 
 
@@ -334,15 +337,15 @@ def test_an_arena_larger_than_memory_is_one_line(scale: Package):
 
 
 def test_a_missing_segment_is_named(scale: Package):
-    steps = (Step("cpu", symbol="segment_1"),)
+    steps = (CpuStep(symbol="segment_1"),)
     with pytest.raises(PackageError, match="no object defines 'segment_1'"):
         Session(replace(scale, manifest=replace(scale.manifest, steps=steps)))
 
 
 def test_a_package_for_another_cpu_is_refused(scale: Package):
-    needs = CpuRequirements(features=("time_travel",))
+    parts = (CpuPart(machines=(CpuRequirements(features=("time_travel",)),)),)
     with pytest.raises(RunError, match="needs time_travel, which this CPU lacks"):
-        Session(replace(scale, manifest=replace(scale.manifest, machines=(needs,))))
+        Session(replace(scale, manifest=replace(scale.manifest, parts=parts)))
 
 
 def test_a_session_saves_its_package(session: Session, scale_file: Path, tmp_path: Path):

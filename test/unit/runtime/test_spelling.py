@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 from trivium.runtime import Package, Session
-from trivium.runtime.manifest import Manifest, Port
+from trivium.runtime.contents import Port
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.spelling import spell_dtype, spell_interface
 
 

@@ -49,6 +49,6 @@ def defined(case: Case, want: Array) -> Array:
     if exact or is_float(dtype_of(want.dtype)):
         return everything
     floats = [x.astype(np.float64) for x in case.inputs]
-    numbers = floats[0] if case.cls is tri.Cast else case.cls.reference(*floats, **case.complete)
+    numbers = floats[0] if case.cls is tri.Cast else case.cls(**case.complete).reference(*floats)
     info = np.iinfo(numpy_dtype(dtype_of(want.dtype)))
     return (numbers > float(info.min) - 1) & (numbers < float(info.max))

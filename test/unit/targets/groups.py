@@ -42,7 +42,7 @@ class Case:
         return defaults | self.attributes
 
     def reference(self) -> list[Array]:
-        made = self.cls.reference(*self.operands, **self.complete)
+        made = self.cls(**self.complete).reference(*self.operands)
         return [np.asarray(y) for y in (made if isinstance(made, tuple) else (made,))]
 
 

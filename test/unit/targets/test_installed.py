@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from trivium.dialects.core.errors import CompileError
 from trivium.targets import installed
-from trivium.targets.dla.registry import choose_instructions, find_instructions, machine_names
+from trivium.targets.dla.registry import Configuration, find_instructions, machine_names
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.registry import find_target, target_names
 
@@ -131,8 +131,11 @@ def test_a_users_description_of_a_known_accelerator(tmp_path: Path) -> None:
     half = tmp_path / "half.toml"
     half.write_text(FILE.read_text().replace("bytes = 262144", "bytes = 131072"))
     assert find_instructions("vanilla", half).description.memories["sram"].bytes == 131072
-    assert choose_instructions(f"vanilla:{half}").description.memories["sram"].bytes == 131072
-    assert choose_instructions("vanilla").description.memories["sram"].bytes == 262144
+    assert (
+        Configuration.parse(f"vanilla:{half}").instructions.description.memories["sram"].bytes
+        == 131072
+    )
+    assert Configuration.parse("vanilla").instructions.description.memories["sram"].bytes == 262144
     half.write_text(FILE.read_text().replace('name = "vanilla"', 'name = "half"'))
     with pytest.raises(CompileError, match=r"half\.toml describes 'half', must describe 'vanilla'"):
         find_instructions("vanilla", half)

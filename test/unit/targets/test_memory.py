@@ -5,7 +5,7 @@ from itertools import permutations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trivium.targets.memory import ALIGNMENT, Interval, plan_memory
+from trivium.targets.memory import ALIGNMENT, Interval, plan_arena
 
 spans = st.tuples(st.integers(0, 5000), st.integers(0, 30), st.integers(0, 10))
 alignments = st.sampled_from((1, 16, 48, ALIGNMENT))
@@ -46,7 +46,7 @@ def test_values_that_live_at_once_never_overlap(
     raw: list[tuple[int, int, int]], alignment: int
 ) -> None:
     values = intervals(raw)
-    plan = plan_memory(values, alignment)
+    plan = plan_arena(values, alignment)
     for a in values:
         assert plan.offsets[a.key] % alignment == 0
         assert plan.offsets[a.key] + a.size_bytes <= plan.size_bytes
@@ -66,7 +66,7 @@ def test_the_lower_bound_is_what_lives_at_one_step(
     raw: list[tuple[int, int, int]], alignment: int
 ) -> None:
     values = intervals(raw)
-    plan = plan_memory(values, alignment)
+    plan = plan_arena(values, alignment)
     live = [
         sum(rounded(v.size_bytes, alignment) for v in values if v.first <= t <= v.last)
         for t in range(45)
@@ -82,7 +82,7 @@ def test_plans_are_close_to_the_best_there_are() -> None:
     for _ in range(120):
         spans = [(drawn.randint(1, 9), drawn.randint(0, 7), drawn.randint(0, 4)) for _ in range(6)]
         values = intervals(spans)
-        plan, optimum = plan_memory(values, 1), least(values)
+        plan, optimum = plan_arena(values, 1), least(values)
         assert plan.lower_bound <= optimum <= plan.size_bytes
         found, best = found + plan.size_bytes, best + optimum
         as_good += plan.size_bytes == optimum
@@ -93,7 +93,7 @@ def test_plans_are_close_to_the_best_there_are() -> None:
 def test_a_linear_scan_wins_where_best_fit_wastes() -> None:
     """Found at random: best fit needs 21 bytes for these, in all of its orders."""
     values = intervals([(4, 5, 3), (6, 7, 3), (5, 4, 3), (5, 7, 0), (7, 5, 0)])
-    plan = plan_memory(values, 1)
+    plan = plan_arena(values, 1)
     assert plan.size_bytes == plan.lower_bound == least(values) == 20
 
 
@@ -101,13 +101,13 @@ def test_a_search_finds_a_plan_within_a_limit() -> None:
     values = intervals(
         [(5, 6, 2), (3, 6, 2), (8, 7, 4), (9, 3, 2), (5, 4, 0), (8, 5, 2), (5, 3, 4)]
     )
-    assert plan_memory(values, 1).size_bytes == 30
-    plan = plan_memory(values, 1, limit=29)
+    assert plan_arena(values, 1).size_bytes == 30
+    plan = plan_arena(values, 1, limit=29)
     assert plan.size_bytes == plan.lower_bound == 29
-    assert plan == plan_memory(values, 1, limit=29)
-    assert plan_memory(values, 1, limit=30) == plan_memory(values, 1)
+    assert plan == plan_arena(values, 1, limit=29)
+    assert plan_arena(values, 1, limit=30) == plan_arena(values, 1)
     # Nothing fits in less than what lives at once.
-    assert plan_memory(values, 1, limit=28) == plan_memory(values, 1)
+    assert plan_arena(values, 1, limit=28) == plan_arena(values, 1)
 
 
 def test_a_search_finds_what_there_is_to_find() -> None:
@@ -116,9 +116,9 @@ def test_a_search_finds_what_there_is_to_find() -> None:
     while searched < 8:
         spans = [(drawn.randint(1, 9), drawn.randint(0, 6), drawn.randint(0, 4)) for _ in range(6)]
         values = intervals(spans)
-        plan = plan_memory(values, 1)
+        plan = plan_arena(values, 1)
         if plan.size_bytes > plan.lower_bound and (best := least(values)) < plan.size_bytes:
-            found = plan_memory(values, 1, limit=best)
+            found = plan_arena(values, 1, limit=best)
             assert found.size_bytes == best
             searched += 1
             for a in values:
@@ -133,8 +133,8 @@ def test_a_long_stream_of_buffers_fits_with_little_room_to_spare() -> None:
     sizes = [draw.choice((144, 16_672, 18_432, 20_480)) for _ in range(3000)]
     values = [Interval(i, size, i, i + 2) for i, size in enumerate(sizes)]
     limit = 65_536
-    assert plan_memory(values, 16).size_bytes > limit
-    plan = plan_memory(values, 16, limit)
+    assert plan_arena(values, 16).size_bytes > limit
+    plan = plan_arena(values, 16, limit)
     assert plan.lower_bound <= plan.size_bytes <= limit
     for i, value in enumerate(values):
         for other in values[i + 1 : i + 3]:
@@ -144,9 +144,9 @@ def test_a_long_stream_of_buffers_fits_with_little_room_to_spare() -> None:
 
 def test_a_chain_needs_only_two_neighbours() -> None:
     chain = [Interval(i, 1024, i, i + 1) for i in range(50)]
-    plan = plan_memory(chain)
+    plan = plan_arena(chain)
     assert plan.size_bytes == plan.lower_bound == 2048
 
 
 def test_nothing_needs_nothing() -> None:
-    assert plan_memory([]).size_bytes == 0
+    assert plan_arena([]).size_bytes == 0

@@ -4,11 +4,11 @@ import math
 
 import pytest
 from trivium.dialects.core.errors import CompileError
-from trivium.targets.options import DEFAULT, Options
+from trivium.targets.options import DEFAULT, CompileOptions
 from trivium.targets.registry import find_target
 
 
-def winograd_error(options: Options, opt_level: int = 2) -> float:
+def winograd_error(options: CompileOptions, opt_level: int = 2) -> float:
     passes = find_target("cpu").passes(opt_level, options)
     (found,) = [p for p in passes if p.name == "choose-winograd"]
     return vars(found)["error"]
@@ -16,9 +16,9 @@ def winograd_error(options: Options, opt_level: int = 2) -> float:
 
 def test_the_error_reaches_the_pass() -> None:
     assert winograd_error(DEFAULT) == 2e-6
-    assert winograd_error(Options(winograd_error=2e-5)) == 2e-5
-    assert winograd_error(Options("strict")) == 0
-    assert winograd_error(Options("strict", 0.0)) == 0
+    assert winograd_error(CompileOptions(winograd_error=2e-5)) == 2e-5
+    assert winograd_error(CompileOptions(math="strict")) == 0
+    assert winograd_error(CompileOptions(math="strict", winograd_error=0.0)) == 0
 
 
 @pytest.mark.parametrize(
@@ -33,9 +33,9 @@ def test_the_error_reaches_the_pass() -> None:
 )
 def test_refuses_what_it_cannot_do(arguments: tuple[str, float], fault: str) -> None:
     with pytest.raises(CompileError, match=fault):
-        Options(*arguments)
+        CompileOptions(math=arguments[0], winograd_error=(*arguments, None)[1])
 
 
 def test_refuses_arithmetic_that_there_is_not() -> None:
     with pytest.raises(CompileError, match="quantized is 'bits', must be one of floats, integers"):
-        Options(quantized="bits")
+        CompileOptions(quantized="bits")

@@ -11,6 +11,7 @@ import onnx.parser
 import pytest
 from trivium.dialects.core.machine import find_machine
 from trivium.dialects.core.tensor import Tensor
+from trivium.targets.options import CompileOptions
 from trivium.tools import main as tool
 from trivium.tools.bench import contenders, peaks
 from trivium.tools.bench.kernel_report import describe_kernels, describe_peaks
@@ -143,7 +144,7 @@ def test_wrong_usage(
 
 
 def test_indices_are_spread_over_what_they_index(model: Path) -> None:
-    prepared = prepare(str(model), shapes={"N": 1000})
+    prepared = prepare(str(model), CompileOptions(shapes={"N": 1000}))
     assert prepared.index_bounds == {"ids": 50}
     feeds = prepared.inputs(seed=1)
     assert set(feeds["ids"].reshape(-1).tolist()) == set(range(50))
@@ -162,7 +163,7 @@ def test_kernels(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_kernels_say_what_they_read_and_write(model: Path) -> None:
-    kernels, others = time_kernels(str(model), shapes={"N": 3})
+    kernels, others = time_kernels(str(model), CompileOptions(shapes={"N": 3}))
     assert others == 0
     assert sum(kernel.flops * kernel.calls for kernel in kernels) == 2 * 3 * 8 * 4
     (gather,) = (kernel for kernel in kernels if "tri.gather" in kernel.ops)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from trivium.runtime.errors import RunError
 from trivium.runtime.gpu.device import Device
-from trivium.runtime.manifest import Step
+from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
     DOWNLOAD,
@@ -30,7 +30,7 @@ from trivium.tools.bench.gpu.packages import find, open_package, pack
 from trivium.tools.bench.gpu.plan import Case, cases
 from trivium.tools.bench.gpu.report import describe, write
 
-ALONE = package(steps=(UPLOAD, Step("gpu", launches=(RELU,), nodes=("Relu_1",)), DOWNLOAD))
+ALONE = package(steps=(UPLOAD, GpuStep(launches=(RELU,), nodes=("Relu_1",)), DOWNLOAD))
 
 
 class FakeClock:

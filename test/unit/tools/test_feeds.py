@@ -6,8 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from trivium.dialects.core.errors import CompileError
+from trivium.runtime.contents import Port
 from trivium.runtime.errors import RunError
-from trivium.runtime.manifest import Port
 from trivium.tools import feeds
 
 

@@ -10,6 +10,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.op import OPS
 from trivium.passes.core import PASSES
 from trivium.tools import generate_docs
+from trivium.tools.dialect_stubs import dialect_stubs
 
 PAGES = generate_docs.pages()
 
@@ -23,6 +24,11 @@ def test_the_pages_in_the_repository_are_fresh() -> None:
     kept = {page.name: page.read_text() for page in generate_docs.DOCS.iterdir()}
     stale = [name for name in sorted({*kept, *PAGES}) if kept.get(name) != PAGES.get(name)]
     assert not stale, f"run `make docs` and commit docs/generated; these pages differ: {stale}"
+
+
+def test_the_stubs_in_the_repository_are_fresh() -> None:
+    stale = [str(path) for path, text in dialect_stubs().items() if path.read_text() != text]
+    assert not stale, f"run `make docs` and commit the stubs; these differ: {stale}"
 
 
 OPTIONAL = ("onnxruntime", "pnnx", "rich", "torch", "triton")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import onnx.parser
 import pytest
+import trivium
 
 MODEL = onnx.parser.parse_model(
     '<ir_version: 10, opset_import: ["" : 21]> g (float[2] x) => (float[2] y) { y = Exp (x) }'
@@ -84,3 +85,13 @@ def test_check_imports_what_its_model_and_its_target_need(folder: Path) -> None:
     modules = imported("main", "check", "m.onnx", folder=folder)
     assert not modules & {*OTHER_TARGETS, *OTHER_DIALECTS, "trivium.compiler.frontends.pnnx"}
     assert not modules & {"torch_mlir.dialects.llvm", "onnxruntime", "rich", "torch", "triton"}
+
+
+def test_a_run_imports_the_runtime_and_of_its_targets_those_of_the_package(folder: Path) -> None:
+    trivium.build(str(folder / "m.onnx")).save(folder / "m.trv")
+    arguments = ("run", "m.trv", "--random")
+    modules = imported("main", *arguments, folder=folder)
+    assert "trivium.runtime.cpu.step" in modules
+    unused = {f"trivium.runtime.{name}" for name in ("copy", "dla", "gpu", "host")}
+    assert not modules & {*unused, *OTHER_TARGETS, "trivium.targets.cpu"}
+    assert not modules & {*LIBRARIES} - {"numpy"}

@@ -55,7 +55,7 @@ def test_info(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     trivium.compile(model).save(package)
     document = printed(capsys, "info", package)
     assert document["inputs"] == [{"name": "x", "dtype": "float32", "shape": [3, 3]}]
-    assert document["gpu_memory"] is None
+    assert document["device_memory"] == []
     steps = document["steps"]
     assert isinstance(steps, list)
     assert [(step["kind"], step["nodes"]) for step in steps] == [

@@ -2,23 +2,24 @@
 
 from dataclasses import replace
 
-from trivium.compiler.verdicts import Verdict
-from trivium.runtime.manifest import (
-    DEVICE_ARENA,
+from trivium.compiler.support_report import NodeSupport
+from trivium.runtime.contents import (
     FIRST_PORT,
     Buffer,
-    CpuRequirements,
     Entry,
-    GpuCode,
-    GpuKernel,
-    Kernel,
-    Launch,
-    Manifest,
     Math,
     Memory,
+    MemorySpace,
     Port,
-    Step,
 )
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.step import CpuStep
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, Launch
+from trivium.runtime.gpu.part import GpuPart
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
 from trivium.targets.place import Placement
 from trivium.tools import report
 from trivium.tools.package_info import package_info
@@ -30,6 +31,15 @@ from trivium.tools.placement_report import (
 )
 from trivium.tools.spelling import spell_names, spell_size
 
+KERNELS = (
+    Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
+    Kernel("k_22", "cpu/k_22.o", ("Add_7",), ("tri.add",), 1),
+)
+MACHINES = (
+    CpuRequirements("x86_64", ("avx512f",), "wide"),
+    CpuRequirements("x86_64", ("avx2", "fma"), "narrow"),
+    CpuRequirements("x86_64", (), "least"),
+)
 MANIFEST = Manifest(
     producer="trivium 1.2.3",
     source="net.onnx",
@@ -38,19 +48,11 @@ MANIFEST = Manifest(
     outputs=(Port("y", (), "int64", 1),),
     buffers=(),
     steps=(
-        Step("cpu", "s_1", nodes=("Conv_0", "Relu_1")),
-        Step("host", op="tri.topk", nodes=("TopK_2",), reason="cpu has no kernel for tri.topk"),
+        CpuStep(symbol="s_1", nodes=("Conv_0", "Relu_1")),
+        HostStep(op="tri.topk", nodes=("TopK_2",), reason="cpu has no kernel for tri.topk"),
     ),
     memory=Memory(arena_bytes=3 << 20, arena_lower_bound=2 << 20, weight_bytes=1536),
-    kernels=(
-        Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
-        Kernel("k_22", "cpu/k_22.o", ("Add_7",), ("tri.add",), 1),
-    ),
-    machines=(
-        CpuRequirements("x86_64", ("avx512f",), "wide"),
-        CpuRequirements("x86_64", ("avx2", "fma"), "narrow"),
-        CpuRequirements("x86_64", (), "least"),
-    ),
+    parts=(CpuPart(KERNELS, MACHINES),),
     entries=(
         Entry("cpu/k_1.o", 700, ""),
         Entry("cpu/k_22.o", 300, ""),
@@ -124,6 +126,11 @@ KERNEL = GpuKernel(
     blocks=("BM=128", "BN=256"),
     stages=3,
 )
+DEVICE_ARENA = MANIFEST.first_space
+CODES = (
+    GpuCode("sm_90", (KERNEL,)),
+    GpuCode("sm_80", (replace(KERNEL, warps=1, registers=1, spills=1, stages=1),)),
+)
 ON_GPU = replace(
     MANIFEST,
     target="gpu",
@@ -134,23 +141,18 @@ ON_GPU = replace(
         Buffer("y", FIRST_PORT + 1, 0, (), "int64"),
     ),
     steps=(
-        Step("copy", operands=(0,), results=(1,)),
-        Step(
-            "gpu",
+        CopyStep(operands=(0,), results=(1,)),
+        GpuStep(
             launches=(Launch("matmul_1", (1, 2), ("Gemm_0", "Relu_1")), Launch("matmul_1", (2, 2))),
             nodes=("Gemm_0", "Relu_1", "Gemm_2"),
         ),
-        Step("copy", operands=(2,), results=(3,)),
+        CopyStep(operands=(2,), results=(3,)),
     ),
-    kernels=(),
-    machines=(),
-    memory=Memory(0, 0, 0, 0, 3 << 20, 2 << 20, 1 << 30),
-    gpu=(
-        GpuCode("sm_90", (KERNEL,)),
-        GpuCode("sm_80", (replace(KERNEL, warps=1, registers=1, spills=1, stages=1),)),
-    ),
+    memory=Memory(0, 0, 0),
+    spaces=(MemorySpace("gpu", 3 << 20, 2 << 20, 1 << 30),),
+    parts=(GpuPart(CODES),),
     entries=(
-        Entry("device_weights.bin", 1 << 30, ""),
+        Entry("gpu/weights.bin", 1 << 30, ""),
         Entry("gpu/sm_90/matmul_1.cubin", 8192, ""),
         Entry("module.mlirbc", 100, ""),
     ),
@@ -167,12 +169,12 @@ inputs
 outputs
   y  int64  scalar
 
-memory of the GPU
+memory of 'gpu'
   activations  3.0 MiB, lower bound 2.0 MiB, 50.0% above it
   weights      1.0 GiB
 
 sizes
-  1.0 GiB    weights for the GPU
+  1.0 GiB    weights in memory 'gpu'
   8.0 KiB    code for GPUs, 1 cubin
   100 bytes  IR
 
@@ -184,9 +186,9 @@ layouts
   1 value as 0, 2, 3, 1
 
 steps
-  0  copy                          x to the GPU
+  0  copy                          x to gpu
   1  gpu   Gemm_0, Relu_1, Gemm_2  2 launches
-  2  copy                          y to the host
+  2  copy                          y to host
 
 code for GPUs
   sm_90  would run here
@@ -205,8 +207,8 @@ BM=128 BN=256 1 stage"""
 def test_winograd_is_told_of_where_a_kernel_uses_it() -> None:
     math = Math("fast", 2e-6)
     assert "Winograd" not in described(replace(MANIFEST, math=math))
-    kernel = replace(MANIFEST.kernels[0], ops=("cpu.winograd_conv",))
-    told = described(replace(MANIFEST, math=math, kernels=(kernel,)))
+    kernel = replace(KERNELS[0], ops=("cpu.winograd_conv",))
+    told = described(replace(MANIFEST, math=math, parts=(CpuPart((kernel,)),)))
     assert "  fast; by Winograd's method a layer may lose 2e-06" in told
 
 
@@ -268,12 +270,12 @@ def test_spells_sizes() -> None:
 
 
 def test_reports_which_nodes_would_run() -> None:
-    verdicts = [
-        Verdict("Conv_0", ("tri.conv",), ("cpu",), ()),
-        Verdict("Flatten_1", ("tri.reshape",), (), ()),
-        Verdict("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
+    node_support = [
+        NodeSupport("Conv_0", ("tri.conv",), ("cpu",), ()),
+        NodeSupport("Flatten_1", ("tri.reshape",), (), ()),
+        NodeSupport("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
     ]
-    assert describe_nodes(node_reports_of("net.onnx", "cpu", verdicts)) == (
+    assert describe_nodes(node_reports_of("net.onnx", "cpu", node_support)) == (
         """Conv_0     tri.conv           yes
 Flatten_1  tri.reshape        yes  nothing is left to run
 Mixed_2    tri.exp + tri.det  no   on cpu, host: cpu has no kernel

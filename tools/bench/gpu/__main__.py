@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from .... import __version__
 from ....runtime.errors import Fault, RunError
+from ....version import __version__
 from .packages import MADE_BY, find
 from .plan import Case, cases
 from .report import Row, describe, first_line, write

@@ -8,6 +8,8 @@ import numpy as np
 from ....runtime.errors import RunError
 from ....runtime.gpu.device import Device
 from ....runtime.gpu.handles import Graph, Stream
+from ....runtime.gpu.part import GpuPart
+from ....runtime.gpu.step import GpuStep
 from ....runtime.gpu.trial import Trial
 from ....runtime.package import Package
 from ....runtime.session import Session
@@ -24,11 +26,12 @@ class Product:
     def __init__(
         self, package: Package, device: Device, runs: int, stream: Callable[[], int]
     ) -> None:
-        launches = [launch for step in package.manifest.steps for launch in step.launches]
+        steps = [step for step in package.manifest.steps if isinstance(step, GpuStep)]
+        launches = [launch for step in steps for launch in step.launches]
         if len(launches) != 1:
             raise RunError(f"the package launches {len(launches)} kernels, must launch one")
         (launch,) = launches
-        code = device.choose(package.manifest.gpu)
+        code = device.choose(package.manifest.part(GpuPart).codes)
         kernel = next(k for k in code.kernels if k.symbol == launch.kernel)
         self._device, self._torch_stream = device, stream
         with device:

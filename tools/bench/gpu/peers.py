@@ -103,5 +103,5 @@ def describe() -> dict[str, str]:
 
 
 def available() -> bool:
-    """Say whether PyTorch finds a GPU."""
+    """Return whether PyTorch finds a GPU."""
     return torch.cuda.is_available()

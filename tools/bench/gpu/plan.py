@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ....runtime.package import SUFFIX
+from ....runtime import SUFFIX
 
 SIZES = (512, 1024, 2048, 4096, 8192)
 """Rows, columns and depth of the products of f16; 4096 is the one to quote."""

@@ -79,6 +79,6 @@ def _came(peer: peers.Peer, bench: Bench) -> list[Contender]:
     for invite in (peer.eager, peer.compiled, *([peer.tuned] if bench.autotune else [])):
         try:
             found.append(invite())
-        except Exception as error:  # whatever goes wrong inside of PyTorch
+        except Exception as error:  # PyTorch may raise anything
             bench.note(f"{invite.__name__} is left out: {first_line(error)}")
     return found

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from trivium.dialects.core.integers import Factor, finish
+from trivium.dialects.core.numerics.integers import Factor, finish
 
 Bytes = NDArray[np.int8]
 

@@ -31,35 +31,16 @@ class LeakyRelu(TensorOp, dialect=ACME):
 
     packet = "leaky_relu"
 
-    @staticmethod
-    def infer(
-        x: Tensor,
-        *,
-        source_zero: int,
-        multiplier: int,
-        negative_multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-    ) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_image("x", x)
-        multipliers = (multiplier, negative_multiplier)
-        need_scaling(multipliers, (shift,), rounding, source_zero, destination_zero)
+        multipliers = (self.multiplier, self.negative_multiplier)
+        zeros = (self.source_zero, self.destination_zero)
+        need_scaling(multipliers, (self.shift,), self.rounding, *zeros)
         return x
 
-    @staticmethod
-    def reference(
-        x: Array,
-        *,
-        source_zero: int,
-        multiplier: int,
-        negative_multiplier: int,
-        shift: int,
-        rounding: str,
-        destination_zero: int,
-    ) -> Array:
-        factors = (multiplier, negative_multiplier, shift, rounding)
-        return Slopes(source_zero, *factors, destination_zero).of(x)
+    def reference(self, x: Array) -> Array:
+        factors = (self.multiplier, self.negative_multiplier, self.shift, self.rounding)
+        return Slopes(self.source_zero, *factors, self.destination_zero).of(x)
 
 
 class LeakyReluTile(ImageOp, dialect=ACME):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import InstructionSet, Packet
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import read_description
 from trivium.targets.dla.vanilla import packets as vanilla
 from trivium.targets.dla.vanilla.vector import VectorPacket
@@ -30,16 +30,16 @@ class LeakyRelu(VectorPacket):
     negative_multiplier: int
     shift: int
 
-    def execute(self, machine: Machine) -> None:
+    def execute(self, state: SimulatorState) -> None:
         slopes = Slopes(
             self.source_zero,
             self.multiplier,
             self.negative_multiplier,
             self.shift,
-            machine.description.rounding,
+            state.description.rounding,
             self.destination_zero,
         )
-        self.write(machine, slopes.of(machine.read(self.source_extent)))
+        self.write(state, slopes.of(state.read(self.source_extent)))
 
 
 CLASSES: Sequence[type[Packet]] = (*vanilla.CLASSES, LeakyRelu)

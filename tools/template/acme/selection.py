@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import tensor_of
 from trivium.passes.rewriting import NoMatch
-from trivium.targets.dla.images import elements_from, elements_of
-from trivium.targets.dla.select_elements import is_lookup
-from trivium.targets.dla.selection import Selection
+from trivium.targets.dla.select.elementwise import is_lookup
+from trivium.targets.dla.select.images import elements_from, elements_of
+from trivium.targets.dla.select.selection import Selection
 
 from .arithmetic import Bytes, Slopes
 from .dialect import LeakyRelu

@@ -1,7 +1,7 @@
 """How the own op of acme is cut into tiles."""
 
-from trivium.targets.dla.tile_vector import tile_by_value
-from trivium.targets.dla.tiler import Tiler, tiles
+from trivium.targets.dla.schedule.tile_vector import tile_by_value
+from trivium.targets.dla.schedule.tiler import Tiler, tiles
 
 from .dialect import LeakyRelu, LeakyReluTile
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from trivium.runtime.manifest import GpuCode
+from trivium.runtime.gpu.code import GpuCode
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.package import Package
 from trivium.test.unit.runtime.gpu.conftest import KERNELS, code, package
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn, tiny_cubin
@@ -28,8 +29,8 @@ def with_candidates(settings: Mapping[str, tuple[str, ...]], **change: Any) -> P
     entries = {name: bytes(made.entries[name]) for name in made.entries}
     for number, candidate in enumerate(candidates):
         entries[candidate.entry] = tiny_cubin("add_kernel", "relu_kernel", f"code_{number}")
-    gpu = (GpuCode("sm_90", kernels, 0, candidates),)
-    return Package.create(replace(made.manifest, gpu=gpu, entries=()), entries)
+    parts = (GpuPart((GpuCode("sm_90", kernels, 0, candidates),)),)
+    return Package.create(replace(made.manifest, parts=parts, entries=()), entries)
 
 
 def run_in(

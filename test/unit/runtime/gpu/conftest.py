@@ -6,22 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from trivium.runtime.manifest import (
-    DEVICE_ARENA,
-    DEVICE_WEIGHTS,
-    FIRST_PORT,
-    Buffer,
-    GpuCode,
-    GpuKernel,
-    GpuParameter,
-    Launch,
-    Manifest,
-    Memory,
-    Port,
-    Step,
-)
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, MemorySpace, Port
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
+from trivium.runtime.gpu.part import GpuPart
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
+from trivium.runtime.step import Step
 from trivium.test.unit.runtime.gpu.stand_in import StandIn, tiny_cubin
 
 SHAPE = (4, 8)
@@ -42,6 +35,9 @@ def pointer(index: int) -> GpuParameter:
     return GpuParameter("pointer", index, SHAPE, (8, 1), "float32")
 
 
+# The bases after those of one input and one output.
+DEVICE_ARENA, DEVICE_WEIGHTS = FIRST_PORT + 2, FIRST_PORT + 3
+
 # Numbers of buffers.
 X, Y, DEVICE_X, W, SUM, DEVICE_Y = range(6)
 
@@ -54,11 +50,11 @@ BUFFERS = (
     buffer("y", DEVICE_ARENA, 2 * SIZE),
 )
 
-UPLOAD = Step("copy", operands=(X,), results=(DEVICE_X,))
-DOWNLOAD = Step("copy", operands=(DEVICE_Y,), results=(Y,))
+UPLOAD = CopyStep(operands=(X,), results=(DEVICE_X,))
+DOWNLOAD = CopyStep(operands=(DEVICE_Y,), results=(Y,))
 ADD = Launch("add", (DEVICE_X, W, SUM), ("Add_0",))
 RELU = Launch("relu", (SUM, DEVICE_Y), ("Relu_1",))
-COMPUTE = Step("gpu", launches=(ADD, RELU), nodes=("Add_0", "Relu_1"))
+COMPUTE = GpuStep(launches=(ADD, RELU), nodes=("Add_0", "Relu_1"))
 
 
 def code(architecture: str, shared: int = 60000, **change: Any) -> GpuCode:
@@ -87,12 +83,12 @@ def package(
         outputs=(Port("y", SHAPE, "float32", Y),),
         buffers=BUFFERS,
         steps=tuple(steps),
-        memory=Memory(SIZE, 0, 0, 0, 3 * SIZE, 3 * SIZE, SIZE),
-        machines=(),
-        gpu=tuple(codes),
+        memory=Memory(SIZE, 0, 0),
+        spaces=(MemorySpace("gpu", 3 * SIZE, 3 * SIZE, SIZE),),
+        parts=(GpuPart(tuple(codes)),),
     )
     cubins = {k.entry: tiny_cubin("add_kernel", "relu_kernel") for c in codes for k in c.kernels}
-    entries = {"device_weights.bin": weights.tobytes(), **cubins}
+    entries = {"gpu/weights.bin": weights.tobytes(), **cubins}
     return Package.create(replace(manifest, **change), entries)
 
 

@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from trivium.runtime.dtypes import resolve
+from trivium.runtime.gpu.code import GpuKernel, GpuParameter
 from trivium.runtime.gpu.device import Device
+from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.tensor_map import MAP_DTYPES
-from trivium.runtime.manifest import GpuKernel, GpuParameter
 from trivium.runtime.package import Package
 
 SOURCE = Path(__file__).with_name("cuda_stand_in.c")
@@ -113,7 +114,7 @@ class StandIn:
         self, package: Package, kernels: Mapping[str, Callable[..., object]] | Executor
     ) -> None:
         """Say what the kernels of a package do: functions of arrays, by symbol; or one for all."""
-        for code in package.manifest.gpu:
+        for code in package.manifest.part(GpuPart).codes:
             for kernel in (*code.kernels, *code.candidates):
                 executor = kernels if callable(kernels) else _applied(kernels[kernel.symbol])
                 image = _image(package.entries[kernel.entry])

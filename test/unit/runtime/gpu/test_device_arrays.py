@@ -9,10 +9,11 @@ from trivium.runtime.errors import RunError
 from trivium.runtime.gpu import dlpack
 from trivium.runtime.gpu.array import DeviceArray
 from trivium.runtime.gpu.handles import Stream
-from trivium.runtime.manifest import Step
+from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
+    BUFFERS,
     COMPUTE,
     DOWNLOAD,
     KERNELS,
@@ -156,8 +157,8 @@ def test_an_old_interface_says_no_stream_so_the_default_one_is_waited_for(
 def test_a_producer_is_told_the_stream_of_the_session(session: Session, producer: Any):
     shown = OldDlpack(producer(x))
     session.run({"x": shown})
-    assert session._gpu is not None
-    assert shown.streams == [session._gpu.workspace.stream.value.value]
+    assert session._workspace is not None
+    assert shown.streams == [session._workspace.stream.value.value]
 
 
 def test_what_only_the_capsule_keeps_is_kept_until_the_copies_are_done(
@@ -221,9 +222,10 @@ def test_an_array_on_another_device_is_refused(stand_in: StandIn, layer: Package
 
 
 def test_a_package_for_the_host_takes_no_arrays_on_a_device(producer: Any):
-    step = Step("host", op="toy.same", operands=(X,), results=(1,))
+    step = HostStep(op="toy.same", operands=(X,), results=(1,))
     kinds = type("Same", (), {"reference": staticmethod(lambda x: x)})
-    session = Session(package((step,)), {"toy": {"toy.same": kinds}})
+    made = package((step,), spaces=(), buffers=BUFFERS[:2])
+    session = Session(made, {"toy": {"toy.same": kinds}})
     assert session.device is None
     advice = ", the package has nothing for one: copy it to the host, or compile the model again"
     assert refusal(session, {"x": producer(x)}).startswith(f"input 'x' is on a GPU{advice}")
@@ -238,11 +240,11 @@ def test_a_package_for_the_host_takes_no_arrays_on_a_device(producer: Any):
 def test_the_host_gets_a_copy_of_what_it_works_on(stand_in: StandIn, producer: Any):
     """The host halves the input before, and doubles the output after, the GPU works."""
     steps = (
-        Step("host", op="toy.look", operands=(X,), results=(1,)),
+        HostStep(op="toy.look", operands=(X,), results=(1,)),
         UPLOAD,
         COMPUTE,
         DOWNLOAD,
-        Step("host", op="toy.double", operands=(1,), results=(1,)),
+        HostStep(op="toy.double", operands=(1,), results=(1,)),
     )
     made = package(steps)
     stand_in.execute(made, KERNELS)

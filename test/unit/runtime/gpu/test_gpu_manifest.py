@@ -9,22 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trivium.runtime.checks import check
-from trivium.runtime.errors import PackageError
-from trivium.runtime.manifest import (
-    DEVICE_ARENA,
-    DEVICE_WEIGHTS,
+from trivium.runtime.contents import (
     FIRST_PORT,
     Buffer,
     Entry,
-    GpuCode,
-    GpuKernel,
-    GpuParameter,
-    Launch,
-    Manifest,
     Memory,
+    MemorySpace,
     Port,
-    Step,
 )
+from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.errors import PackageError
+from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
+from trivium.runtime.gpu.part import GpuPart
+from trivium.runtime.gpu.step import GpuStep
+from trivium.runtime.host.step import HostStep
+from trivium.runtime.manifest import Manifest
+
+# The bases after those of one input and one output.
+DEVICE_ARENA, DEVICE_WEIGHTS = FIRST_PORT + 2, FIRST_PORT + 3
 
 # y = x + w of 4 x 8 elements: x goes to the device, w is there, the sum comes back.
 BUFFERS = (
@@ -46,7 +48,8 @@ KERNEL = GpuKernel(
     parameters=(POINTER, MAP, GpuParameter("pointer", 2)),
 )
 LAUNCH = Launch("add", (2, 3, 4), ("Add_0",))
-IN, OUT = Step("copy", operands=(0,), results=(2,)), Step("copy", operands=(4,), results=(1,))
+IN, OUT = CopyStep(operands=(0,), results=(2,)), CopyStep(operands=(4,), results=(1,))
+CODES = (GpuCode("sm_90", (KERNEL,), 12000), GpuCode("sm_80", (KERNEL,)))
 SOUND = Manifest(
     producer="test",
     source="add.onnx",
@@ -54,10 +57,11 @@ SOUND = Manifest(
     inputs=(Port("x", (4, 8), "float32", 0),),
     outputs=(Port("y", (4, 8), "float32", 1),),
     buffers=BUFFERS,
-    steps=(IN, Step("gpu", launches=(LAUNCH,), nodes=("Add_0",)), OUT),
-    memory=Memory(128, 0, 0, 0, 256, 256, 128),
-    gpu=(GpuCode("sm_90", (KERNEL,), 12000), GpuCode("sm_80", (KERNEL,))),
-    entries=(Entry("device_weights.bin", 128, ""), Entry(KERNEL.entry, 1, "")),
+    steps=(IN, GpuStep(launches=(LAUNCH,), nodes=("Add_0",)), OUT),
+    memory=Memory(128, 0, 0),
+    spaces=(MemorySpace("gpu", 256, 256, 128),),
+    parts=(GpuPart(CODES),),
+    entries=(Entry("gpu/weights.bin", 128, ""), Entry(KERNEL.entry, 1, "")),
 )
 
 
@@ -75,8 +79,12 @@ def test_candidates_pass_and_survive_json():
     assert Manifest.from_json(made.to_json()) == made
 
 
+def codes(*made: GpuCode) -> dict[str, Any]:
+    return {"parts": (GpuPart(made),)}
+
+
 def kernel(**change: Any) -> dict[str, Any]:
-    return {"gpu": (GpuCode("sm_90", (replace(KERNEL, **change),)),)}
+    return codes(GpuCode("sm_90", (replace(KERNEL, **change),)))
 
 
 def parameter(like: GpuParameter, **change: Any) -> dict[str, Any]:
@@ -85,11 +93,11 @@ def parameter(like: GpuParameter, **change: Any) -> dict[str, Any]:
 
 def candidates(*changes: dict[str, Any]) -> dict[str, Any]:
     made = [replace(KERNEL, **({"setting": "warps=8 stages=1"} | change)) for change in changes]
-    return {"gpu": (GpuCode("sm_90", (KERNEL,), 0, tuple(made)),)}
+    return codes(GpuCode("sm_90", (KERNEL,), 0, tuple(made)))
 
 
 def launch(**change: Any) -> dict[str, Any]:
-    return {"steps": (Step("gpu", launches=(replace(LAUNCH, **change),)),)}
+    return {"steps": (GpuStep(launches=(replace(LAUNCH, **change),)),)}
 
 
 def placed(index: int, **change: Any) -> dict[str, Any]:
@@ -101,17 +109,17 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"gpu": ()}, "'steps[0].kind' is 'copy', but the package has no code for a GPU"),
-        ({"gpu": (GpuCode("gfx942", (KERNEL,)),)}, "'gpu[0].architecture' is 'gfx942', must look"),
-        ({"gpu": (GpuCode("sm_90\n", (KERNEL,)),)}, "must look like 'sm_90'"),
-        ({"gpu": SOUND.gpu * 2}, "'gpu[2].architecture' is 'sm_90', as is an earlier one"),
-        ({"gpu": (GpuCode("sm_90", (KERNEL,), -1),)}, "'gpu[0].driver' is -1, must be from 0"),
+        (codes(), "'steps[1].kind' is 'gpu', but the package has no code for a GPU"),
+        (codes(GpuCode("gfx942", (KERNEL,))), "'gpu[0].architecture' is 'gfx942', must look"),
+        (codes(GpuCode("sm_90\n", (KERNEL,))), "must look like 'sm_90'"),
+        (codes(*CODES, *CODES), "'gpu[2].architecture' is 'sm_90', as is an earlier one"),
+        (codes(GpuCode("sm_90", (KERNEL,), -1)), "'gpu[0].driver' is -1, must be from 0"),
         (
-            {"gpu": (GpuCode("sm_90", (KERNEL, KERNEL)),)},
+            codes(GpuCode("sm_90", (KERNEL, KERNEL))),
             "'gpu[0].kernels[1].symbol' is 'add', as is an earlier one",
         ),
         (
-            {"gpu": (*SOUND.gpu[:1], GpuCode("sm_80", ()))},
+            codes(CODES[0], GpuCode("sm_80", ())),
             "'steps[1].launches[0].kernel' is 'add', which sm_80 lacks",
         ),
         (kernel(function=""), "'gpu[0].kernels[0].function' is '', must name a function"),
@@ -170,8 +178,7 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
             placed(3, offset=8, shape=(4, 7)) | parameter(MAP, shape=(3, 8)),
             "maps 'w', whose offset 8 must be a multiple of 16",
         ),
-        ({"steps": (Step("gpu"),)}, "'steps[0].launches' is empty, must have a launch"),
-        ({"steps": (replace(IN, launches=(LAUNCH,)),)}, "is of kind 'copy', but has launches"),
+        ({"steps": (GpuStep(launches=()),)}, "'steps[0].launches' is empty, must have a launch"),
         (launch(kernel="mul"), "'steps[0].launches[0].kernel' is 'mul', which sm_90 lacks"),
         (
             launch(buffers=(2, 3, 6)),
@@ -181,51 +188,51 @@ def placed(index: int, **change: Any) -> dict[str, Any]:
         (launch(buffers=(0, 3, 4)), ".buffers[0]' is 0, which is not in the memory of the GPU"),
         (launch(buffers=(2, 3, 5)), ".buffers[2]' is 5, which is not in the memory of the GPU"),
         (
-            {"steps": (Step("host", op="tri.neg", operands=(2,), results=(1,)),)},
-            "'steps[0].operands[0]' is 2, which is in the memory of the GPU, must be copied",
+            {"steps": (HostStep(op="tri.neg", operands=(2,), results=(1,)),)},
+            "'steps[0].operands[0]' is 2, which is in memory 'gpu', must be in 'host'",
         ),
         (
-            {"steps": (Step("host", op="tri.neg", operands=(0,), results=(2,)),)},
-            "'steps[0].results[0]' is 2, which is in the memory of the GPU, must be copied",
+            {"steps": (HostStep(op="tri.neg", operands=(0,), results=(2,)),)},
+            "'steps[0].results[0]' is 2, which is in memory 'gpu', must be in 'host'",
         ),
-        ({"steps": (Step("copy", operands=(0,)),)}, "is a copy, must have one operand and one"),
+        ({"steps": (CopyStep(operands=(0,)),)}, "is a copy, must have one operand and one"),
         (
-            {"steps": (Step("copy", operands=(-1,), results=(2,)),)},
+            {"steps": (CopyStep(operands=(-1,), results=(2,)),)},
             "is a copy, must have one operand and one result",
         ),
         (
-            {"steps": (Step("copy", operands=(0,), results=(3,)),)},
+            {"steps": (CopyStep(operands=(0,), results=(3,)),)},
             "'steps[0].results[0]' is 3, which would overwrite the weights",
         ),
         (
-            {"steps": (Step("copy", operands=(4,), results=(0,)),)},
+            {"steps": (CopyStep(operands=(4,), results=(0,)),)},
             "'steps[0].results[0]' is 0, which would overwrite an input",
         ),
         (
-            {"steps": (Step("copy", operands=(2,), results=(4,)),)},
-            "'steps[0]' copies within the memory of the GPU, must go from one to the other",
+            {"steps": (CopyStep(operands=(2,), results=(4,)),)},
+            "'steps[0]' copies within memory 'gpu', must copy to another",
         ),
         (
-            {"steps": (Step("copy", operands=(0,), results=(5,)),)},
-            "'steps[0]' copies within that of the host, must go from one to the other",
+            {"steps": (CopyStep(operands=(0,), results=(5,)),)},
+            "'steps[0]' copies within memory 'host', must copy to another",
         ),
         (placed(2, shape=(4, 7)), "'steps[0]' copies 128 bytes to a buffer of 112"),
-        (placed(4, offset=132), "'buffers[4]' ends at byte 260, its base 2 has 256"),
+        (placed(4, offset=132), "'buffers[4]' ends at byte 260, its base 5 has 256"),
         (
             {"outputs": (Port("y", (4, 8), "float32", 4),)},
-            "'outputs[0].buffer' is 4, which is in the memory of the GPU, must be copied to",
+            "'outputs[0].buffer' is 4, which is in memory 'gpu', must be copied to",
         ),
         (
             {"inputs": (Port("x", (4, 8), "float32", 2),)},
-            "'inputs[0].buffer' is 2, which lies at base 2 offset 0, must lie at base 5",
+            "'inputs[0].buffer' is 2, which lies at base 5 offset 0, must lie at base 3",
         ),
         (
-            {"memory": Memory(128, 0, 0, 0, 256, 256, 64)},
-            "'memory.device_weight_bytes' is 64, 'device_weights.bin' has 128 bytes",
+            {"spaces": (MemorySpace("gpu", 256, 256, 64),)},
+            "'spaces[0].weight_bytes' is 64, 'gpu/weights.bin' has 128 bytes",
         ),
         (
-            {"memory": Memory(128, 0, 0, 0, -1, 256, 128)},
-            "'memory.device_arena_bytes' is -1, must be from 0 to",
+            {"spaces": (MemorySpace("gpu", -1, 256, 128),)},
+            "'spaces[0].arena_bytes' is -1, must be from 0 to",
         ),
     ],
 )
@@ -244,7 +251,7 @@ def test_maps_of_all_there_is_are_fine():
 
 def test_an_architecture_may_take_other_parameters():
     other = replace(KERNEL, parameters=(GpuParameter("pointer", 2),), grid=(2, 1, 1), warps=8)
-    check(replace(SOUND, gpu=(SOUND.gpu[0], GpuCode("sm_80", (other,)))))
+    check(replace(SOUND, **codes(CODES[0], GpuCode("sm_80", (other,)))))
 
 
 def assert_one_line(error: PackageError) -> None:

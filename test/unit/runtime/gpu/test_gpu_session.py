@@ -11,15 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime import load
+from trivium.runtime.contents import MemorySpace, Port
+from trivium.runtime.copy.step import CopyStep
 from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.gpu.device import Device
-from trivium.runtime.manifest import DEVICE_WEIGHTS, FIRST_PORT, Port, Step
+from trivium.runtime.gpu.space import GpuMemory
+from trivium.runtime.host.step import HostStep
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
     ADD,
     BUFFERS,
     COMPUTE,
+    DEVICE_ARENA,
+    DEVICE_WEIGHTS,
     DEVICE_X,
     DEVICE_Y,
     DOWNLOAD,
@@ -173,9 +178,9 @@ def test_a_host_step_waits_for_the_gpu(stand_in: StandIn):
     steps = (
         UPLOAD,
         COMPUTE,
-        Step("copy", operands=(DEVICE_Y,), results=(6,)),
-        Step("host", op="toy.double", operands=(6,), results=(6,), nodes=("Double_2",)),
-        Step("copy", operands=(6,), results=(DEVICE_X,)),
+        CopyStep(operands=(DEVICE_Y,), results=(6,)),
+        HostStep(op="toy.double", operands=(6,), results=(6,), nodes=("Double_2",)),
+        CopyStep(operands=(6,), results=(DEVICE_X,)),
         replace(COMPUTE, launches=(ADD, RELU)),
         DOWNLOAD,
     )
@@ -187,29 +192,29 @@ def test_a_host_step_waits_for_the_gpu(stand_in: StandIn):
         calls.append(len(stand_in.records()))
         return 2 * t
 
-    dialects = {"toy": {"toy.double": SimpleNamespace(reference=double)}}
+    dialects = {"toy": {"toy.double": lambda: SimpleNamespace(reference=double)}}
     with Session(made, dialects, device=stand_in.device()) as session:
         for k in (1, 2):
             result = expected(2 * expected(k * x))
             np.testing.assert_array_equal(session(k * x), result)
         message = refusal(session.replay)
     assert message == (
-        "there is no graph of the whole package, for toy.double of Double_2 runs on the host: "
-        "use run"
+        "there is no graph of the whole package, for toy.double of Double_2 is a step of kind "
+        "'host': use run"
     )
     before = [stand_in.records()[n - 1] for n in calls]
     assert [r.get("call") for r in before] == ["cuStreamSynchronize"] * 2
 
 
 def test_an_error_on_the_host_leaves_nothing_under_way(stand_in: StandIn):
-    steps = (UPLOAD, COMPUTE, Step("host", op="toy.fail", operands=(X,), results=(Y,)))
+    steps = (UPLOAD, COMPUTE, HostStep(op="toy.fail", operands=(X,), results=(Y,)))
     made = package(steps)
     stand_in.execute(made, KERNELS)
 
     def fail(_: np.ndarray) -> np.ndarray:
         raise KeyError("x")
 
-    dialects = {"toy": {"toy.fail": SimpleNamespace(reference=fail)}}
+    dialects = {"toy": {"toy.fail": lambda: SimpleNamespace(reference=fail)}}
     with Session(made, dialects, device=stand_in.device()) as session:
         with pytest.raises(KeyError):
             session(x)
@@ -220,10 +225,8 @@ def test_an_error_on_the_host_leaves_nothing_under_way(stand_in: StandIn):
 
 def test_outputs_may_be_one_value_an_input_or_a_constant(stand_in: StandIn):
     """z is x itself, v the same value as y, c a constant of the host."""
-    buffers = (
-        *(BUFFERS[0], buffer("y", FIRST_PORT + 1), *BUFFERS[2:]),
-        buffer("c", 1),
-    )
+    on_device = (replace(b, base=b.base + 3) for b in BUFFERS[2:])  # after the other outputs
+    buffers = (*BUFFERS[:2], *on_device, buffer("c", 1))
     outputs = tuple(
         Port(name, SHAPE, "float32", index)
         for name, index in (("y", Y), ("v", Y), ("z", X), ("c", 6))
@@ -240,7 +243,7 @@ def test_outputs_may_be_one_value_an_input_or_a_constant(stand_in: StandIn):
             for name, array in results.items():
                 values = array if isinstance(array, np.ndarray) else array.numpy()
                 np.testing.assert_array_equal(values, wanted[name])
-        assert "'c' is in the memory of the host" in refusal(session.replay)
+        assert "'c' is in the memory of the process" in refusal(session.replay)
 
 
 def test_an_empty_tensor_is_not_copied(stand_in: StandIn):
@@ -252,14 +255,22 @@ def test_an_empty_tensor_is_not_copied(stand_in: StandIn):
 
 
 def test_a_package_without_weights_runs(stand_in: StandIn):
-    buffers = tuple(buffer(b.name, 2, 3 * SIZE) if b.base == DEVICE_WEIGHTS else b for b in BUFFERS)
+    zeros = buffer("w", DEVICE_ARENA, 3 * SIZE)
+    buffers = tuple(zeros if b.base == DEVICE_WEIGHTS else b for b in BUFFERS)
     manifest, entries = package().manifest, dict(package().entries)
-    del entries["device_weights.bin"]
-    memory = replace(manifest.memory, device_arena_bytes=4 * SIZE, device_weight_bytes=0)
-    made = Package.create(replace(manifest, memory=memory, buffers=buffers), entries)
+    del entries["gpu/weights.bin"]
+    spaces = (MemorySpace("gpu", 4 * SIZE, 4 * SIZE, 0),)
+    made = Package.create(replace(manifest, spaces=spaces, buffers=buffers), entries)
     stand_in.execute(made, {**KERNELS, "add": lambda x, w, y: np.copyto(y, x)})
     with Session(made, device=stand_in.device()) as session:
         np.testing.assert_array_equal(session(x), np.maximum(x, 0))
+
+
+def test_a_package_for_a_gpu_without_code_for_one_is_refused(stand_in: StandIn):
+    made = package((UPLOAD,), codes=())
+    assert refusal(Session, made, device=stand_in.device()) == (
+        "the package has memory 'gpu', but no code for a GPU"
+    )
 
 
 # -- what can be missing ---------------------------------------------------------------------------
@@ -351,8 +362,9 @@ def test_the_code_for_the_architecture_is_chosen(
         return
     stand_in.execute(made, KERNELS)
     with Session(made, device=stand_in.device()) as session:
-        assert session._program.gpu is not None
-        assert session._program.gpu.code.architecture == chosen
+        memory = session._program.spaces["gpu"]
+        assert isinstance(memory, GpuMemory)
+        assert memory.code.architecture == chosen
 
 
 def test_an_old_driver_is_refused(stand_in: StandIn):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime.errors import PackageError
+from trivium.runtime.gpu.code import GpuCode, GpuKernel
 from trivium.runtime.gpu.kernels import bind
-from trivium.runtime.manifest import GpuCode, GpuKernel
+from trivium.runtime.gpu.space import GpuMemory
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import (
@@ -95,12 +96,12 @@ def test_the_arguments_are_those_of_the_code(compiled: Any, made: Package, stand
         )
     ]
     with Session(made, device=stand_in.device()) as session:
-        program = session._program.gpu
-        assert program is not None
-        memory = program.weights.address
-        launch = bind(program.device, ADD, program.kernels["add"], lambda _: memory)
+        memory = session._program.spaces["gpu"]
+        assert isinstance(memory, GpuMemory)
+        address = memory.weights.address
+        launch = bind(memory.device, ADD, memory.kernels([ADD])["add"], lambda _: address)
         values = [bytes(memoryview(value)) for value in launch.values]
-        del launch, program
+        del launch, memory
     assert [len(value) for value in values] == wanted == [8, 128, 4, 4, 8, 8, 8, 8, 8]
     shape = [int.from_bytes(value, "little") for value in values[2:4]]
     assert (tuple(shape), values[-2:]) == (SHAPE, [bytes(8)] * 2)

@@ -14,12 +14,12 @@ from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
-from trivium.runtime.cpu import cpu_features
-from trivium.runtime.elf import NativeLibrary, load_objects
+from trivium.runtime.cpu.choose_code import cpu_features
+from trivium.runtime.cpu.elf import NativeLibrary, load_objects
 from trivium.targets.cpu.emit.to_llvm import to_object
 from trivium.targets.cpu.kernels.builder import Kernel
 from trivium.targets.cpu.lower.group import lower_group
-from trivium.targets.options import DEFAULT, Options
+from trivium.targets.options import DEFAULT, CompileOptions
 
 GUARD_BYTE = 0xA5
 POISON = 0xFF  # makes NaN of any float
@@ -141,7 +141,7 @@ class _Guarded:
 def compile_groups(
     make: Sequence[Callable[[], tri.Group]],
     machine: Machine | None = None,
-    options: Options = DEFAULT,
+    options: CompileOptions = DEFAULT,
 ) -> Compiled:
     """Lower groups for a machine, the CPU at hand unless given, and compile all into one object."""
     machine = machine or host_machine()
@@ -156,7 +156,9 @@ def compile_groups(
     return Compiled(load_objects({"kernels": made}), kernels)
 
 
-def object_of(kernels: Sequence[Kernel], machine: Machine, options: Options = DEFAULT) -> bytes:
+def object_of(
+    kernels: Sequence[Kernel], machine: Machine, options: CompileOptions = DEFAULT
+) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.
     texts = {
@@ -167,10 +169,10 @@ def object_of(kernels: Sequence[Kernel], machine: Machine, options: Options = DE
     }
     with code_context():
         module = ir.Module.parse("module {" + "\n".join(texts.values()) + "}")
-        return to_object(module, machine, options.strict)
+        return to_object(module, machine, options.strict_math)
 
 
 def compile_cases(
-    cases: Sequence[Case], machine: Machine | None = None, options: Options = DEFAULT
+    cases: Sequence[Case], machine: Machine | None = None, options: CompileOptions = DEFAULT
 ) -> Compiled:
     return compile_groups([lambda c=c: build_group(c) for c in cases], machine, options)

@@ -9,7 +9,7 @@ import numpy as np
 from trivium.dialects import dla
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module
-from trivium.dialects.dla.types import Buffer, buffer_type
+from trivium.dialects.dla.types import BufferType, memref_of
 
 SIDE, ATOM = 4, 16
 IMAGE = (1, SIDE, SIDE, ATOM)
@@ -17,11 +17,11 @@ WEIGHTS, TABLE, LOOKUP = 256, 144, 256
 
 NAMES = ("inputs", "constants", "outputs")
 TYPES = (
-    Buffer(IMAGE, "i8", "dram.inputs"),
-    Buffer(IMAGE, "i8", "dram.inputs"),
-    Buffer((WEIGHTS + TABLE + LOOKUP,), "i8", "dram.constants"),
-    Buffer(IMAGE, "i8", "dram.outputs"),
-    Buffer(IMAGE, "i8", "dram.outputs"),
+    BufferType(IMAGE, "i8", "dram.inputs"),
+    BufferType(IMAGE, "i8", "dram.inputs"),
+    BufferType((WEIGHTS + TABLE + LOOKUP,), "i8", "dram.constants"),
+    BufferType(IMAGE, "i8", "dram.outputs"),
+    BufferType(IMAGE, "i8", "dram.outputs"),
 )
 
 MAIN = """
@@ -99,7 +99,7 @@ class Drawing:
         self.draw.choice(steps)()
 
     def alloc(self, shape: tuple[int, ...] = IMAGE, space: str = "sram") -> ir.Value:
-        type_ = buffer_type(Buffer(shape, "i32" if space == "accumulator" else "i8", space))
+        type_ = memref_of(BufferType(shape, "i32" if space == "accumulator" else "i8", space))
         return dla.Alloc.create([], [type_], {}).results[0]
 
     def target(self) -> Image:
@@ -270,7 +270,7 @@ def drawn_program(draw: random.Random, steps: int) -> Module:
                 [], [], {"sym_name": "drawn", "target": "vanilla", "atom": ATOM}
             )
         unknown = [ir.Location.unknown()] * len(TYPES)
-        types = [buffer_type(type_) for type_ in TYPES]
+        types = [memref_of(type_) for type_ in TYPES]
         block = ir.Block.create_at_start(program.operation.regions[0], types, unknown)
         with ir.InsertionPoint(block):
             drawing = Drawing(draw, block)

@@ -4,8 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from trivium.runtime.manifest import DESCRIPTION, FIRST_PORT, Buffer, Manifest, Memory, Step
-from trivium.runtime.manifest import Port as ManifestPort
+from trivium.runtime.contents import FIRST_PORT, Buffer, Memory
+from trivium.runtime.contents import Port as ManifestPort
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart, DlaProgram
+from trivium.runtime.dla.step import DlaStep
+from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.container import Container
@@ -137,7 +140,7 @@ class TwoConvs:
         return out[None]
 
 
-STEP = Step("dla", entry="dla/a.tdla", accelerator="vanilla", nodes=("conv_1", "conv_2"))
+STEP = DlaStep(entry="dla/a.tdla", accelerator="vanilla", nodes=("conv_1", "conv_2"))
 
 
 def manifest(size: int = SIZE) -> Manifest:
@@ -155,6 +158,7 @@ def manifest(size: int = SIZE) -> Manifest:
         ),
         steps=(replace(STEP, operands=(0,), results=(1,)),),
         memory=Memory(0, 0, 0),
+        parts=(DlaPart((DlaProgram("dla/a.tdla", 6, 0, 0, 1 << 20, 0, 0),)),),
     )
 
 

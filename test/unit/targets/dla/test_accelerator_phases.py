@@ -10,7 +10,6 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.passes.core import PASSES, Pass
 from trivium.passes.pipeline import Instrumentation, Nest, Stage, Upstream
-from trivium.targets.dla.attempts import ATTEMPTS, Parameters, Retry
 from trivium.targets.dla.phases import (
     CODE_EMIT,
     IR_OPTIMIZATION,
@@ -19,9 +18,10 @@ from trivium.targets.dla.phases import (
     TENSOR_SCHED,
     TENSOR_SEL,
     Phase,
-    PhaseHook,
+    PhaseInstrumentation,
     Phases,
 )
+from trivium.targets.dla.retry import ATTEMPTS, Retry, SchedulingAttempt
 from trivium.targets.dla.trace import Trace
 
 IR = """
@@ -33,7 +33,7 @@ module attributes {test.kept = "as it was"} {
 }
 """
 
-TRIED = tuple(map(Parameters, (100, 75, 50, 25)))
+TRIED = tuple(map(SchedulingAttempt, (100, 75, 50, 25)))
 
 
 class TestMark(Pass):
@@ -124,7 +124,7 @@ def _set(module: Module, text: str) -> None:
     module.operation.attributes[f"test.{text.replace(' ', '_')}"] = ir.UnitAttr.get()
 
 
-class Heard(PhaseHook):
+class Heard(PhaseInstrumentation):
     """Note everything that a hook hears of."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ def test_phases_run_in_order_with_their_passes() -> None:
     ]
     assert all(f"test.{name.lower()}" in made.operation.attributes for name in NAMES)
     assert log.failures == ()
-    assert log.parameters == Parameters()
+    assert log.parameters == SchedulingAttempt()
 
 
 def test_an_accelerator_adds_passes_at_the_end_before_a_pass_and_in_place_of_one() -> None:
@@ -191,7 +191,7 @@ def test_an_accelerator_adds_passes_at_the_end_before_a_pass_and_in_place_of_one
     assert phases[TENSOR_SEL].step_names() == [
         "test-mark", "test-mark", "test-collapse", "test-spoil", "cse"
     ]  # fmt: skip
-    assert [str(step) for step in phases[TENSOR_SEL].made(Parameters())[:2]] == [
+    assert [str(step) for step in phases[TENSOR_SEL].steps_for(SchedulingAttempt())[:2]] == [
         "test-mark{text=1}",
         "test-mark{text=2}",
     ]

@@ -15,6 +15,7 @@ from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
 from trivium.passes.instrumentation import Instrumentation
 from trivium.passes.pipeline import Stage
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import MEM_ALLOC, TENSOR_SCHED
 from trivium.targets.options import INTEGERS
@@ -22,7 +23,7 @@ from trivium.targets.registry import choose_target
 from trivium.test.unit.compiler.digits import Digits, digits
 
 BATCH = 99
-FORMS = ("choose-memory", "lower-to-buffers", "prefetch", "allocate-buffers", "insert-tokens")
+FORMS = ("assign-residency", "lower-to-buffers", "prefetch", "allocate-buffers", "insert-tokens")
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +40,13 @@ def scores(session: Session, data: Digits) -> Array:
 
 def test_accuracy_is_within_one_percent_of_floats(quantized: Path) -> None:
     data = digits()
-    floats = scores(Session(build(data.model, "cpu")), data)
-    package = build(str(quantized), "vanilla")
+    floats = scores(Session(build(data.model, target="cpu")), data)
+    package = build(str(quantized), target="vanilla")
     found = scores(Session(package), data)
     assert data.accuracy(floats) > 0.9
     assert data.accuracy(found) >= data.accuracy(floats) - 0.01
-    assert len(package.manifest.dla) == 1
-    integers = scores(Session(build(str(quantized), "cpu", quantized=INTEGERS)), data)
+    assert len(package.manifest.part(DlaPart).programs) == 1
+    integers = scores(Session(build(str(quantized), target="cpu", quantized=INTEGERS)), data)
     np.testing.assert_array_equal(found, integers)
 
 
@@ -62,14 +63,14 @@ class Interpreted(Instrumentation):
 
 def test_each_form_gives_the_same_bits(quantized: Path) -> None:
     x = digits().images[:BATCH]
-    expected = Session(build(str(quantized), "vanilla")).run({"x": x})["y"]
+    expected = Session(build(str(quantized), target="vanilla")).run({"x": x})["y"]
     with new_context():
         module = import_onnx(onnx.load(quantized))
         pipeline_for("vanilla", 2).run(module)
         (placed,) = run(module, [x])
         np.testing.assert_array_equal(placed, expected)
         hook = Interpreted(x)
-        choose_target("vanilla").road().run(
+        choose_target("vanilla").pipeline().run(
             module, lambda _: None, hook, only=(TENSOR_SCHED, MEM_ALLOC)
         )
     assert tuple(hook.found) == FORMS

@@ -78,7 +78,7 @@ def test_a_drawn_description_gives_the_bits_of_integers(seed: int, tmp_path: Pat
     file.write_text(text)
     whole, image = network(WHOLE[seed % len(WHOLE)])
     for model, feeds in ((whole, [image]), ops(seed)):
-        package = build(model, f"vanilla:{file}")
+        package = build(model, target=f"vanilla:{file}")
         wanted = expected(model, feeds, description)
         for order in (None, seed):
             for one, other in zip(computed(package, feeds, order), wanted, strict=True):

@@ -12,6 +12,7 @@ from image_networks import IMAGE, mobilenet_v2, resnet_18
 from small_networks import Net
 from trivium.compiler.driver import build
 from trivium.dialects.core.tensor import Array
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.vanilla.packets import FILE
@@ -54,17 +55,17 @@ def expected(name: str) -> tuple[Array, Array]:
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(model.SerializeToString(), options)
     (floats,) = session.run(None, {"x": image()})
-    return np.asarray(floats), scores(build(integers, "cpu", quantized=INTEGERS))
+    return np.asarray(floats), scores(build(integers, target="cpu", quantized=INTEGERS))
 
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_network_gives_the_bits_of_integers_close_to_the_floats(name: str) -> None:
     floats, integers = expected(name)
-    package = build(quantized(name)[1], "vanilla", strict=False)
+    package = build(quantized(name)[1], target="vanilla", strict=False)
     found = scores(package)
     np.testing.assert_array_equal(found, integers)
     assert cosine(found, floats) > 0.98
-    (program,) = package.manifest.dla
+    (program,) = package.manifest.part(DlaPart).programs
     assert 0 < program.sram_lower_bound <= program.sram_bytes <= 256 * 1024
     assert program.dram_bytes < program.dram_bound
 
@@ -77,9 +78,9 @@ def test_another_description_takes_no_line_of_code(name: str, tmp_path: Path) ->
         text = text.replace(old, new)
     half = tmp_path / "half.toml"
     half.write_text(text)
-    package = build(quantized(name)[1], f"vanilla:{half}")
+    package = build(quantized(name)[1], target=f"vanilla:{half}")
     np.testing.assert_array_equal(scores(package), expected(name)[1])
-    assert package.manifest.dla[0].sram_bytes <= 128 * 1024
+    assert package.manifest.part(DlaPart).programs[0].sram_bytes <= 128 * 1024
 
 
 def cosine(a: Array, b: Array) -> float:

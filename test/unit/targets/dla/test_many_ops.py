@@ -38,7 +38,7 @@ def test_drawn_ops_give_the_bits_of_integers(number: int) -> None:
     drawn = [Drawn(1000 + number * EACH + each) for each in range(EACH)]
     model = joined([d.model(RULES[names[d.seed % len(names)]]) for d in drawn])
     feeds = [feed for d in drawn for feed in d.feeds()]
-    package = build(model, "vanilla")
+    package = build(model, target="vanilla")
     given = dict(zip((port.name for port in package.manifest.inputs), feeds, strict=True))
     found = Session(package, threads=1).run(given).values()
     expected = reference(model, feeds)

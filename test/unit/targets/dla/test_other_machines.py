@@ -10,6 +10,7 @@ from test_drawn_descriptions import computed, expected, network
 from trivium.compiler.check import can_run
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
+from trivium.runtime.dla.part import DlaPart
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
 from trivium.targets.dla.vanilla.packets import CLASSES
@@ -42,8 +43,8 @@ def check_bits(name: str, table: dict[str, Any], tmp_path: Path) -> None:
     model, image = network(name)
     file, text = tmp_path / "other.toml", text_of(table)
     file.write_text(text)
-    package = build(model, f"vanilla:{file}")
-    assert package.manifest.dla
+    package = build(model, target=f"vanilla:{file}")
+    assert package.manifest.part(DlaPart).programs
     (wanted,) = expected(model, [image], parse_description(text))
     (found,) = computed(package, [image])
     np.testing.assert_array_equal(found, wanted)
@@ -117,7 +118,7 @@ def test_what_makes_tiles_that_packets_cannot_say_runs_elsewhere(
     why = f"vanilla has no tile that its packets can say: field '{field}' is"
     assert any(why in each for each in said)
     (wanted,) = expected(model, [image], parse_description(text))
-    (found,) = computed(build(model, f"vanilla:{file}"), [image])
+    (found,) = computed(build(model, target=f"vanilla:{file}"), [image])
     np.testing.assert_array_equal(found, wanted)
 
 

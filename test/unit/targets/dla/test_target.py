@@ -14,6 +14,7 @@ from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array
 from trivium.passes.pipeline import Pipeline
 from trivium.passes.verify_values import VerifyValues
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.targets.dla.phases import (
@@ -23,15 +24,15 @@ from trivium.targets.dla.phases import (
     TENSOR_SCHED,
     TENSOR_SEL,
     Phase,
-    PhaseHook,
+    PhaseInstrumentation,
 )
-from trivium.targets.options import INTEGERS, Options
+from trivium.targets.options import INTEGERS, CompileOptions
 from trivium.targets.registry import choose_target
 
 PHASES = (TENSOR_SCHED, MEM_ALLOC)
 
 
-class Interpreted(PhaseHook):
+class Interpreted(PhaseInstrumentation):
     """Execute the module after each phase, and require the same bits."""
 
     def __init__(self, feeds: list[Array], expected: Array) -> None:
@@ -74,10 +75,10 @@ def test_a_drawn_op_gives_the_bits_of_integers_after_each_phase_and_in_a_session
             (placed,) = run(module, feeds)
             np.testing.assert_array_equal(placed, expected)
             hook = Interpreted(feeds, expected)
-            choose_target("vanilla").road().run(module, print, hook, only=PHASES)
+            choose_target("vanilla").pipeline().run(module, print, hook, only=PHASES)
             assert hook.seen == [*PHASES]
-        package = build(model, "vanilla")
-        assert package.manifest.dla, seed
+        package = build(model, target="vanilla")
+        assert package.manifest.part(DlaPart).programs, seed
         np.testing.assert_array_equal(computed(package, feeds), expected)
 
 
@@ -92,7 +93,7 @@ def test_a_phase_without_a_pass_breaks_its_promise(phase: str, name: str, messag
     with new_context():
         module = import_onnx(Drawn(0).model(RULES["conv"]))
         pipeline_for("vanilla", 2).run(module)
-        phases = choose_target("vanilla").road().put(phase, name)
+        phases = choose_target("vanilla").pipeline().put(phase, name)
         with pytest.raises(CompileError) as error:
             phases.run(module, print, only=(*PHASES, CODE_EMIT))
     (diagnostic,) = error.value.diagnostics
@@ -103,7 +104,7 @@ def test_a_phase_without_a_pass_breaks_its_promise(phase: str, name: str, messag
 def test_ops_that_no_pass_groups_break_the_promise_of_their_phase() -> None:
     with new_context():
         module = import_onnx(Drawn(0).model(RULES["conv"]))
-        phases = choose_target("vanilla").road().put(IR_OPTIMIZATION, "segment-dla")
+        phases = choose_target("vanilla").pipeline().put(IR_OPTIMIZATION, "segment-dla")
         with pytest.raises(CompileError, match=r"'dla.conv' op is in no tri.group, must be in one"):
             phases.run(module, print, only=(TENSOR_SEL, IR_OPTIMIZATION))
 
@@ -115,9 +116,11 @@ def test_the_cpu_gives_the_same_bits_when_it_computes_in_integers(rule: str) -> 
     feeds = drawn.feeds()
     with new_context():
         module = import_onnx(model)
-        pipeline_for("cpu", 2, Options(quantized=INTEGERS)).run(module)
-    alone = build(model, "cpu", quantized=INTEGERS)
-    np.testing.assert_array_equal(computed(alone, feeds), computed(build(model, "vanilla"), feeds))
+        pipeline_for("cpu", 2, CompileOptions(quantized=INTEGERS)).run(module)
+    alone = build(model, target="cpu", quantized=INTEGERS)
+    np.testing.assert_array_equal(
+        computed(alone, feeds), computed(build(model, target="vanilla"), feeds)
+    )
 
 
 @pytest.mark.parametrize("level", [0, 1])
@@ -125,6 +128,6 @@ def test_lower_levels_of_optimisation_give_the_same_bits(level: int) -> None:
     drawn = Drawn(3)
     model = drawn.model(RULES["conv"])
     feeds = drawn.feeds()
-    package = build(model, "vanilla", opt_level=level)
-    assert package.manifest.dla
+    package = build(model, target="vanilla", opt_level=level)
+    assert package.manifest.part(DlaPart).programs
     np.testing.assert_array_equal(computed(package, feeds), reference(model, feeds))

@@ -14,17 +14,23 @@ from trivium.compiler.export import export
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
-from trivium.runtime.manifest import DESCRIPTION
+from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
-from trivium.targets.dla.attempts import Retry
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
+from trivium.targets.dla.retry import Retry
 from trivium.targets.dla.vanilla import target
 from trivium.targets.dla.vanilla.packets import FILE
 from trivium.targets.options import INTEGERS
 from trivium.tools.package_info import package_info
 from trivium.tools.report import describe, summary
 
+SELECTION = ("select-dla", "segment-dla")
+LATER = (
+    *("assign-residency", "lower-to-buffers", "prefetch"),
+    *("allocate-buffers", "insert-tokens", "emit-containers"),
+)
 SRAM = "sram = { bytes = 262144"
 
 
@@ -38,7 +44,35 @@ def branches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def package(branches: Path) -> Package:
-    return build(str(branches), "vanilla")
+    return build(str(branches), target="vanilla")
+
+
+class Heard(Instrumentation):
+    """Note the passes of all pipelines."""
+
+    def __init__(self) -> None:
+        self.begun: list[list[Stage]] = []
+        self.ran: list[str] = []
+        self.stages: list[Stage] = []
+
+    def begin(self, pipeline: Pipeline, module: Module) -> None:
+        self.begun.append(pipeline.stages())
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.ran.append(stage.name)
+        self.stages.append(stage)
+
+
+def test_instrumentation_sees_every_pass_of_every_phase_once(branches: Path) -> None:
+    heard = Heard()
+    build(str(branches), target="vanilla", hooks=[heard])
+    (begun,) = heard.begun
+    assert [s for s in begun if not s.part] == [s for s in heard.stages if not s.part]
+    assert {*heard.stages} <= {*begun}  # those of a part ran once for each part
+    listed = [name for _, names in target.TARGET.phases() for name in names]
+    own = [name for name in heard.ran if name in SELECTION or name in LATER]
+    assert own == [name for name in listed if name in SELECTION or name in LATER]
+    assert heard.ran[-len(LATER) :] == list(LATER)
 
 
 def described(folder: Path, size: int) -> str:
@@ -58,13 +92,13 @@ def report(package: Package) -> str:
 def test_a_users_description_bounds_memory_and_travels_along(
     branches: Path, size: int, tmp_path: Path
 ) -> None:
-    small = build(str(branches), described(tmp_path, size))
+    small = build(str(branches), target=described(tmp_path, size))
     assert bytes(small.entries[DESCRIPTION]).decode() == (tmp_path / "small.toml").read_text()
     (tmp_path / "small.toml").unlink()  # the package needs it no more
-    (program,) = small.manifest.dla
+    (program,) = small.manifest.part(DlaPart).programs
     assert program.sram_lower_bound <= program.sram_bytes <= program.sram_capacity == size
     x = Net().inputs()
-    expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(branches), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(small, x), expected)
 
 
@@ -83,8 +117,8 @@ class TestFussy(Pass):
 class Fussy(Accelerator):
     most = 50
 
-    def road(self) -> Phases:
-        return super().road().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(MEM_ALLOC, lambda given: TestFussy(given.share, self.most))
 
 
 def test_attempts_that_did_not_fit_are_reported(
@@ -92,8 +126,8 @@ def test_attempts_that_did_not_fit_are_reported(
 ) -> None:
     monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     heard: list[str] = []
-    fussy = build(str(branches), "vanilla", progress=heard.append)
-    attempts = fussy.manifest.attempts
+    fussy = build(str(branches), target="vanilla", progress=heard.append)
+    attempts = fussy.manifest.part(DlaPart).attempts
     assert attempts[0] == "attempt 1: MemAlloc: share is 100"
     assert [line for line in heard if line.startswith("attempt ")] == [*attempts]
     listed = "".join(f"  {attempt}\n" for attempt in attempts)
@@ -108,7 +142,7 @@ def test_what_fits_in_no_way_is_an_error_with_all_attempts(
     monkeypatch.setattr(target, "TARGET", Fussy("vanilla"))
     monkeypatch.setattr(Fussy, "most", -1)
     with pytest.raises(CompileError) as caught:
-        build(str(branches), "vanilla")
+        build(str(branches), target="vanilla")
     assert "no schedule fits the memories after 8 attempts" in str(caught.value)
     assert "attempt 8: MemAlloc: share is 0" in str(caught.value)
 
@@ -119,17 +153,17 @@ def test_what_memories_are_too_small_for_runs_on_the_cpu(
 ) -> None:
     """The CPU takes what no tile fits for, and can-run says so before, of the same nodes."""
     small = described(tmp_path, size)
-    tiny = build(str(branches), small)
+    tiny = build(str(branches), target=small)
     assert {step.kind for step in tiny.manifest.steps} <= {"cpu", "dla"}
     x = Net().inputs()
-    expected = computed(build(str(branches), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(branches), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(tiny, x), expected)
     reasons = [reason for node in can_run(str(branches), target=small) for reason in node.refusals]
     assert any(f"fits into {size} bytes of sram" in reason for reason in reasons)
 
 
 def test_a_report_shows_what_programs_take_and_move(package: Package) -> None:
-    (program,) = package.manifest.dla
+    (program,) = package.manifest.part(DlaPart).programs
     text = report(package)
     assert "\non accelerators\n  dla/vanilla_0.tdla  stream  17 packets\n" in text
     assert f"{program.dram_bytes / 1024:.1f} KiB moved" in text
@@ -179,17 +213,17 @@ def test_options_that_it_does_not_have_are_refused(
     branches: Path, options: dict[str, object], message: str
 ) -> None:
     with pytest.raises(CompileError, match=message):
-        build(str(branches), "vanilla", **options)
+        build(str(branches), target="vanilla", **options)
 
 
 def test_descriptions_that_cannot_be_are_refused(branches: Path, tmp_path: Path) -> None:
     with pytest.raises(CompileError, match=r"cannot read the description 'nowhere\.toml'"):
-        build(str(branches), "vanilla:nowhere.toml")
+        build(str(branches), target="vanilla:nowhere.toml")
     with pytest.raises(CompileError, match="described by one file, not by several: a, b"):
-        build(str(branches), "vanilla:a,b")
+        build(str(branches), target="vanilla:a+b")
     (tmp_path / "other.toml").write_text(FILE.read_text().replace('"vanilla"', '"other"', 1))
     with pytest.raises(CompileError, match="describes 'other', must describe 'vanilla'"):
-        build(str(branches), f"vanilla:{tmp_path / 'other.toml'}")
+        build(str(branches), target=f"vanilla:{tmp_path / 'other.toml'}")
 
 
 def test_refusals_name_the_limit_that_a_node_is_beyond(tmp_path: Path) -> None:
@@ -197,9 +231,9 @@ def test_refusals_name_the_limit_that_a_node_is_beyond(tmp_path: Path) -> None:
     wide = net.conv("x", 3, 8, strides=[9, 9])
     net.quantized(net.conv(net.op("Relu", wide), 8, 4, 1), file)
     sentence = "vanilla: field 'stride_rows' is 9: conv moves by 1 to 8 rows"
-    verdicts = {verdict.node: verdict for verdict in can_run(str(file), target="vanilla")}
-    assert verdicts["conv0.4"].refusals == (sentence,)
-    assert verdicts["conv0.4"].targets == ("cpu",)
+    node_support = {verdict.node: verdict for verdict in can_run(str(file), target="vanilla")}
+    assert node_support["conv0.4"].refusals == (sentence,)
+    assert node_support["conv0.4"].targets == ("cpu",)
     reasons = {r for p in check(str(file), target="vanilla") for r in p.refusals}
     assert sentence in reasons
     assert "vanilla computes on integers, not on f32" in reasons
@@ -212,19 +246,19 @@ def test_a_larger_limit_in_a_users_description_is_one(tmp_path: Path) -> None:
     for name in ("stride_rows", "stride_columns"):
         text = text.replace(f"{name} = {{ least = 1, most = 8", f"{name} = {{ least = 1, most = 9")
     (tmp_path / "wide.toml").write_text(text)
-    assert not build(str(file), "vanilla").manifest.dla
-    package = build(str(file), f"vanilla:{tmp_path / 'wide.toml'}")
-    assert len(package.manifest.dla) == 1
+    assert not build(str(file), target="vanilla").manifest.part(DlaPart).programs
+    package = build(str(file), target=f"vanilla:{tmp_path / 'wide.toml'}")
+    assert len(package.manifest.part(DlaPart).programs) == 1
     x = net.inputs()
-    expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(file), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)
 
 
 def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> None:
     net, file = Net((1, 16, 16, 16)), tmp_path / "q.onnx"
     net.quantized(net.conv("x", 16, 4, 16, pads=[0, 0, 0, 0]), file)
-    package = build(str(file), "vanilla")
-    assert not package.manifest.dla
+    package = build(str(file), target="vanilla")
+    assert not package.manifest.part(DlaPart).programs
     assert {step.kind for step in package.manifest.steps} == {"cpu"}
     (reason,) = {
         reason for node in can_run(str(file), target="vanilla") for reason in node.refusals
@@ -234,5 +268,5 @@ def test_what_fits_in_no_tile_runs_elsewhere_and_says_why(tmp_path: Path) -> Non
         "the accumulator"
     )
     x = net.inputs()
-    expected = computed(build(str(file), "cpu", quantized=INTEGERS), x)
+    expected = computed(build(str(file), target="cpu", quantized=INTEGERS), x)
     np.testing.assert_array_equal(computed(package, x), expected)

@@ -9,8 +9,8 @@ import trivium
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.runtime.elf import load_objects
-from trivium.runtime.team import CODE, Job
+from trivium.runtime.cpu.elf import load_objects
+from trivium.runtime.cpu.thread_pool import CODE, Job
 from trivium.targets.cpu.emit.compile import CpuCode, compile_segment, compile_threads
 from trivium.targets.cpu.emit.segment import KernelCall, segment
 from trivium.targets.cpu.emit.threads import GRAIN
@@ -77,6 +77,12 @@ def test_a_program_without_work_for_two_threads_has_no_phases(phases: tuple[Phas
 def test_every_phase_counts_where_one_has_work_for_two_threads() -> None:
     calls = [KernelCall("k", (), (SMALL, ONE_ITERATION)), KernelCall("l", (), (LARGE,))]
     assert segment(calls).phases == 3
+
+
+def test_more_calls_make_a_longer_table_and_no_more_code() -> None:
+    calls = [KernelCall("k", (Place(SOURCE, 64 * i),), (LARGE,)) for i in range(100)]
+    few, many = (segment(each).text.splitlines() for each in (calls[:2], calls))
+    assert len(few) == len(many)
 
 
 def test_a_small_model_runs_alone_and_a_large_one_does_not() -> None:

@@ -12,7 +12,7 @@ from fit import fits
 from trivium.dialects.core.machine import Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.runtime.elf import load_objects
+from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels import approximation, trigonometry
 from trivium.targets.cpu.kernels.buffer import Lanes
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder

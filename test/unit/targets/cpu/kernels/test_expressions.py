@@ -42,7 +42,7 @@ def module_of(texts: Sequence[str], operands: Sequence[Tensor]) -> Module:
 
 def run(texts: Sequence[str], inputs: Sequence[Array], opt_level: int = 2) -> list[Array]:
     module = module_of(texts, [Tensor.of(x) for x in inputs])
-    package = build_module(module, pipeline_for("cpu", opt_level), "cpu", lambda _: None, "")
+    package = build_module(module, pipeline_for("cpu", opt_level))
     assert {group.target for group in groups_of(module)} <= {"cpu"}
     made = Session(package).run({f"i{n}": x for n, x in enumerate(inputs)})
     return list(made.values())

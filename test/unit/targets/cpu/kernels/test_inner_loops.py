@@ -50,7 +50,7 @@ def panel_conv(machine: Machine) -> Case:
 
 def blocked_conv(machine: Machine) -> Case:
     lanes = machine.lanes(32)
-    x = cpu.Block.reference(normal(1, 32, 12, 12), lanes=lanes)
+    x = cpu.Block(lanes=lanes).reference(normal(1, 32, 12, 12))
     w = cpu.pack_group_columns(normal(64, 32, 3, 3), 1, 2 * lanes)
     more = window(3, outputs=64, rows=5, lanes=lanes)
     return Case("blocked", cpu.BlockedConv, (x, w, normal(64)), more)
@@ -58,7 +58,7 @@ def blocked_conv(machine: Machine) -> Case:
 
 def lane_conv(machine: Machine) -> Case:
     lanes = machine.lanes(32)
-    x = cpu.Block.reference(normal(1, 64, 30, 30), lanes=lanes)
+    x = cpu.Block(lanes=lanes).reference(normal(1, 64, 30, 30))
     return Case("lane", cpu.LaneConv, (x, cpu.pack_lanes(normal(64, 1, 5, 5), lanes)), window(5))
 
 
@@ -75,7 +75,7 @@ def winograd(machine: Machine) -> Case:
 
 def blocked_winograd(machine: Machine) -> Case:
     lanes = machine.lanes(32)
-    x = cpu.Block.reference(normal(1, 32, 30, 30), lanes=lanes)
+    x = cpu.Block(lanes=lanes).reference(normal(1, 32, 30, 30))
     u = cpu.transform_kernel_columns(normal(64, 32, 3, 3), 2, 2 * lanes)
     more = {"tile": 2, "outputs": 64, "sizes": (28, 28)}
     return Case("blocked winograd", cpu.BlockedWinogradConv, (x, u, normal(64)), more)

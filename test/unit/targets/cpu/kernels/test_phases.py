@@ -8,7 +8,7 @@ from cpu_kernels import Compiled, object_of
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Tensor
-from trivium.runtime.elf import load_objects
+from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels.buffer import Buffer
 from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
 from trivium.targets.cpu.kernels.index import IndexExpr, carry, for_each

@@ -23,7 +23,7 @@ def normal(*shape: int) -> Array:
 
 
 def image(channels: int, *sizes: int) -> Array:
-    return cpu.Block.reference(normal(2, channels, *sizes), lanes=LANES)
+    return cpu.Block(lanes=LANES).reference(normal(2, channels, *sizes))
 
 
 def conv(rows: int) -> Case:

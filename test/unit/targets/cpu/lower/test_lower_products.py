@@ -10,6 +10,7 @@ from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import Machine
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.dialects.cpu.matmul import NARROW
 from trivium.dialects.cpu.packing import pack_columns
 
 RANDOM = np.random.default_rng()
@@ -76,7 +77,7 @@ def panels() -> list[Case]:
     for rows, depth, columns in ((1, 7, 130), (3, 512, 33), (30, 1024, 70), (29, 9, 32)):
         a, b = normal(rows, depth) / 16, normal(depth, columns) / 16
         made.append(case(cpu.PackedMatMul, a, pack_columns(b, 32), columns=columns))
-    for dtype in cpu.NARROW:
+    for dtype in NARROW:
         whole = RANDOM.integers(0 if dtype.startswith("ui") else -128, 128, (37, 70))
         w = pack_columns(whole.astype(numpy_dtype(dtype)), 32)
         # One row, a tile of rows, and several on machines that hold fewer.
@@ -128,7 +129,7 @@ def blocked() -> list[Case]:
     """Blocked and plain images, groups of whole blocks and of parts of one, lines cut in tiles."""
     made: list[Case] = []
     for lanes, width in ((16, 14), (16, 31), (8, 7)):
-        image = cpu.Block.reference(normal(2, 48, 9, width), lanes=lanes)
+        image = cpu.Block(lanes=lanes).reference(normal(2, 48, 9, width))
         for size, stride, dilation in ((1, 1, 1), (1, 2, 1), (3, 1, 1), (3, 2, 1), (2, 1, 2)):
             common = {
                 "kernel": (size, size),
@@ -160,7 +161,7 @@ def blocked_winograd() -> list[Case]:
         for tile, lanes, blocks in ((2, 16, 2), (4, 4, 1)):
             channels, outputs = blocks * lanes, 3 * lanes
             reach = [cpu.whole_tiles(size, tile) + 2 for size in sizes]
-            image = cpu.Block.reference(normal(2, channels, *reach), lanes=lanes)
+            image = cpu.Block(lanes=lanes).reference(normal(2, channels, *reach))
             kernels = normal(outputs, channels, 3, 3) / 16
             u = cpu.transform_kernel_columns(kernels, tile, 2 * lanes)
             more = {"tile": tile, "outputs": outputs, "sizes": sizes}

@@ -16,7 +16,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.runtime.objectfile import ObjectFile
+from trivium.runtime.cpu.objectfile import ObjectFile
 from trivium.targets.cpu.lower.group import lower_group
 
 RANDOM = np.random.default_rng(5)

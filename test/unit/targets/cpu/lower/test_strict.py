@@ -11,18 +11,18 @@ from trivium.dialects import tri
 from trivium.dialects.core.machine import host_machine
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.targets.options import DEFAULT, Options
+from trivium.targets.options import DEFAULT, CompileOptions
 
-STRICT = Options("strict")
+STRICT = CompileOptions(math="strict")
 RANDOM = np.random.default_rng(3)
 
 
-def run(case: Case, options: Options) -> Array:
+def run(case: Case, options: CompileOptions) -> Array:
     outputs = [Tensor.of(y) for y in case.reference()]
     return compile_cases([case], options=options).run(0, case.inputs, outputs)[0]
 
 
-def product_and_sum(options: Options, a: Array, b: Array, c: Array) -> Array:
+def product_and_sum(options: CompileOptions, a: Array, b: Array, c: Array) -> Array:
     case = Case("", tri.Mul, (a, b))
     group = lambda: build_group(case, [c], lambda v: [tri.Add.build(v[0], v[1])])  # noqa: E731
     return compile_groups([group], options=options).run(0, [a, b, c], [Tensor.of(a)])[0]
@@ -87,7 +87,7 @@ NAN: list[tuple[type[Op], tuple[Array, ...], dict[str, object], Array]] = [
 @pytest.mark.parametrize("options", [DEFAULT, STRICT], ids=["fast", "strict"])
 @pytest.mark.parametrize(("op", "operands", "attributes", "want"), NAN)
 def test_nan_goes_through(
-    options: Options,
+    options: CompileOptions,
     op: type[Op],
     operands: tuple[Array, ...],
     attributes: dict[str, object],

@@ -18,7 +18,7 @@ from trivium.targets.cpu.schedule.products import product_of
 from trivium.targets.cpu.schedule.schedule import Schedule
 from trivium.targets.cpu.schedule.tune import Tuner
 from trivium.targets.cpu.schedule.tuning_file import tuning_format
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 from trivium.targets.registry import find_target
 
 TEXT = """
@@ -50,7 +50,7 @@ class Bench:
         self.measured: list[tuple[str, list[str]]] = []
 
     def __call__(
-        self, op: Op, schedules: Sequence[Schedule], machine: Machine, options: Options
+        self, op: Op, schedules: Sequence[Schedule], machine: Machine, options: CompileOptions
     ) -> list[float]:
         if len(self.measured) == self.fail_after:
             raise KeyboardInterrupt
@@ -63,7 +63,7 @@ Compiled = list[tuple[str, dict[str, object]]]
 
 
 def convolutions(
-    options: Options,
+    options: CompileOptions,
     bench: Bench,
     notes: list[str] | None = None,
     text: str = TEXT,
@@ -89,7 +89,7 @@ def conv_candidates() -> list[Schedule]:
 
 def test_equal_ops_are_measured_once_and_others_not_at_all(tmp_path: Path) -> None:
     bench = Bench()
-    convolutions(Options(tune=str(tmp_path / "t.json")), bench)
+    convolutions(CompileOptions(tune=str(tmp_path / "t.json")), bench)
     # Not the depthwise convolution, nor the one whose weights come in.
     assert [name for name, _ in bench.measured] == ["tri.conv"]
     assert bench.measured[0][1] == list(map(str, conv_candidates()))
@@ -99,7 +99,7 @@ def test_equal_ops_are_measured_once_and_others_not_at_all(tmp_path: Path) -> No
 @pytest.mark.parametrize("wanted", ["winograd 2x2", "packed", "panel"])
 def test_the_winner_is_what_the_code_will_be(tmp_path: Path, wanted: str) -> None:
     schedule = next(s for s in conv_candidates() if str(s).startswith(wanted))
-    found = convolutions(Options(tune=str(tmp_path / "t.json")), Bench(str(schedule)))
+    found = convolutions(CompileOptions(tune=str(tmp_path / "t.json")), Bench(str(schedule)))
     kinds = {
         "winograd": (cpu.WinogradConv, {"tile": schedule.rows}),
         "packed": (cpu.PackedConv, {"block": schedule.rows, "vectors": schedule.vectors}),
@@ -114,21 +114,21 @@ def test_the_winner_is_what_the_code_will_be(tmp_path: Path, wanted: str) -> Non
 def test_a_file_is_used_without_measuring(tmp_path: Path) -> None:
     path = str(tmp_path / "t.json")
     fast = str(conv_candidates()[-1])
-    tuned = convolutions(Options(tune=path), Bench(fast))
+    tuned = convolutions(CompileOptions(tune=path), Bench(fast))
     text = Path(path).read_bytes()
     again = Bench()
-    for options in (Options(tuning=path), Options(tune=path)):
+    for options in (CompileOptions(tuning=path), CompileOptions(tune=path)):
         assert convolutions(options, again) == tuned
     assert not again.measured
     assert Path(path).read_bytes() == text
-    assert convolutions(Options(), again) != tuned
+    assert convolutions(CompileOptions(), again) != tuned
 
 
 def test_only_what_a_file_lacks_is_measured(tmp_path: Path) -> None:
     path = str(tmp_path / "t.json")
-    convolutions(Options(tune=path), Bench())
+    convolutions(CompileOptions(tune=path), Bench())
     again = Bench()
-    convolutions(Options(winograd_error=2e-5, tune=path), again)
+    convolutions(CompileOptions(winograd_error=2e-5, tune=path), again)
     # The larger error allows one more; all are measured again, because only then they compare.
     assert "winograd 4x4" in again.measured[0][1]
     assert set(map(str, conv_candidates())) < set(again.measured[0][1])
@@ -136,37 +136,37 @@ def test_only_what_a_file_lacks_is_measured(tmp_path: Path) -> None:
 
 def test_a_winner_that_loses_too_much_gives_way_to_the_next(tmp_path: Path) -> None:
     path = str(tmp_path / "t.json")
-    convolutions(Options(winograd_error=2e-5, tune=path), Bench("winograd 4x4"))
+    convolutions(CompileOptions(winograd_error=2e-5, tune=path), Bench("winograd 4x4"))
     fast = Bench("never")
-    names = [name for name, _ in convolutions(Options(tuning=path), fast)]
+    names = [name for name, _ in convolutions(CompileOptions(tuning=path), fast)]
     assert names[0] == "cpu.winograd_conv"
-    assert convolutions(Options(tuning=path), fast)[0][1]["tile"] == 2
-    strict = convolutions(Options("strict", tuning=path), fast)
+    assert convolutions(CompileOptions(tuning=path), fast)[0][1]["tile"] == 2
+    strict = convolutions(CompileOptions(math="strict", tuning=path), fast)
     assert strict[0][0] in ("cpu.packed_conv", "cpu.panel_conv")
 
 
 def test_a_winner_that_somebody_wrote_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    convolutions(Options(tune=str(path)), Bench())
+    convolutions(CompileOptions(tune=str(path)), Bench())
     first = tuning_format(host_machine()).read(str(path)).entries[CONV].schedule
     path.write_text(path.read_text().replace(f'"schedule": "{first}"', '"schedule": "packed 5x1"'))
-    name, attributes = convolutions(Options(tuning=str(path)), Bench())[0]
+    name, attributes = convolutions(CompileOptions(tuning=str(path)), Bench())[0]
     assert (name, attributes["block"], attributes["vectors"]) == ("cpu.packed_conv", 5, 1)
 
 
 def test_a_foreign_file_is_ignored_with_a_note_and_never_lost(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
-    convolutions(Options(tune=str(path)), Bench(str(conv_candidates()[-1])))
+    convolutions(CompileOptions(tune=str(path)), Bench(str(conv_candidates()[-1])))
     foreign = path.read_text().replace('"model": "', '"model": "Not ')
     path.write_text(foreign)
     notes: list[str] = []
-    found = convolutions(Options(tuning=str(path)), Bench(), notes)
-    assert found == convolutions(Options(), Bench())
+    found = convolutions(CompileOptions(tuning=str(path)), Bench(), notes)
+    assert found == convolutions(CompileOptions(), Bench())
     assert len(notes) == 1
     assert notes[0].startswith(f"note: {path} is of another machine: model 'Not ")
     assert notes[0].endswith("; it is not used")
     with pytest.raises(CompileError, match=r"is of another machine: .*: tune to another file"):
-        convolutions(Options(tune=str(path)), Bench())
+        convolutions(CompileOptions(tune=str(path)), Bench())
     assert path.read_text() == foreign
 
 
@@ -174,7 +174,7 @@ def test_an_interrupted_tuning_keeps_what_it_measured(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     two = TEXT.replace("9x9", "40x40")
     weights_of_two = {**WEIGHTS, "m": np.ones((40, 40), np.float32)}
-    options = Options(tune=str(path))
+    options = CompileOptions(tune=str(path))
     with pytest.raises(KeyboardInterrupt):
         convolutions(options, Bench(fail_after=1), text=two, weights=weights_of_two)
     assert len(tuning_format(host_machine()).read(str(path)).entries) == 1
@@ -199,8 +199,8 @@ def test_tiles_of_blocked_convolutions_are_tuned(tmp_path: Path) -> None:
         "w": np.arange(2048, dtype=np.float32).reshape(64, 32, 1, 1),
         "v": np.ones((64, 1, 3, 3), np.float32),
     }
-    options, bench = Options(tune=str(tmp_path / "t.json")), Bench("panel 29x1")
-    before = dict(convolutions(Options(), bench, text=BLOCKED, weights=weights))
+    options, bench = CompileOptions(tune=str(tmp_path / "t.json")), Bench("panel 29x1")
+    before = dict(convolutions(CompileOptions(), bench, text=BLOCKED, weights=weights))
     after = dict(convolutions(options, bench, text=BLOCKED, weights=weights))
     assert list(before) == list(after) == ["cpu.blocked_conv", "cpu.lane_conv"]
     ((name, measured),) = bench.measured

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from trivium.targets.dla.core.machine import Machine
 from trivium.targets.dla.core.packet import InstructionSet
+from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import read_description
 from trivium.targets.dla.vanilla import packets
 from trivium.targets.dla.vanilla.vector import VectorPacket
@@ -17,8 +17,8 @@ class Absolute(VectorPacket):
 
     name = "absolute"
 
-    def execute(self, machine: Machine) -> None:
-        self.write(machine, np.abs(machine.read(self.source_extent)))
+    def execute(self, state: SimulatorState) -> None:
+        self.write(state, np.abs(state.read(self.source_extent)))
 
 
 FILE = Path(__file__).with_name("npu.toml")

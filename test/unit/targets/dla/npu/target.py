@@ -16,8 +16,8 @@ from trivium.passes.core import Pass
 from trivium.passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.phases import TENSOR_SEL, Phases
-from trivium.targets.dla.tile_vector import tile_by_value
-from trivium.targets.dla.tiler import Tiler, tiles
+from trivium.targets.dla.schedule.tile_vector import tile_by_value
+from trivium.targets.dla.schedule.tiler import Tiler, tiles
 
 NPU = Dialect("npu", target="npu")
 
@@ -30,13 +30,11 @@ class Absolute(TensorOp, dialect=NPU):
 
     packet = "absolute"
 
-    @staticmethod
-    def infer(x: Tensor) -> Tensor:
+    def infer(self, x: Tensor) -> Tensor:
         need_image("x", x)
         return x
 
-    @staticmethod
-    def reference(x: Array) -> Array:
+    def reference(self, x: Array) -> Array:
         return np.abs(x)
 
 
@@ -77,8 +75,8 @@ class _Select(Pattern):
 class Npu(Accelerator):
     """Vanilla with an op of its own."""
 
-    def road(self) -> Phases:
-        return super().road().add(TENSOR_SEL, SelectAbsolute())
+    def pipeline(self) -> Phases:
+        return super().pipeline().add(TENSOR_SEL, SelectAbsolute())
 
 
 TARGET = Npu("npu")

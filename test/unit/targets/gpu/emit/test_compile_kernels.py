@@ -16,7 +16,7 @@ from trivium.targets.gpu.emit.compile_sources import Compiled
 from trivium.targets.gpu.emit.resources import Resources
 from trivium.targets.gpu.schedule.architecture import Architecture, find_architecture
 from trivium.targets.gpu.schedule.tuning_file import tuning_format
-from trivium.targets.options import Options
+from trivium.targets.options import CompileOptions
 from trivium.targets.tuning_file import Entry
 
 HOPPER = find_architecture("sm_90")
@@ -25,7 +25,9 @@ pytestmark = needs_triton
 
 
 def compiled(kernel: tile.Kernel, **options: object) -> CompiledKernel:
-    (found,) = compile_kernels([kernel], HOPPER, Options(**options), lambda name: None).values()  # type: ignore[arg-type]
+    (found,) = compile_kernels(
+        [kernel], HOPPER, CompileOptions(**options), lambda name: None
+    ).values()  # type: ignore[arg-type]
     return found
 
 
@@ -99,7 +101,7 @@ def test_tuned_settings_are_compiled(tmp_path: Path) -> None:
         assert found.chosen.setting == FLAT
         assert found.entry == entry
         (other,) = compile_kernels(
-            [kernel], find_architecture("sm_80"), Options(tuning=str(file)), print
+            [kernel], find_architecture("sm_80"), CompileOptions(tuning=str(file)), print
         ).values()
         assert other.chosen.setting == kernel.setting
         assert other.entry is None

@@ -84,8 +84,8 @@ def test_processes_end_when_their_owner_is_killed(tmp_path: Path) -> None:
     owner = f"""
 import os, signal
 from pathlib import Path
-from trivium.targets.gpu.emit.process_pool import Pool
-pool = Pool(Path({str(tmp_path / "script.py")!r}), 1)
+from trivium.targets.gpu.emit.process_pool import ProcessPool
+pool = ProcessPool(Path({str(tmp_path / "script.py")!r}), 1)
 pool.run([{{"value": 0}}], lambda index, reply: print(reply["process"], flush=True))
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -59,7 +59,7 @@ def test_a_name_like_none_is_answered_with_all() -> None:
 
 
 def test_a_target_names_several_in_its_order() -> None:
-    assert [a.name for a in find_architectures("gpu:sm_90, sm_80")] == ["sm_90", "sm_80"]
+    assert [a.name for a in find_architectures("gpu:sm_90 + sm_80")] == ["sm_90", "sm_80"]
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_a_target_names_several_in_its_order() -> None:
         ("cpu:sm_80", "target is 'cpu:sm_80', must begin with 'gpu:'"),
         ("gpu", "target 'gpu' lacks the name of a GPU architecture, there are: sm_80, "),
         ("gpu:", "target 'gpu:' lacks the name of a GPU architecture, there are: sm_80, "),
-        ("gpu:sm_80,", "target 'gpu:sm_80,' lacks the name of a GPU architecture"),
-        ("gpu:sm_80,sm_80", "target 'gpu:sm_80,sm_80' names 'sm_80' twice"),
-        ("gpu:sm_80,sm_9", "no GPU architecture is called 'sm_9', did you mean 'sm_90'"),
+        ("gpu:sm_80+", "target 'gpu:sm_80+' lacks the name of a GPU architecture"),
+        ("gpu:sm_80+sm_80", "target 'gpu:sm_80+sm_80' names 'sm_80' twice"),
+        ("gpu:sm_80+sm_9", "no GPU architecture is called 'sm_9', did you mean 'sm_90'"),
     ],
 )
 def test_wrong_targets(target: str, message: str) -> None:

@@ -1,0 +1,164 @@
+"""The table of ONNX rules: one function per operator, whose signature is the operator's schema.
+
+    @onnx_op("Reshape", since=5)
+    def reshape(data: Value, shape: Array, *, allowzero: int = 0) -> tri.Reshape: …
+
+- Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
+  and the importer refuses the node when that input cannot be computed at compile time; a default
+  of None makes an input optional; `*xs: Value` takes any number.
+- Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
+  No default means required; an attribute that the signature lacks is an error.
+- A keyword-only parameter annotated `Node` receives the node itself: its name and outputs.
+- The result is an op (all its results, in order), or a value or an array, or a tuple of ops of one
+  result, values and arrays. An array becomes a constant, or a weight when it is large.
+
+The rule with the greatest `since` that is not newer than the model's opset is used. `Invalid` and
+`Unsupported` raised inside become messages that name the node. A rule that covers a part of its
+operator raises `UseFunctionBody` for the rest.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin
+
+from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Array
+
+Value = ir.Value
+
+
+class UseFunctionBody(Exception):
+    """Ask the importer to expand ONNX's definition of a node; raised before anything is built."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """Describe the source node to a rule that needs more than inputs and attributes.
+
+    `evaluate` computes a value that depends on no input of the model, and returns None for others.
+    """
+
+    name: str
+    op_type: str
+    domain: str
+    outputs: tuple[str, ...]
+    opset: int
+    evaluate: Callable[[Value], Array | None]
+
+    def wants(self, index: int) -> bool:
+        """Return whether the model uses output number `index`."""
+        return index < len(self.outputs) and bool(self.outputs[index])
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One version of one operator's translation."""
+
+    op_type: str
+    domain: str
+    since: int
+    function: Callable[..., Any]
+    inputs: tuple[inspect.Parameter, ...]
+    attributes: dict[str, inspect.Parameter]
+    node_parameter: str | None
+
+    @property
+    def variadic(self) -> bool:
+        return bool(self.inputs) and self.inputs[-1].kind is inspect.Parameter.VAR_POSITIONAL
+
+    def wants_array(self, index: int) -> bool:
+        """Return whether input number `index` must be known at compile time."""
+        parameter = self.inputs[min(index, len(self.inputs) - 1)]
+        return parameter.annotation in (Array, Array | None)
+
+    def check_inputs(self, names: Sequence[str]) -> None:
+        """Raise Invalid unless a node's inputs fit the parameters; an input of no name is absent.
+
+        ONNX's own checker skips operators that are deprecated, or of other domains.
+        """
+        if len(names) > len(self.inputs) and not self.variadic:
+            raise Invalid(f"has {len(names)} inputs, must have at most {len(self.inputs)}")
+        for index, parameter in enumerate(self.inputs):
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                if "" in names[index:]:
+                    raise Invalid(f"leaves out one of its inputs '{parameter.name}'")
+            elif parameter.default is parameter.empty and not any(names[index : index + 1]):
+                raise Invalid(f"lacks input '{parameter.name}'")
+
+    def check_attributes(self, given: Mapping[str, Any]) -> None:
+        """Raise Invalid or Unsupported unless a node's attributes fit the parameters."""
+        if unknown := sorted(set(given) - set(self.attributes)):
+            raise Unsupported(f"has attribute '{unknown[0]}', which version {self.since} lacks")
+        for name, parameter in self.attributes.items():
+            if name not in given:
+                if parameter.default is parameter.empty:
+                    raise Invalid(f"lacks attribute '{name}'")
+            elif not _fits(given[name], parameter.annotation):
+                found, wanted = type(given[name]).__name__, _spell(parameter)
+                raise Invalid(f"has attribute '{name}' of type {found}, must be {wanted}")
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    """Return whether a value is of the type of a parameter; whole numbers are floats, too."""
+    arguments = get_args(annotation)
+    if isinstance(annotation, UnionType):
+        return any(_fits(value, each) for each in arguments)
+    kind = get_origin(annotation) or annotation
+    if kind is float:
+        return isinstance(value, (int, float))
+    if kind is tuple:
+        values = cast("tuple[Any, ...]", value if isinstance(value, tuple) else (None,))
+        return all(_fits(each, arguments[0]) for each in values)
+    return isinstance(value, kind)
+
+
+def _spell(parameter: inspect.Parameter) -> str:
+    annotation = parameter.annotation
+    kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
+    names = [str(kind) if get_origin(kind) is tuple else _name(kind) for kind in kinds]
+    return " or ".join(name for name in names if name != "NoneType")
+
+
+def _name(kind: Any) -> str:
+    return (get_origin(kind) or kind).__name__
+
+
+RULES: dict[tuple[str, str], list[Rule]] = {}
+"""All rules by (domain, operator), oldest first."""
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def onnx_op(op_type: str, *, since: int, domain: str = "") -> Callable[[Function], Function]:
+    """Register the decorated function as the rule for an operator from opset `since` on."""
+
+    def register(function: Function) -> Function:
+        parameters = inspect.signature(function).parameters.values()
+        keywords = [p for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        node = next((p.name for p in keywords if p.annotation is Node), None)
+        rule = Rule(
+            op_type,
+            domain,
+            since,
+            function,
+            tuple(p for p in parameters if p.kind is not inspect.Parameter.KEYWORD_ONLY),
+            {p.name: p for p in keywords if p.name != node},
+            node,
+        )
+        versions = RULES.setdefault((domain, op_type), [])
+        if any(other.since == since for other in versions):
+            raise TypeError(f"ONNX rule {domain}::{op_type} since {since} is defined twice")
+        versions.append(rule)
+        versions.sort(key=lambda r: r.since)
+        return function
+
+    return register
+
+
+def find_rule(domain: str, op_type: str, opset: int) -> Rule | None:
+    """Return the rule for an operator at an opset version, or None."""
+    fitting = [r for r in RULES.get((domain, op_type), []) if r.since <= opset]
+    return fitting[-1] if fitting else None

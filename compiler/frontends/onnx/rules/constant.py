@@ -1,0 +1,133 @@
+"""ONNX rules for operators whose result does not depend on the elements of their inputs.
+
+Rules return arrays: the importer makes them constants or weights, by their size.
+"""
+
+import math
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from ...core.values import constant as constant_value
+from ...core.values import constant_of, filled, ints, single, tensor
+from ..element_types import element_type
+from ..registry import Value, onnx_op
+
+LONGEST = 1 << 31
+"""A range of more numbers than this is taken for a mistake."""
+
+
+@onnx_op("Constant", since=1)
+def constant(
+    *,
+    value: Array | None = None,
+    sparse_value: Array | None = None,
+    value_float: float | None = None,
+    value_floats: tuple[float, ...] | None = None,
+    value_int: int | None = None,
+    value_ints: tuple[int, ...] | None = None,
+    value_string: str | None = None,
+    value_strings: tuple[str, ...] | None = None,
+) -> Array:
+    if value_string is not None or value_strings is not None:
+        raise Unsupported("makes strings, must make numbers")
+    forms = (
+        (value, None),
+        (sparse_value, None),
+        (value_float, np.float32),
+        (value_floats, np.float32),
+        (value_int, np.int64),
+        (value_ints, np.int64),
+    )
+    given = [np.asarray(v, dtype) for v, dtype in forms if v is not None]
+    if len(given) != 1:
+        raise Invalid(f"has {len(given)} values, must have 1")
+    return given[0]
+
+
+@onnx_op("ConstantOfShape", since=9)
+def constant_of_shape(shape: Array, *, value: Array | None = None) -> Array | Op:
+    return filled(ints(shape), np.zeros((), np.float32) if value is None else value)
+
+
+@onnx_op("Identity", since=1)
+def identity(x: Value) -> Value:
+    return x
+
+
+@onnx_op("Dropout", since=7)
+def dropout_7(x: Value, *, ratio: float = 0.5) -> tuple[Value, Array | Op]:
+    mask = np.ones((), numpy_dtype(tensor(x).dtype))  # of the type of x, until version 10
+    return x, filled(tensor(x).shape, mask)
+
+
+@onnx_op("Dropout", since=10)
+def dropout_10(x: Value, *, ratio: float = 0.5) -> tuple[Value, Array | Op]:
+    return x, filled(tensor(x).shape, np.ones((), np.bool_))
+
+
+@onnx_op("Dropout", since=12)
+def dropout(
+    x: Value, ratio: Value | None = None, training_mode: Array | None = None, *, seed: int = 0
+) -> tuple[Value, Array | Op]:
+    if training_mode is not None and training_mode.any():
+        dropped = np.array(0.5) if ratio is None else constant_of(ratio)
+        if dropped is None or dropped.any():
+            raise Unsupported("drops elements at random (training_mode is true), must be inference")
+    return x, filled(tensor(x).shape, np.ones((), np.bool_))
+
+
+@onnx_op("Shape", since=1)
+def shape(x: Value, *, start: int = 0, end: int | None = None) -> Array:
+    return np.array(tensor(x).shape[start:end], np.int64)
+
+
+@onnx_op("Size", since=1)
+def size(x: Value) -> Array:
+    return np.array(tensor(x).size, np.int64)
+
+
+@onnx_op("EyeLike", since=9)
+def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array:
+    x_type = tensor(x)
+    if x_type.rank != 2:
+        raise Invalid(f"has an input of rank {x_type.rank}, must be 2")
+    to = x_type.dtype if dtype is None else element_type(dtype)
+    rows, columns = x_type.shape
+    return np.eye(rows, columns, k, dtype=numpy_dtype(to))
+
+
+@onnx_op("Range", since=11)
+def range_(start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> Array:
+    """Count from start to limit; floats narrower than f32 are computed in f32."""
+    narrow = delta.dtype.itemsize < 4 and delta.dtype.kind not in "iu"
+    wide = np.float32 if narrow else delta.dtype
+    first, last, step = (single(v).astype(wide) for v in (start, limit, delta))
+    steps = (last.item() - first.item()) / step.item() if step else math.nan
+    if not steps < LONGEST:
+        most = f"at most {LONGEST} elements" if math.isfinite(steps) else "finite"
+        raise Invalid(f"counts from {first} to {last} in steps of {step}, must be {most}")
+    count = max(math.ceil(steps), 0)
+    return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
+
+
+@onnx_op("NonZero", since=9)
+def non_zero(x: Array) -> Array:
+    if x.ndim == 0:  # one column if the scalar is not zero, and no rows
+        return np.zeros((0, int(x.any())), np.int64)
+    return np.array(np.nonzero(x), np.int64)
+
+
+@onnx_op("Compress", since=9)
+def compress(x: Value, condition: Array, *, axis: int | None = None) -> Op:
+    """Gather what the condition selects, which must be known: it decides the result's shape."""
+    if axis is None:
+        x, axis = tri.Reshape.build(x, shape=(tensor(x).size,)).y, 0
+    size = tensor(x).shape[normalize_axis(axis, tensor(x).rank)]
+    if condition.ndim != 1 or condition.size > size:
+        raise Invalid(f"has a condition of shape {list(condition.shape)} for {size} elements")
+    chosen = np.nonzero(condition)[0].astype(np.int64)
+    return tri.Gather.build(x, constant_value(chosen), axis=axis)

@@ -1,0 +1,95 @@
+"""ONNX rules for operators that read or write at indices."""
+
+import math
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.errors import Invalid
+from .....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
+from ...core.values import constant, single, tensor
+from ..registry import Value, onnx_op
+
+
+@onnx_op("Gather", since=1)
+def gather(x: Value, indices: Value, *, axis: int = 0) -> tri.Gather:
+    return tri.Gather.build(x, indices, axis=normalize_axis(axis, tensor(x).rank))
+
+
+@onnx_op("GatherElements", since=11)
+def gather_elements(x: Value, indices: Value, *, axis: int = 0) -> tri.GatherElements:
+    return tri.GatherElements.build(x, indices, axis=normalize_axis(axis, tensor(x).rank))
+
+
+@onnx_op("GatherND", since=11)
+def gather_nd(x: Value, indices: Value, *, batch_dims: int = 0) -> tri.GatherNd:
+    return tri.GatherNd.build(x, indices, batch_dims=batch_dims)
+
+
+@onnx_op("Scatter", since=9)
+@onnx_op("ScatterElements", since=11)
+def scatter_elements(
+    x: Value, indices: Value, updates: Value, *, axis: int = 0, reduction: str = "none"
+) -> tri.ScatterElements:
+    axis = normalize_axis(axis, tensor(x).rank)
+    return tri.ScatterElements.build(x, indices, updates, axis=axis, reduction=reduction)
+
+
+@onnx_op("ScatterND", since=11)
+def scatter_nd(
+    x: Value, indices: Value, updates: Value, *, reduction: str = "none"
+) -> tri.ScatterNd:
+    return tri.ScatterNd.build(x, indices, updates, reduction=reduction)
+
+
+@onnx_op("OneHot", since=9)
+def one_hot_9(indices: Value, depth: Array, values: Value, *, axis: int = -1) -> tri.OneHot:
+    """Before version 11 no index counts from the end: let negative ones point past the end."""
+    indices = _integers(indices)
+    dtype = numpy_dtype(tensor(indices).dtype)
+    negative = tri.Less.build(indices, constant(np.array(0, dtype))).y
+    past = constant(np.array(_depth(depth), dtype))
+    return one_hot(tri.Where.build(negative, past, indices).y, depth, values, axis=axis)
+
+
+@onnx_op("OneHot", since=11)
+def one_hot(indices: Value, depth: Array, values: Value, *, axis: int = -1) -> tri.OneHot:
+    return tri.OneHot.build(_integers(indices), values, depth=_depth(depth), axis=axis)
+
+
+def _depth(depth: Array) -> int:
+    number = float(single(depth))
+    if not math.isfinite(number):
+        raise Invalid(f"has depth {number}, must be finite")
+    return int(number)
+
+
+def _integers(indices: Value) -> Value:
+    integer = is_integer(tensor(indices).dtype)
+    return indices if integer else tri.Cast.build(indices, to="i64").y
+
+
+@onnx_op("TensorScatter", since=24)
+def tensor_scatter(
+    cache: Value,
+    update: Value,
+    write_indices: Value | None = None,
+    *,
+    mode: str = "linear",
+    axis: int = -2,
+) -> tri.ScatterElements:
+    """Write each sample's update into the cache from its own index on, perhaps around the end."""
+    if mode not in ("linear", "circular"):
+        raise Invalid(f"has mode '{mode}', must be linear or circular")
+    dims = tensor(update).shape
+    axis = normalize_axis(axis, len(dims))
+    steps = np.arange(dims[axis]).reshape([-1 if i == axis else 1 for i in range(len(dims))])
+    places = constant(steps.astype(np.int64))
+    if write_indices is not None:
+        first = tri.Reshape.build(write_indices, shape=(dims[0], *[1] * (len(dims) - 1))).y
+        places = tri.Add.build(first, places).y
+    if mode == "circular":
+        length = constant(np.array(tensor(cache).shape[axis], np.int64))
+        places = tri.Mod.build(places, length).y
+    indices = tri.Expand.build(places, shape=dims).y
+    return tri.ScatterElements.build(cache, indices, update, axis=axis)

@@ -1,0 +1,109 @@
+"""ONNX rules for reductions, searches and running sums along axes."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
+from ...core.values import ints, single, tensor
+from ..registry import Value, onnx_op
+
+REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
+    ("ReduceL1", 18, tri.ReduceL1),
+    ("ReduceL2", 18, tri.ReduceL2),
+    ("ReduceLogSum", 18, tri.ReduceLogSum),
+    ("ReduceLogSumExp", 18, tri.ReduceLogSumExp),
+    ("ReduceMax", 18, tri.ReduceMax),
+    ("ReduceMean", 18, tri.ReduceMean),
+    ("ReduceMin", 18, tri.ReduceMin),
+    ("ReduceProd", 18, tri.ReduceProd),
+    ("ReduceSum", 13, tri.ReduceSum),
+    ("ReduceSumSquare", 18, tri.ReduceSumSquare),
+)
+"""ONNX's name, the version that made the axes an input, op."""
+
+
+def _by_attribute(op: type[tri.Reduction]) -> Callable[..., tri.Reduction]:
+    def rule(x: Value, *, axes: tuple[int, ...] = (), keepdims: int = 1) -> tri.Reduction:
+        return _reduce(op, x, axes or range(tensor(x).rank), keepdims)
+
+    return rule
+
+
+def _by_input(op: type[tri.Reduction]) -> Callable[..., tri.Reduction]:
+    def rule(
+        x: Value, axes: Array | None = None, *, keepdims: int = 1, noop_with_empty_axes: int = 0
+    ) -> tri.Reduction:
+        given = () if axes is None else ints(axes)
+        none = () if noop_with_empty_axes else range(tensor(x).rank)
+        return _reduce(op, x, given or none, keepdims)
+
+    return rule
+
+
+def _reduce(
+    op: type[tri.Reduction], x: Value, axes: tuple[int, ...] | range, keepdims: int
+) -> tri.Reduction:
+    return op.build(x, axes=normalize_axes(axes, tensor(x).rank), keepdims=bool(keepdims))
+
+
+for _op_type, _since, _op in REDUCTIONS:
+    onnx_op(_op_type, since=1)(_by_attribute(_op))
+    onnx_op(_op_type, since=_since)(_by_input(_op))
+
+
+@onnx_op("ArgMax", since=1)
+def argmax(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> tri.ArgMax:
+    axis = normalize_axis(axis, tensor(x).rank)
+    last = bool(select_last_index)
+    return tri.ArgMax.build(x, axis=axis, keepdims=bool(keepdims), select_last_index=last)
+
+
+@onnx_op("ArgMin", since=1)
+def argmin(x: Value, *, axis: int = 0, keepdims: int = 1, select_last_index: int = 0) -> tri.ArgMin:
+    axis = normalize_axis(axis, tensor(x).rank)
+    last = bool(select_last_index)
+    return tri.ArgMin.build(x, axis=axis, keepdims=bool(keepdims), select_last_index=last)
+
+
+@onnx_op("CumSum", since=11)
+def cumsum(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumSum:
+    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
+    return tri.CumSum.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+@onnx_op("CumProd", since=26)
+def cumprod(x: Value, axis: Array, *, exclusive: int = 0, reverse: int = 0) -> tri.CumProd:
+    along = normalize_axis(ints(single(axis))[0], tensor(x).rank)
+    return tri.CumProd.build(x, axis=along, exclusive=bool(exclusive), reverse=bool(reverse))
+
+
+@onnx_op("TopK", since=1)
+def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
+    return tri.TopK.build(x, k=k, axis=normalize_axis(axis, tensor(x).rank))
+
+
+@onnx_op("TopK", since=10)
+def top_k(x: Value, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
+    axis = normalize_axis(axis, tensor(x).rank)
+    return tri.TopK.build(
+        x, k=ints(single(k))[0], axis=axis, largest=bool(largest), sorted=bool(sorted)
+    )
+
+
+@onnx_op("Unique", since=11)
+def unique(
+    x: Array, *, axis: int | None = None, sorted: int = 1
+) -> tuple[Array, Array, Array, Array]:
+    """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
+    if axis is not None:
+        axis = normalize_axis(axis, x.ndim)
+    wide = x.astype(np.float32) if x.dtype.name == "bfloat16" else x
+    values, first, inverse, counts = np.unique(
+        wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
+    )
+    order = np.arange(len(first), dtype=np.int64) if sorted else np.argsort(first)
+    places = np.argsort(order)[inverse.reshape(-1)]
+    values = np.take(values, order, 0 if axis is None else axis).astype(x.dtype)
+    return values, first[order], places, counts[order]

@@ -1,0 +1,173 @@
+"""ONNX rules for resampling."""
+
+import math
+from typing import TypeVar
+
+from .....dialects import tri
+from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.tensor import Array, Shape, normalize_axis
+from ...core.values import ints, tensor
+from ..registry import Value, onnx_op
+
+Floats = tuple[float, ...]
+Ints = tuple[int, ...]
+T = TypeVar("T")
+
+CROP = "tf_crop_and_resize"
+
+
+@onnx_op("Upsample", since=7)
+def upsample_by_attribute(x: Value, *, scales: Floats, mode: str = "nearest") -> tri.Resize:
+    return _resize_by_position(x, scales, mode)
+
+
+@onnx_op("Upsample", since=9)
+def upsample(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
+    return _resize_by_position(x, _floats(scales), mode)
+
+
+@onnx_op("Resize", since=10)
+def resize_by_scales(x: Value, scales: Array, *, mode: str = "nearest") -> tri.Resize:
+    return _resize_by_position(x, _floats(scales), mode)
+
+
+@onnx_op("Resize", since=11)
+def resize(
+    x: Value,
+    roi: Array | None = None,
+    scales: Array | None = None,
+    sizes: Array | None = None,
+    *,
+    antialias: int = 0,
+    axes: Ints | None = None,
+    coordinate_transformation_mode: str = "half_pixel",
+    cubic_coeff_a: float = -0.75,
+    exclude_outside: int = 0,
+    extrapolation_value: float = 0.0,
+    keep_aspect_ratio_policy: str = "stretch",
+    mode: str = "nearest",
+    nearest_mode: str = "round_prefer_floor",
+) -> tri.Resize:
+    shape = tensor(x).shape
+    if 0 in shape:
+        raise Invalid(f"has an empty input {tensor(x)}")
+    chosen = _axes(axes, shape)
+    parts = _parts(roi, chosen, shape) if coordinate_transformation_mode == CROP else ()
+    if scales is not None and scales.size:
+        new_scales = _spread(_floats(scales), chosen, (1.0,) * len(shape), "scales")
+        new_sizes = _scaled_sizes(shape, new_scales, parts)
+    elif sizes is not None and sizes.size:
+        wanted = _spread(ints(sizes), chosen, shape, "sizes")
+        new_sizes, new_scales = _fit(shape, wanted, chosen, keep_aspect_ratio_policy)
+    else:
+        raise Invalid("has neither scales nor sizes")
+    return tri.Resize.build(
+        x,
+        sizes=new_sizes,
+        scales=new_scales,
+        mode=mode,
+        coordinate_transform=coordinate_transformation_mode,
+        nearest_mode=nearest_mode,
+        cubic_coeff_a=cubic_coeff_a,
+        exclude_outside=bool(exclude_outside),
+        antialias=bool(antialias),
+        extrapolation_value=extrapolation_value,
+        roi=parts,
+    )
+
+
+@onnx_op("GridSample", since=16)
+def grid_sample(
+    x: Value,
+    grid: Value,
+    *,
+    align_corners: int = 0,
+    mode: str = "linear",
+    padding_mode: str = "zeros",
+) -> tri.GridSample:
+    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+    return tri.GridSample.build(
+        x, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
+    )
+
+
+def _resize_by_position(x: Value, scales: Floats, mode: str) -> tri.Resize:
+    """Resize as operators before opset 11 do: element i comes from i / scale.
+
+    ONNX did not say which element is the nearest; ONNX Runtime takes the lower one when an axis
+    grows and the upper one when it shrinks.
+    """
+    shape = tensor(x).shape
+    if len(scales) != len(shape):
+        raise Invalid(f"has {len(scales)} scales, input has rank {len(shape)}")
+    shrinks = any(scale < 1 for scale in scales)
+    if mode == "nearest" and shrinks and any(scale > 1 for scale in scales):
+        raise Unsupported(f"has scales {scales}, must all be at most 1 or all at least 1")
+    return tri.Resize.build(
+        x,
+        sizes=_scaled_sizes(shape, scales, ()),
+        scales=scales,
+        mode=mode,
+        coordinate_transform="asymmetric",
+        nearest_mode="ceil" if shrinks else "floor",
+    )
+
+
+def _floats(array: Array) -> Floats:
+    return tuple(float(element) for element in array.reshape(-1))
+
+
+def _axes(axes: Ints | None, shape: Shape) -> Ints:
+    if axes is None:
+        return tuple(range(len(shape)))
+    chosen = tuple(normalize_axis(axis, len(shape)) for axis in axes)
+    if len(set(chosen)) != len(chosen):
+        raise Invalid(f"has axes {axes}, must name each axis once")
+    return chosen
+
+
+def _spread(values: tuple[T, ...], axes: Ints, rest: tuple[T, ...], name: str) -> tuple[T, ...]:
+    """Put values at their axes; the other axes keep what they have."""
+    if len(values) != len(axes):
+        raise Invalid(f"has {len(values)} {name}, must have {len(axes)}")
+    spread = list(rest)
+    for axis, value in zip(axes, values, strict=True):
+        spread[axis] = value
+    return tuple(spread)
+
+
+def _parts(roi: Array | None, axes: Ints, shape: Shape) -> Floats:
+    """Return the part of each axis that is resized: all starts, then all ends."""
+    given = () if roi is None else _floats(roi)
+    if len(given) != 2 * len(axes):
+        raise Invalid(f"has {len(given)} entries in roi, must have {2 * len(axes)}")
+    starts = _spread(given[: len(axes)], axes, (0.0,) * len(shape), "starts")
+    return starts + _spread(given[len(axes) :], axes, (1.0,) * len(shape), "ends")
+
+
+def _scaled_sizes(shape: Shape, scales: Floats, parts: Floats) -> Shape:
+    if not all(0 < scale < math.inf for scale in scales):
+        raise Invalid(f"has scales {scales}, must be above 0")
+    spans = [1.0] * len(shape)
+    if parts:
+        starts, ends = parts[: len(shape)], parts[len(shape) :]
+        spans = [end - start for start, end in zip(starts, ends, strict=True)]
+    return tuple(
+        math.floor(size * span * scale)
+        for size, span, scale in zip(shape, spans, scales, strict=True)
+    )
+
+
+def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats]:
+    """Return the sizes that the policy allows, and the scales that lead there."""
+    ratios = tuple(want / size for want, size in zip(wanted, shape, strict=True))
+    if policy == "stretch":
+        return wanted, ratios
+    if policy not in ("not_larger", "not_smaller"):
+        known = "stretch, not_larger or not_smaller"
+        raise Invalid(f"has keep_aspect_ratio_policy '{policy}', must be {known}")
+    choose = min if policy == "not_larger" else max
+    scale = choose(ratios[axis] for axis in axes)
+    scales = tuple(scale if axis in axes else 1.0 for axis in range(len(shape)))
+    rounded = (math.floor(size * s + 0.5) for size, s in zip(shape, scales, strict=True))
+    return tuple(rounded), scales

@@ -1,0 +1,29 @@
+"""The PNNX rule for expressions."""
+
+from typing import Any
+
+from .....dialects.expression import Formula, Reference, parse
+from ..complex_expressions import compute_complex, has_complex
+from ..expressions import compute
+from ..format.operator import Operator
+from ..registry import Complex, Value, pnnx_op
+
+Operand = Value | Complex | bool | int | float | complex | list[Any]
+"""What takes part in an expression; a list does in what only passes it on."""
+
+
+@pnnx_op("pnnx.Expression")
+def expression(*operands: Operand, expr: Any, operator: Operator) -> tuple[Any]:
+    """Make one op of an expression; a number when it is of numbers alone, a list of a list."""
+    formula = parse(operator.parameters["expr"].text)
+    made = [_root(Formula((root,)), operands) for root in formula.roots]
+    return (made if formula.is_list else made[0],)
+
+
+def _root(formula: Formula, operands: tuple[Operand, ...]) -> Any:
+    symbol = formula.roots[0].symbol
+    if isinstance(symbol, Reference) and symbol.index < len(operands):
+        return operands[symbol.index]
+    if has_complex(formula, operands):
+        return compute_complex(formula, operands)
+    return compute(formula, operands)

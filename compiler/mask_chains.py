@@ -1,0 +1,21 @@
+"""Decompose attention that has more masks than other formats can express."""
+
+from ..dialects import tri
+from ..dialects.core.module import Module
+from ..dialects.core.op import Op
+from ..passes.decompose import Decomposition, decomposition_rules
+from ..passes.rewriting import NoMatch, Rewriter, rewrite
+
+
+def decompose_mask_chains(module: Module) -> None:
+    """Replace each attention with several masks by ops that formats have."""
+    rewrite(module, _MaskChain(tri.Attention, decomposition_rules()[tri.Attention]))
+
+
+class _MaskChain(Decomposition):
+    """Decompose attention that has more masks than one."""
+
+    def rewrite(self, op: Op, rewriter: Rewriter) -> None:
+        if not (isinstance(op, tri.Attention) and op.is_chain):
+            raise NoMatch("formats have such a mask")
+        super().rewrite(op, rewriter)

@@ -1,0 +1,5 @@
+"""Matrix products, Einstein summation, determinants and the Fourier transform.
+
+Passes, targets and frontends reach the ops as `tri.MatMul`, and import the parser of equations
+from here. `matmul` is where to start reading.
+"""

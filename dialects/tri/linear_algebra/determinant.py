@@ -1,0 +1,26 @@
+"""Properties of matrices."""
+
+import numpy as np
+
+from ...core.errors import Invalid
+from ...core.fields import Operand, Result
+from ...core.numerics.precision import narrow, widen
+from ...core.tensor import Array, Tensor
+from ..dialect import TriOp
+from ..numeric import need_float
+
+
+class Det(TriOp):
+    """Compute the determinants of the square matrices in the last two axes. Source: ONNX `Det`."""
+
+    x: Operand
+    y: Result
+
+    def infer(self, x: Tensor) -> Tensor:
+        need_float(x)
+        if x.rank < 2 or x.shape[-1] != x.shape[-2]:
+            raise Invalid(f"input is {x}, must have square matrices in its last two axes")
+        return Tensor(x.shape[:-2], x.dtype)
+
+    def reference(self, x: Array) -> Array:
+        return narrow(np.asarray(np.linalg.det(widen(x))), x)

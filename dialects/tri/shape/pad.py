@@ -1,0 +1,83 @@
+"""Padding: the op that adds a border, or cuts one off."""
+
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import Invalid
+from ...core.fields import Operand, Result
+from ...core.quantized import QuantizedType, is_quantized
+from ...core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
+from ..dialect import TriOp
+from ..numeric import need_one_of
+from .reshape import need_length
+
+MODES = ("constant", "reflect", "edge", "wrap")
+
+
+class Pad(TriOp):
+    """Add `pads[d]` elements before and `pads[rank + d]` after each axis d; negative ones cut off.
+
+    What is added: `value`; or the elements mirrored at the border ("reflect"), the border itself
+    ("edge"), or the other side ("wrap"), of what the cuts leave over. Of quantised numbers,
+    `value` is the integer that represents zero.
+    """
+
+    x: Operand
+    pads: tuple[int, ...]
+    mode: str = "constant"
+    value: float = 0.0
+    y: Result
+
+    @property
+    def is_border(self) -> bool:
+        """Report whether the op only adds zeros around `x`."""
+        return self.mode == "constant" and self.value == 0 and min(self.pads, default=0) >= 0
+
+    quantized = "one scale"
+
+    def infer(self, x: Tensor) -> Tensor:
+        need_one_of("mode", self.mode, MODES)
+        need_length("pads", self.pads, 2 * x.rank)
+        _need_value(self.value, x.dtype, self.mode)
+        shape: list[int] = []
+        for axis, dim in enumerate(x.shape):
+            before, after = self.pads[axis], self.pads[x.rank + axis]
+            left = dim + min(before, 0) + min(after, 0)
+            if left < 0:
+                raise Invalid(f"cuts {dim - left} elements off axis {axis}, which has {dim}")
+            if self.mode != "constant" and left == 0 and max(before, after) > 0:
+                raise Invalid(f"pads axis {axis} by mode '{self.mode}' from 0 elements")
+            shape.append(dim + before + after)
+        return Tensor(tuple(shape), x.dtype)
+
+    def reference(self, x: Array) -> Array:
+        sides = list(zip(self.pads[: x.ndim], self.pads[x.ndim :], strict=True))
+        cuts = zip(sides, x.shape, strict=True)
+        x = x[tuple(slice(max(-b, 0), dim + min(a, 0)) for (b, a), dim in cuts)]
+        widths = [(max(b, 0), max(a, 0)) for b, a in sides]
+        if not widths:
+            return x
+        if self.mode == "constant":
+            return np.pad(x, widths, constant_values=_converted(self.value, x.dtype))
+        pad: Any = np.pad  # numpy's types list the modes, and a str is none of them
+        return pad(x, widths, self.mode)
+
+
+def _need_value(value: float, dtype: str, mode: str) -> None:
+    if is_float(dtype):
+        return
+    if is_quantized(dtype):
+        zero = QuantizedType.parse(dtype).zero_points[0]
+        if mode == "constant" and value != zero:
+            raise Invalid(f"pads quantised numbers with {value}, must be their zero point {zero}")
+        return
+    info = np.iinfo(numpy_dtype(dtype)) if DTYPES[dtype].kind != "bool" else None
+    low, high = (info.min, info.max) if info else (0, 1)
+    if not (float(value).is_integer() and low <= value <= high):
+        raise Invalid(f"pads with {value}, which is no {dtype}")
+
+
+def _converted(value: float, dtype: "np.dtype[Any]") -> Any:
+    integral = dtype.kind in "iu"
+    return np.array(int(value) if integral else value).astype(dtype)

@@ -1,0 +1,179 @@
+"""What a package contains, but for its steps: ports, buffers, memory, and what targets describe."""
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+from .dtypes import itemsize
+from .kinds import Kind
+
+# The bases: memory of the process, constants, what is computed from them when the package is
+# loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.
+ARENA, WEIGHTS, PREPARED, FIRST_PORT = range(4)
+
+PROCESS = "host"
+"""The memory space of the process, in which inputs and outputs are."""
+
+ABSENT = -1
+"""The number of an operand that is left out."""
+
+WEIGHTS_ENTRY = "weights.bin"
+
+COMPLEX = {"float32": "complex64", "float64": "complex128"}
+"""The types of ports whose buffers have real and imaginary parts along a last axis, by theirs."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """Name one input or output; `buffer` is the buffer that holds it.
+
+    The buffer of complex numbers has them as pairs of real ones, along an axis more.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: str
+    buffer: int
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Place one tensor at `offset` bytes into a base.
+
+    `name` is the source value that it holds; `sources` lists all source values equal to it.
+    `layout` describes the order of its elements where that is not the model's.
+    """
+
+    name: str
+    base: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+    sources: tuple[str, ...] = ()
+    layout: str = ""
+
+    @property
+    def size_bytes(self) -> int:
+        """Return how many bytes the tensor takes."""
+        return math.prod(self.shape) * (itemsize(self.dtype) or 1)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Give the bytes of a run in the memory of the process, and a lower bound for any arena.
+
+    `thread_bytes` is for each thread but the first. `prepared_bytes` is for the results of the load
+    steps and the memory that they need meanwhile; all sessions of a package share it.
+    """
+
+    arena_bytes: int
+    arena_lower_bound: int
+    weight_bytes: int
+    thread_bytes: int = 0
+    prepared_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class MemorySpace:
+    """Give the bytes of a run in the memory space `name`; fields are those of `Memory`."""
+
+    name: str
+    arena_bytes: int
+    arena_lower_bound: int
+    weight_bytes: int
+
+    @property
+    def weights_entry(self) -> str:
+        """Return the name of the entry that holds its constants."""
+        return f"{self.name}/{WEIGHTS_ENTRY}"
+
+
+@dataclass(frozen=True)
+class Math:
+    """Record what code may do to numbers: `mode` is fast or strict.
+
+    `winograd_error` is what a layer may lose by Winograd's method, relative to its largest output.
+    `precision` is what f32 is computed in: f32, tf32, fp16 or bf16.
+    """
+
+    mode: str = "fast"
+    winograd_error: float = 0.0
+    precision: str = "f32"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Vouch for one file of the package."""
+
+    name: str
+    size: int
+    checksum: str
+
+
+class Part(Kind):
+    """Base of what a target adds to a manifest; subclasses are frozen dataclasses with a `kind`."""
+
+    group: ClassVar[str] = "trivium.parts"
+    module: ClassVar[str] = "part"
+
+    def check(self, contents: "Contents") -> None:
+        """Raise PackageError where fields do not fit together, or not to the rest."""
+
+    def summary(self) -> str:
+        """Return what the part describes, in a few words for reports."""
+        return ""
+
+    def entry_kinds(self, contents: "Contents") -> Mapping[str, Collection[str]]:
+        """Return the names of entries that belong to the part, by what they contain."""
+        return {}
+
+
+P = TypeVar("P", bound=Part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """Describe the contents of a package, without the steps that use them.
+
+    `target` is the one that the model was compiled for, the first of `targets`, which take what it
+    refuses. `spaces` are the memory spaces beside that of the process, `parts` what targets add.
+    """
+
+    producer: str
+    source: str
+    target: str
+    targets: tuple[str, ...] = ()
+    math: Math = Math()
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    buffers: tuple[Buffer, ...]
+    memory: Memory
+    spaces: tuple[MemorySpace, ...] = ()
+    parts: tuple[Part, ...] = ()
+    entries: tuple[Entry, ...] = ()
+
+    def part(self, kind: type[P]) -> P:
+        """Return the part of a class; one with its defaults where the package has none."""
+        return next((part for part in self.parts if isinstance(part, kind)), kind())
+
+    @property
+    def first_space(self) -> int:
+        """Return the first base that is in none of the memory of the process."""
+        return FIRST_PORT + len(self.inputs) + len(self.outputs)
+
+    def bases_in(self, space: str) -> tuple[int, int]:
+        """Return the bases of arena and weights in a memory space that the package has."""
+        if space == PROCESS:
+            return ARENA, WEIGHTS
+        first = self.first_space + 2 * [each.name for each in self.spaces].index(space)
+        return first, first + 1
+
+    def space_of(self, base: int) -> str:
+        """Return the memory space of a base."""
+        number = base - self.first_space
+        return PROCESS if number < 0 else self.spaces[number // 2].name
+
+    def is_arena(self, base: int) -> bool:
+        """Return whether a base is the arena of a memory space."""
+        return base == ARENA or (base >= self.first_space and (base - self.first_space) % 2 == 0)

@@ -1,0 +1,209 @@
+"""Threads that run a program together: a pool of them in the process, a job for each session.
+
+Pool and job are tables of 8-byte words that native code reads and writes; words that change often
+have cache lines of their own. `targets/cpu/emit/threads.py` generates that code and documents it.
+"""
+
+import atexit
+import ctypes
+import hashlib
+import os
+import sys
+import threading
+import time
+import weakref
+from functools import cache
+from operator import index
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import RunError
+from ..fork import ForkSafeLock, call_in_children
+from ..memory import Bases, allocate
+from .elf import NativeLibrary, load_objects
+
+CODE = "cpu/threads.o"
+"""The entry of a package with the code of pools."""
+
+_LINE = 8
+
+# Without argument types ctypes passes its own objects as they are, in half the time.
+_Prepared = ctypes.CFUNCTYPE(None)
+_Work = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+_Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+class Job:
+    """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on."""
+
+    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES = range(6)
+    COUNTERS = 2 * _LINE
+    PHASE_WORDS = 2 * _LINE
+
+
+class ThreadPool:
+    """Hold the threads of the process that run programs besides those that call for it."""
+
+    LINE = _LINE
+    SEQUENCE, JOB, SLEEPERS, BUSY, STOP, ANNOUNCED = range(0, 6 * _LINE, _LINE)
+    MOST_THREADS = 1024
+
+    def __init__(self, code: memoryview) -> None:
+        self._library = load_objects({CODE: code})
+        self._words = _words(ThreadPool.ANNOUNCED + ThreadPool.MOST_THREADS * ThreadPool.LINE)
+        self._threads: list[threading.Thread] = []
+        self._lock = ForkSafeLock()
+        self._work = _Work(self._library.address("work"))
+        self.submit = _Prepared(self._library.address("submit"))
+        atexit.register(self._stop)
+        call_in_children(ThreadPool._forget, self)
+
+    @property
+    def address(self) -> int:
+        return self._words.ctypes.data
+
+    def grow(self, threads: int) -> None:
+        """Start as many threads as it takes to run on `threads`, the caller's included."""
+        if threads - 1 <= len(self._threads):
+            return
+        with self._lock:
+            # The words of thread 0, the caller, are not used.
+            for number in range(len(self._threads) + 1, threads):
+                arguments = (self.address, number)
+                name = f"trivium-{number}"
+                thread = threading.Thread(target=self._work, args=arguments, name=name, daemon=True)
+                thread.start()
+                self._threads.append(thread)
+
+    def leave(self, job: int) -> None:
+        """Wait until no thread has to do with a job that is not running: it may then be freed."""
+        announced = self._words[ThreadPool.ANNOUNCED :: ThreadPool.LINE]
+        while np.any(announced == job):
+            time.sleep(1e-5)
+
+    def _stop(self) -> None:
+        _Stop(self._library.address("stop"))(self.address)
+        for thread in self._threads:
+            thread.join()
+
+    def _forget(self) -> None:
+        """Begin anew in a forked process, which has none of the threads."""
+        self._threads = []
+        self._words[:] = 0
+
+
+class ParallelProgram:
+    """Run one program of a session, on some threads; results do not depend on how many."""
+
+    def __init__(
+        self,
+        library: NativeLibrary,
+        bases: Bases,
+        pool: ThreadPool,
+        program: int,
+        phases: int,
+        own_bytes: int,
+        threads: int,
+    ) -> None:
+        """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
+
+        A program without phases has no work to share: it must run on one thread.
+        """
+        own = allocate(own_bytes * (threads - 1))
+        words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
+        words[Job.PROGRAM] = program
+        words[Job.BASES] = bases.address
+        words[Job.THREADS] = threads
+        words[Job.OWN] = own.ctypes.data
+        words[Job.OWN_BYTES] = own_bytes
+        self._threads, self._pool, self._words = threads, pool, words
+        job: int = words.ctypes.data
+        if threads == 1:
+            self._function = _Prepared(program)
+            self._arguments = (ctypes.c_void_p(job), ctypes.c_int64(0), ctypes.c_int64(0))
+        else:
+            self._function = pool.submit
+            self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
+        # A thread that is late runs the program through before it sees that all is done.
+        used = (library, words, own, bases)
+        release = weakref.finalize(self, _release, pool, job, used)
+        release.atexit = False
+        call_in_children(ParallelProgram._renew, self)
+
+    def run(self) -> None:
+        """Run the program; without the interpreter lock."""
+        if self._threads > 1:
+            self._pool.grow(self._threads)
+        self._function(*self._arguments)
+
+    def _renew(self) -> None:
+        """Reset the counters of a run that was in progress in the parent of a forked process."""
+        self._words[Job.RUN] = 0
+        self._words[Job.COUNTERS :] = 0
+
+
+def _release(pool: ThreadPool, job: int, used: object) -> None:
+    """Let go of what a job uses when no thread looks at it any more."""
+    pool.leave(job)
+
+
+def _words(count: int) -> NDArray[np.int64]:
+    return allocate(count * 8).view(np.int64)
+
+
+_pools: dict[bytes, ThreadPool] = {}
+_pools_lock = ForkSafeLock()
+
+
+def pool_of(code: memoryview) -> ThreadPool:
+    """Return the pool of the process that runs the given code."""
+    key = hashlib.sha256(code).digest()
+    with _pools_lock:
+        if key not in _pools:
+            _pools[key] = ThreadPool(code)
+        return _pools[key]
+
+
+def checked_threads(threads: object) -> int:
+    """Return a number of threads, by default that of the cores; raise RunError for what is none."""
+    if threads is None:
+        return default_threads()
+    try:
+        number = 0 if isinstance(threads, bool) else index(threads)  # type: ignore[arg-type]
+    except TypeError:
+        number = 0
+    if not 1 <= number <= ThreadPool.MOST_THREADS:
+        raise RunError(
+            f"threads is {threads!r}, must be a number from 1 to {ThreadPool.MOST_THREADS}"
+        )
+    return number
+
+
+@cache
+def default_threads() -> int:
+    """Return how many threads suit this process: one for each core that it may use."""
+    if not hasattr(os, "sched_getaffinity"):  # outside of Linux, where no step uses threads
+        return 1
+    cpus = os.sched_getaffinity(0)
+    cores = {_siblings(cpu) for cpu in cpus}
+    return max(1, min(len(cores), _quota()))
+
+
+def _siblings(cpu: int) -> str:
+    """Return what all logical processors of one core have in common."""
+    path = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
+    try:
+        return path.read_text()
+    except OSError:
+        return str(cpu)
+
+
+def _quota() -> int:
+    """Return how many processors the control group of this process may use at a time."""
+    try:
+        quota, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
+        return -(-int(quota) // int(period))
+    except (OSError, ValueError):
+        return sys.maxsize

@@ -1,0 +1,74 @@
+"""Code for GPUs as a manifest describes it: kernels, their parameters, launches."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Run a kernel of the GPU; `buffers` are what its parameters count in."""
+
+    kernel: str
+    buffers: tuple[int, ...]
+    nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class GpuParameter:
+    """Pass buffer number `buffer` of a launch to a kernel: its address, or a map of it.
+
+    `kind` is `pointer` or `tensor_map`. A map (CUtensorMap) is of a tensor of `shape`, with
+    `strides` in elements, read and written in blocks of shape `block`; `swizzle` is a number as
+    CUtensorMapSwizzle has it. Shape, strides and dtype may be given of a pointer, too; they bound
+    what the kernel reads and writes there.
+    """
+
+    kind: str
+    buffer: int
+    shape: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+    dtype: str = ""
+    block: tuple[int, ...] = ()
+    swizzle: int = 0
+
+
+@dataclass(frozen=True)
+class GpuKernel:
+    """Describe a kernel that was compiled for a GPU.
+
+    `entry` holds the cubin, in which the kernel is called `function`; `source` holds the text it
+    was made from. The function takes the parameters in order, then two null pointers; a map is
+    followed by its shape as 32-bit numbers and its strides as 64-bit numbers. `grid` is how many
+    programs run along x, y, z, each on `warps` warps of 32 threads with `shared_bytes` of shared
+    memory. `registers` and `spills` (in registers) are of each thread. `blocks` are the sizes it
+    was made with, as "BM=128"; `setting` is all that it was made with, as tuning files have it.
+    """
+
+    symbol: str
+    entry: str
+    function: str
+    grid: tuple[int, ...]
+    warps: int
+    shared_bytes: int = 0
+    registers: int = 0
+    spills: int = 0
+    parameters: tuple[GpuParameter, ...] = ()
+    source: str = ""
+    blocks: tuple[str, ...] = ()
+    stages: int = 0
+    triton: str = ""
+    setting: str = ""
+
+
+@dataclass(frozen=True)
+class GpuCode:
+    """Hold the kernels for one architecture, which is called as `sm_90`.
+
+    `driver` is the least that cuDriverGetVersion must say for a driver to know such code, as 12000
+    for CUDA 12.0; 0 where nobody knows. `candidates` are kernels as they might have been made, for
+    tuning to measure: each has the symbol of the one that it could stand for.
+    """
+
+    architecture: str
+    kernels: tuple[GpuKernel, ...]
+    driver: int = 0
+    candidates: tuple[GpuKernel, ...] = ()

@@ -1,0 +1,40 @@
+"""What a session has for itself: memory, threads, and what it has in other memory spaces."""
+
+import ctypes
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from .contents import PROCESS
+from .memory import Bases, Place, allocate
+from .memory_space import SessionMemory
+
+
+@dataclass(frozen=True)
+class SessionState:
+    """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name."""
+
+    bases: Bases
+    threads: int = 1
+    spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
+
+    def copy(self, target: Place, source: Place, size: int) -> None:
+        """Copy bytes from any place to any other; in the process where neither is on a device."""
+        spaces = [name for name, _ in groupby((target.space, source.space)) if name != PROCESS]
+        match spaces:
+            case []:
+                if size:
+                    ctypes.memmove(target.address, source.address, size)
+            case [name]:
+                self.spaces[name].copy(target, source, size)
+            case _:
+                self._copy_between(target, source, size)
+
+    def _copy_between(self, target: Place, source: Place, size: int) -> None:
+        """Copy from one device to another, by way of the process."""
+        staging = allocate(size, "a copy between devices")
+        between = Place(staging.ctypes.data, PROCESS)
+        self.spaces[source.space].copy(between, source, size)
+        self.spaces[source.space].synchronize()
+        self.spaces[target.space].copy(target, between, size)
+        self.spaces[target.space].synchronize()

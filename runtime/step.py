@@ -1,0 +1,96 @@
+"""`Step`: one thing that a run does. Each kind is a class, of the target that makes such steps."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import ClassVar, TypeAlias
+
+from .contents import ABSENT, PROCESS, Contents
+from .errors import PackageError
+from .kinds import Kind
+from .loader import Loader
+from .state import SessionState
+
+Run: TypeAlias = Callable[[], None]
+"""Do a step once."""
+
+Bind: TypeAlias = Callable[[SessionState], Run]
+"""Prepare a step for a session."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Kind):
+    """Base of all steps; a subclass is a frozen dataclass with a `kind`, and fields of its own.
+
+    `operands` and `results` are numbers of buffers, in `space`. `reason` explains why a step does
+    not run on the first target of its package. A step of a kind with `at_load` may run when the
+    package is loaded, before there are inputs. One of a kind without `lists_buffers` reads and
+    writes others than its operands and results.
+
+    `load` is called once for each package, what it returns once for each session, and what that
+    returns in each run. A kind that needs no more than the session's memory overrides `run` alone.
+    """
+
+    group: ClassVar[str] = "trivium.steps"
+    module: ClassVar[str] = "step"
+    space: ClassVar[str] = PROCESS
+    at_load: ClassVar[bool] = False
+    lists_buffers: ClassVar[bool] = True
+
+    operands: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    nodes: tuple[str, ...] = ()
+    reason: str = ""
+
+    def check(self, contents: Contents, where: str) -> None:
+        """Raise PackageError where fields do not fit together or to the package.
+
+        The numbers of buffers are checked before, and that results may be written.
+        """
+        self.check_space(contents, where)
+
+    def load(self, loader: Loader) -> Bind:
+        """Return how sessions bind the step."""
+        return self.bind
+
+    def bind(self, state: SessionState) -> Run:
+        """Return what a run of a session calls."""
+        return partial(self.run, state)
+
+    def run(self, state: SessionState) -> None:
+        """Do the step in the memory of a session."""
+        raise NotImplementedError
+
+    def queue(self, contents: Contents) -> str:
+        """Return the memory space in whose queue the step is done, after `run` has returned.
+
+        That of the process means that it is done then.
+        """
+        return self.space
+
+    def operation(self, contents: Contents) -> str:
+        """Return what the step does, in a few words for reports."""
+        return self.kind
+
+    @property
+    def target(self) -> str:
+        """Return the name of the target that made the step."""
+        return self.kind
+
+    @classmethod
+    def summary(cls, steps: Sequence["Step"]) -> str:
+        """Return what all steps of this kind do, in a few words for reports."""
+        return f"{len(steps)} steps on {cls.kind}"
+
+    def check_space(self, contents: Contents, where: str) -> None:
+        """Raise PackageError where an operand or a result is in another memory space."""
+        for kind, indices in (("operands", self.operands), ("results", self.results)):
+            for i, index in enumerate(indices):
+                if index == ABSENT:
+                    continue
+                space = contents.space_of(contents.buffers[index].base)
+                if space != self.space:
+                    raise PackageError(
+                        f"'{where}.{kind}[{i}]' is {index}, which is in memory '{space}', must be "
+                        f"in '{self.space}'"
+                    )

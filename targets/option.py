@@ -1,0 +1,94 @@
+"""Declare one option of `CompileOptions`: its check, its help and its flag in one place."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from ..dialects.core.arguments import Check, checked, flag, one_of
+from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+
+_KEY = "option"
+
+
+@dataclass(frozen=True)
+class Option:
+    """How an option is checked, described and written on the command line.
+
+    `check` converts a value or raises Invalid; `parse` converts the text of a flag to a value, and
+    raises ValueError or Invalid. `flag` is None for an option of Python alone, and the name of the
+    field unless it is given. A flag that `collects` may be repeated: "pairs" in a dictionary, or
+    values to "append" to a list. A `rebuilds` option also applies where a package is compiled
+    again; a `package_only` option is a flag of `trivium compile` alone.
+    """
+
+    help: str
+    check: Check
+    flag: str | None = ""
+    metavar: str | None = None
+    choices: Sequence[Any] | None = None
+    parse: Callable[[str], Any] = str
+    collects: str = ""
+    rebuilds: bool = False
+    package_only: bool = False
+    name: str = ""
+
+    @property
+    def is_switch(self) -> bool:
+        """Return whether the flag has no value."""
+        return self.check is flag
+
+    def read(self, text: str) -> Any:
+        """Return the value of a flag's text; raise Invalid for a text that the check refuses."""
+        try:
+            value = self.parse(text)
+        except ValueError:
+            value = text
+        return value if self.collects else self.check(value)
+
+
+def option(default: Any, help: str, check: Check | None = None, **declared: Any) -> Any:
+    """Return the dataclass field of an option with a default; the rest are those of `declare`."""
+    return field(default=default, metadata=declare(help, check, **declared))
+
+
+def declare(help: str, check: Check | None = None, **declared: Any) -> Mapping[str, Any]:
+    """Return the metadata of the field of an option: fields of `Option`, but for its name.
+
+    `choices` are a check of their own.
+    """
+    return {_KEY: Option(help, check or one_of(declared["choices"]), **declared)}
+
+
+def options_of(cls: Any) -> Iterator[Option]:
+    """Yield the options that a dataclass declares, in order."""
+    for each in fields(cls):
+        found: Option = each.metadata[_KEY]
+        spelled = f"--{each.name.replace('_', '-')}" if found.flag == "" else found.flag
+        yield replace(found, name=each.name, flag=spelled)
+
+
+def check_options(options: Any) -> None:
+    """Convert all fields of a frozen dataclass; raise CompileError that lists all wrong ones."""
+    faults: list[Diagnostic] = []
+    for each in options_of(options):
+        try:
+            value = checked(each.name, getattr(options, each.name), each.check)
+            object.__setattr__(options, each.name, value)
+        except CompileError as error:
+            faults += error.diagnostics
+    if faults:
+        raise CompileError(sorted(faults, key=str))
+
+
+def size_pair(text: str) -> tuple[str, int | tuple[int, ...]]:
+    """Parse `N=1` or `x=1x3x224x224`."""
+    name, _, sizes = text.rpartition("=")
+    numbers = sizes.split("x")
+    if not name or not all(number.isdecimal() for number in numbers):
+        raise Invalid("must be like N=1 or x=1x3x224x224")
+    return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
+
+
+def comma_separated(text: str) -> tuple[str, ...]:
+    """Parse `x86-64-v3` or `x86-64-v3,x86-64-v4`."""
+    return tuple(text.split(","))

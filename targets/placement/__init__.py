@@ -1,0 +1,5 @@
+"""Decide which target runs each op, and divide a model into parts by target.
+
+Targets and the compiler import it. Start at `partition.py`, the pass; `policies.py` has the
+policies that a user chooses from, on the graph of `problem.py`.
+"""

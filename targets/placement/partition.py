@@ -1,0 +1,206 @@
+"""Partition a model by target, before the passes of any target run."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.errors import CompileError, Diagnostic
+from ...dialects.core.location import describe
+from ...dialects.core.mlir import ir
+from ...dialects.core.module import Module
+from ...dialects.core.op import Op, view
+from ...passes.core import Pass
+from ...passes.parts import TARGET
+from ...passes.rewriting import uses
+from ..core import Target
+from ..options import DEFAULT
+from ..registry import choose_target
+from .claims import Claim, claim
+from .policies import ENGINE_ORDER, find_policy
+from .problem import PlacementProblem, part_levels
+
+CONSTANTS = (tri.Constant, tri.Weight)
+FREE = (tri.Reshape,)
+"""Ops that need no target: another view of the same memory."""
+
+
+class Partition(Pass):
+    """Divide a function into parts, each for the target that `placement` chooses.
+
+    Parts are convex: none depends on itself by way of another. A function whose ops all go to one
+    target is a single part: it gets the attribute `trivium.target`. CompileError lists the ops that
+    no target runs.
+
+    %a = tri.relu %x; %y = tri.lstm %a …; return %y
+        =>   %a = tri.part %x { target = "gpu"; tri.relu }
+             %y = tri.part %a { target = "cpu"; tri.lstm }; return %y
+    """
+
+    targets: tuple[str, ...] = ("cpu", "host")
+    placement: str = ENGINE_ORDER
+
+    def run(self, module: Module) -> None:
+        targets = [choose_target(choice) for choice in self.targets]
+        with module.operation.context:
+            graph = _Graph(module, targets)
+            placed = find_policy(self.placement).place(graph.problem())
+            graph.check(placed)
+            chosen = graph.with_free_ops(placed)
+            if len(set(chosen.values())) <= 1:
+                target = targets[next(iter(chosen.values()), 0)].name
+                module.main.attributes[TARGET] = ir.StringAttr.get(target)
+            else:
+                _divide(module, chosen, targets)
+
+
+class _Graph:
+    """The ops of a function that need a target, and what targets make of them."""
+
+    def __init__(self, module: Module, targets: Sequence[Target]) -> None:
+        self.module = module
+        self.targets = targets
+        self.all = _ops(module)
+        self.ops = placeable_ops(module)
+        self.numbers = {value: n for n, op in enumerate(self.ops) for value in op.results}
+        self.claim = cache(self._claim)
+
+    def problem(self) -> PlacementProblem:
+        operands = [self._operands(op) for op in self.ops]
+        sizes = [sum(tensor_of(v.type).size_bytes for v in op.results) for op in self.ops]
+        return PlacementProblem(
+            operands,
+            sizes,
+            [target.memory.name for target in self.targets],
+            [target.memory.copy_cost for target in self.targets],
+            self.accepts,
+            lambda op, target: self.targets[target].seconds(self.ops[op]),
+        )
+
+    def accepts(self, op: int, target: int) -> bool:
+        """Return whether a target runs an op: all, or some where no compiling target runs all."""
+        if self.claim(op, target).whole:
+            return True
+        compiling = [n for n, each in enumerate(self.targets) if not each.is_last_resort]
+        others = any(self.claim(op, other).whole for other in compiling)
+        return not others and self.claim(op, target).partial
+
+    def check(self, placed: Sequence[int]) -> None:
+        """Raise CompileError for ops whose target does not run them."""
+        refused: list[Diagnostic] = []
+        for number, (op, target) in enumerate(zip(self.ops, placed, strict=True)):
+            if not self.accepts(number, target):
+                claims = (self.claim(number, t) for t in range(len(self.targets)))
+                reasons = dict.fromkeys(reason for each in claims for reason in each.reasons)
+                message = f"'{op.op_name}' op runs on no target: {'; '.join(reasons)}"
+                refused.append(Diagnostic(describe(op.location), message))
+        if refused:
+            raise CompileError(refused)
+
+    def with_free_ops(self, placed: Sequence[int]) -> dict[Op, int]:
+        """Return the target of all ops; one that needs none goes where its operand is made."""
+        chosen: dict[ir.Value, int] = {
+            value: placed[number] for value, number in self.numbers.items()
+        }
+        for op in self.all:
+            if isinstance(op, FREE) and op.x in chosen:
+                chosen[op.y] = chosen[op.x]
+        for op in reversed(self.all):
+            if isinstance(op, FREE) and op.y not in chosen:
+                readers = (use.owner.operation for use in op.y.uses)
+                found = (chosen.get(r.results[0]) for r in readers if len(r.results))
+                chosen[op.y] = next((target for target in found if target is not None), 0)
+        return {op: chosen[op.results[0]] for op in self.all if op.results}
+
+    def _claim(self, op: int, target: int) -> Claim:
+        return claim(self.ops[op], self.targets[target], self.module, DEFAULT)
+
+    def _operands(self, op: Op) -> list[int]:
+        found = (self.numbers.get(_viewed(value)) for value in op.operation.operands)
+        return [number for number in dict.fromkeys(found) if number is not None]
+
+
+def placeable_ops(module: Module) -> list[Op]:
+    """List the ops of the model's function that need a target, in order."""
+    return [op for op in _ops(module) if not isinstance(op, FREE)]
+
+
+def _ops(module: Module) -> list[Op]:
+    """List the ops of the model's function, without constants."""
+    found = [view(each) for each in module.main.regions[0].blocks[0].operations]
+    return [op for op in found if op is not None and not isinstance(op, CONSTANTS)]
+
+
+def _viewed(value: ir.Value) -> ir.Value:
+    """Return the value that a value is a view of, through ops that need no target."""
+    maker = view(value.owner) if isinstance(value, ir.OpResult) else None
+    return _viewed(maker.x) if isinstance(maker, FREE) else value
+
+
+def _divide(module: Module, chosen: Mapping[Op, int], targets: Sequence[Target]) -> None:
+    """Put the ops of each part into an op of its own, in an order in which parts can run."""
+    listed = list(chosen)
+    numbers = {value: n for n, op in enumerate(listed) for value in op.results}
+    operands = [
+        [numbers[v] for v in dict.fromkeys(op.operation.operands) if v in numbers] for op in listed
+    ]
+    levels = part_levels(operands, [chosen[op] for op in listed])
+    parts: dict[tuple[int, int], list[Op]] = {}
+    for op, level in zip(listed, levels, strict=True):
+        parts.setdefault((level, chosen[op]), []).append(op)
+    for (_, target), members in sorted(parts.items(), key=lambda part: part[0]):
+        _enclose(module, members, targets[target].name)
+    for operation in list(module.main.regions[0].blocks[0].operations):
+        op = view(operation)
+        if isinstance(op, CONSTANTS) and not uses(op.results[0]):
+            operation.operation.erase()
+
+
+def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
+    """Move ops into a part, which goes to the end of the function; constants are copied."""
+    inside = {value for op in members for value in op.results}
+    read = dict.fromkeys(v for op in members for v in op.operation.operands if v not in inside)
+    constants = {v: maker for v in read if (maker := _constant(v)) is not None}
+    inputs = [value for value in read if value not in constants]
+    outputs = [
+        value
+        for op in members
+        for value in op.results
+        if not all(_is_one_of(use.owner.operation, inside) for use in value.uses)
+    ]
+    *_, end = module.main.regions[0].blocks[0].operations
+    with ir.Location.unknown(), ir.InsertionPoint(end.operation):
+        part = tri.Part.create([inputs], [v.type for v in outputs], {"target": target})
+    locations = [v.location for v in inputs]
+    block = ir.Block.create_at_start(part.operation.regions[0], [v.type for v in inputs], locations)
+    for output, result in zip(outputs, part.results, strict=True):
+        _replace_outside(output, result, inside)
+    with ir.Location.unknown(), ir.InsertionPoint(block):
+        known: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
+        known |= {value: maker.clone().results[0] for value, maker in constants.items()}
+        last = tri.Yield.build(outputs).operation
+    for op in members:
+        op.operation.move_before(last)
+        for index, value in enumerate(op.operation.operands):
+            if value in known:
+                op.operation.operands[index] = known[value]
+
+
+def _is_one_of(operation: ir.Operation, results: set[ir.Value]) -> bool:
+    """Return whether an operation makes one of some results; one without results makes none."""
+    return len(operation.results) > 0 and operation.results[0] in results
+
+
+def _replace_outside(old: ir.Value, new: ir.Value, inside: set[ir.Value]) -> None:
+    """Replace a value in all ops but those of its part, which make the results `inside`."""
+    for use in list(old.uses):
+        owner = use.owner.operation
+        if not _is_one_of(owner, inside):
+            for index, value in enumerate(owner.operands):
+                if value == old:
+                    owner.operands[index] = new
+
+
+def _constant(value: ir.Value) -> ir.Operation | None:
+    maker = view(value.owner) if isinstance(value, ir.OpResult) else None
+    return maker.operation if isinstance(maker, CONSTANTS) else None

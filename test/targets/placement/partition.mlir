@@ -1,0 +1,56 @@
+// RUN: trivium-opt %s --split-input-file --partition="targets=gpu,cpu,host" | FileCheck %s
+// RUN: trivium-opt %s --split-input-file --partition="targets=cpu,host" | FileCheck %s --check-prefix=CPU
+
+// What the first target refuses goes to the next one, as the model has it.
+// CHECK-LABEL: func.func @divides_by_target
+// CHECK:         %[[R:.*]] = "tri.part"(%{{.*}}) ({
+// CHECK:           "tri.relu"
+// CHECK:         }) {target = "gpu"}
+// CHECK:         %[[D:.*]] = "tri.part"(%[[R]]) ({
+// CHECK:           "tri.det"
+// CHECK:         }) {target = "host"}
+// CHECK:         %[[E:.*]] = "tri.part"(%[[D]]) ({
+// CHECK:           "tri.exp"
+// CHECK:         }) {target = "gpu"}
+// CHECK:         return %[[E]]
+// CPU-LABEL: func.func @divides_by_target
+func.func @divides_by_target(%x: tensor<5x3x3xf32>) -> tensor<5xf32> {
+  %0 = "tri.relu"(%x) : (tensor<5x3x3xf32>) -> tensor<5x3x3xf32>
+  %1 = "tri.det"(%0) : (tensor<5x3x3xf32>) -> tensor<5xf32>
+  %2 = "tri.exp"(%1) : (tensor<5xf32>) -> tensor<5xf32>
+  return %2 : tensor<5xf32>
+}
+
+// -----
+
+// Two ops of one target with an op of another between them are two parts: one would depend on itself.
+// CPU-LABEL: func.func @keeps_a_function_of_one_target
+// CPU-SAME:    attributes {trivium.target = "cpu"}
+// CPU-NOT:     tri.part
+// CPU:         return
+// CHECK-LABEL: func.func @keeps_a_function_of_one_target
+// CHECK-SAME:    attributes {trivium.target = "gpu"}
+func.func @keeps_a_function_of_one_target(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "tri.relu"(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = "tri.exp"(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Constants are copied to each part that reads them.
+// CHECK-LABEL: func.func @copies_constants
+// CHECK-NOT:     tri.constant
+// CHECK:         "tri.part"
+// CHECK:           "tri.constant"
+// CHECK:         "tri.part"
+// CHECK:           "tri.constant"
+// CPU-LABEL: func.func @copies_constants
+func.func @copies_constants(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) {
+  %c = "tri.constant"() {value = dense<2.0> : tensor<f32>} : () -> tensor<f32>
+  %0 = "tri.mul"(%x, %c) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
+  %1 = "tri.det"(%0) : (tensor<3x3xf32>) -> tensor<f32>
+  %2 = "tri.add"(%0, %1) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
+  %3 = "tri.mul"(%2, %c) : (tensor<3x3xf32>, tensor<f32>) -> tensor<3x3xf32>
+  return %0, %3 : tensor<3x3xf32>, tensor<3x3xf32>
+}

@@ -1,0 +1,96 @@
+"""Compiled kernels in the cache: equal groups are not lowered again, whatever else is."""
+
+from pathlib import Path
+
+import onnx.parser
+import pytest
+import trivium
+from trivium.dialects import tri
+from trivium.dialects.core.tensor import Tensor
+from trivium.runtime.cpu.part import CpuPart
+from trivium.runtime.package import Package
+from trivium.targets.cache import VARIABLE
+from trivium.targets.cpu.emit import compile as cpu_compile
+from trivium.targets.cpu.emit import kernel_cache
+from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
+from trivium.targets.cpu.kernels.builder import Kernel
+from trivium.targets.cpu.kernels.phases import Phase
+from trivium.targets.cpu.registry import TABLE, Lowering
+from trivium.targets.program import Scratch
+
+MODEL = onnx.parser.parse_model(
+    """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[2, 3] x) => (float[2, 2] y) <float[3, 2] w = {1, 0, 0, 1, -1, -1}>
+    { p = MatMul (x, w) q = Softmax (p) y = Relu (q) }"""
+)
+
+
+@pytest.fixture
+def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Use an empty cache, and list what is lowered."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setattr(cpu_compile, "map_forked", in_this_process)
+    names: list[str] = []
+    lower = cpu_compile.lower_group
+
+    def listed(group: tri.Group, *rest: object) -> object:
+        names.append(str(group.location))
+        return lower(group, *rest)  # pyright: ignore
+
+    monkeypatch.setattr(cpu_compile, "lower_group", listed)
+    return names
+
+
+def in_this_process(function, count, started):  # type: ignore
+    return [function(number) for number in range(count)]
+
+
+def code_of(package: Package) -> dict[str, bytes]:
+    return {name: bytes(data) for name, data in package.entries.items() if name.endswith(".o")}
+
+
+def test_kernels_are_lowered_once(lowered: list[str]) -> None:
+    cold = trivium.build(MODEL)
+    count = len(lowered)
+    warm = trivium.build(MODEL)
+    assert count == len(lowered) == len(cold.manifest.part(CpuPart).kernels)
+    assert code_of(warm) == code_of(cold)
+    assert warm.manifest == cold.manifest
+
+
+def test_strict_kernels_are_others(lowered: list[str]) -> None:
+    trivium.build(MODEL)
+    count = len(lowered)
+    trivium.build(MODEL, math="strict")
+    assert len(lowered) > count
+
+
+def test_other_code_of_the_compiler_makes_other_kernels(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trivium.build(MODEL)
+    count = len(lowered)
+    monkeypatch.setattr(kernel_cache, "_compiler", lambda: "changed")
+    trivium.build(MODEL)
+    assert len(lowered) == 2 * count
+
+
+def test_lowerings_of_other_distributions_are_always_called(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = TABLE.lowerings[tri.Softmax]
+
+    def theirs(*operands: object) -> object:
+        return ours.function(*operands)
+
+    monkeypatch.setitem(TABLE.lowerings, tri.Softmax, Lowering(ours.kind, theirs))
+    trivium.build(MODEL)
+    del lowered[:]
+    trivium.build(MODEL)
+    assert len(lowered) == 1
+
+
+def test_a_compiled_kernel_is_written_as_it_is_read() -> None:
+    scratch = (Scratch(Tensor((2, 3), "f32")), Scratch(Tensor((), "i8"), private=True))
+    made = CompiledKernel(Kernel("k", scratch, (Phase(3, 4), Phase())), b"code\n\0more")
+    assert CompiledKernel.from_bytes(made.to_bytes()) == made
