@@ -180,7 +180,8 @@ def test_packages_need_few_folders(
 ) -> None:
     for folder in folders:
         shutil.copytree(ROOT / folder, tmp_path / "trivium" / folder)
-    shutil.copy(ROOT / "__init__.py", tmp_path / "trivium")
+    for file in ("__init__.py", "version.py"):
+        shutil.copy(ROOT / file, tmp_path / "trivium")
     x = CONVS.inputs(1) if package == "vanilla.trv" else np.ones((3, 3), np.float32)
     expected = bare.call(package, x)
     np.testing.assert_array_equal(bare.call(package, x, site=tmp_path), expected)

@@ -29,3 +29,16 @@ func.func @constant_group() -> tensor<f32> {
   }) : () -> tensor<f32>
   return %r : tensor<f32>
 }
+
+// A part is the ops of a model that are for one target.
+// CHECK-LABEL: func.func @part
+// CHECK:         %[[R:.*]] = "tri.part"(%{{.*}}) ({
+// CHECK:         }) {target = "cpu"} : (tensor<2xf32>) -> tensor<2xf32>
+func.func @part(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %r = "tri.part"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %0 = "tri.relu"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%0) : (tensor<2xf32>) -> ()
+  }) {target = "cpu"} : (tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}

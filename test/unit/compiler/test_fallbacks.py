@@ -4,8 +4,9 @@ import numpy as np
 import onnx.parser
 import pytest
 import trivium
-from trivium.compiler.stages import candidates, pipeline_for
+from trivium.compiler.stages import pipeline_for
 from trivium.runtime.cpu.part import CpuPart
+from trivium.targets.registry import choose_targets
 
 MODEL = onnx.parser.parse_model(
     """<ir_version: 10, opset_import: ["" : 21]>
@@ -21,22 +22,22 @@ MODEL = onnx.parser.parse_model(
     ("target", "expected"),
     [
         ("cpu", ("cpu", "host")),
-        ("gpu:sm_80+sm_90", ("gpu", "host")),
+        ("gpu:sm_80+sm_90", ("gpu", "cpu", "host")),
         ("host", ("host",)),
         ("npu", ("npu", "cpu", "host")),
     ],
 )
 def test_fallbacks_are_asked_in_order(npu: str, target: str, expected: tuple[str, ...]) -> None:
-    assert candidates(target) == expected
+    assert tuple(each.name for each in choose_targets(target)) == expected
 
 
-def test_the_ops_that_a_fallback_lacks_are_taken_apart_before_grouping(npu: str) -> None:
-    names = [stage.name for stage in pipeline_for("npu", 2).stages()]
-    assert str(pipeline_for("npu", 2).stages()[-1]) == "place{targets=npu,cpu,host}"
-    lacking = next(s for s in pipeline_for("cpu", 0).stages() if s.name == "decompose")
-    stages = [str(stage) for stage in pipeline_for("npu", 2).stages()]
-    assert stages.index(str(lacking)) < names.index("fuse-elementwise")
-    assert "choose-layouts" not in names
+def test_the_passes_of_a_fallback_run_on_its_parts(npu: str) -> None:
+    stages = pipeline_for("npu", 2).stages()
+    own = {part: [s.name for s in stages if s.part == part] for part in ("npu", "cpu", "host")}
+    assert "choose-layouts" not in own["npu"]
+    assert "choose-layouts" in own["cpu"]
+    assert own["host"][-1] == own["cpu"][-1] == "place"
+    assert [s.name for s in stages if not s.part][-2:] == ["partition", "inline-parts"]
 
 
 def test_a_model_runs_on_the_target_and_its_fallback(npu: str) -> None:

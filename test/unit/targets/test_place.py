@@ -5,9 +5,11 @@ import pytest
 from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.interpret import run
+from trivium.dialects.core.location import node_names
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets.place import Place, placements
+from trivium.targets.place import Place, placed_groups, refusals_in
+from trivium.targets.registry import find_target
 
 GROUP = """
 func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -88,10 +90,11 @@ def test_the_report_says_why_the_first_choice_refused() -> None:
     with new_context():
         module = Module.parse(text)
         Place().run(module)
-        (report,) = placements(module, ("cpu", "host"))
-    assert report.nodes == ("h",)
-    if report.target == "host":
-        assert report.refusals == ("cpu has no kernel for tri.hardmax",)
+        (group,) = placed_groups(module)
+        assert node_names(group.location) == ("h",)
+        assert group.target == "host"
+        ((_, reason),) = refusals_in(group, find_target("cpu"), module)
+    assert reason == "cpu has no kernel for tri.hardmax"
 
 
 LARGE = """
