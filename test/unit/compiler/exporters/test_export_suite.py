@@ -18,7 +18,7 @@ from trivium.dialects.core.tensor import Array
 from trivium.passes.decompose import Decompose
 from trivium.passes.default import WHOLE
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "pnnx"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "frontends" / "pnnx"))
 from pnnx_suite import CASES, needs_suite
 
 UNORDERED = {"torch_topk"}

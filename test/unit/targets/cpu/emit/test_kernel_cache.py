@@ -15,7 +15,8 @@ from trivium.targets.cpu.emit import kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
 from trivium.targets.cpu.kernels.builder import Kernel
 from trivium.targets.cpu.kernels.phases import Phase
-from trivium.targets.cpu.registry import TABLE, Lowering
+from trivium.targets.cpu.registry import TABLE
+from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.program import Scratch
 
 MODEL = onnx.parser.parse_model(
