@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from examples import Example
+from trivium.dialects import tri
 from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.location import node_location
@@ -112,3 +113,17 @@ def usual(array: Array) -> bool:
     """Say whether another library can be asked: no empty tensors, infinities, or rare types."""
     common = array.dtype.name in ("float32", "int64", "bool")
     return bool(common and array.size and np.isfinite(array).all())
+
+
+def peers_agree(op: type[Op], example: Example) -> bool:
+    """Return whether other libraries compute an example by the definition of the op.
+
+    torch normalises a channel of equal elements to noise, not to the bias; ONNX Runtime copies an
+    image that is resized by scales of 1, without cropping it.
+    """
+    if op is tri.InstanceNorm:
+        x = example.operands[0]
+        return bool(np.ptp(x.reshape(*x.shape[:2], -1), axis=-1).all())
+    if op is tri.Resize and example.attributes["coordinate_transform"] == "tf_crop_and_resize":
+        return any(scale != 1 for scale in example.attributes["scales"])
+    return True
