@@ -6,13 +6,13 @@ from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
-from ..dialects.core.op import Op, view
+from ..dialects.core.op import Op
 from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
-from ..targets.memories import NO_CODE_OPS
+from ..targets.memories import code_ops
 from ..targets.options import DEFAULT, CompileOptions
 from ..targets.place import placed_groups
 from ..targets.program import plan_memory
@@ -48,7 +48,7 @@ def build_module(
     replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
     codes = [(each, each.compile(module, options, options.report, hooks)) for each in compiling]
-    steps = [(_owner(op, codes), op) for op in _running(module)]
+    steps = [(_owner(op, codes), op) for op in code_ops(module)]
     program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
         module,
@@ -77,12 +77,6 @@ def _optimise(
     if options.tuning_file and not any(watch.ran for watch in watches):
         options.report(f"note: {options.tuning_file} is not used: nothing here has schedules")
     return {name: data for watch in watches for name, data in watch.entries().items()}
-
-
-def _running(module: Module) -> list[Op]:
-    """List the ops of the model's function that become steps."""
-    found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
 
 
 def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart:

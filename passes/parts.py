@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module
+from ..dialects.core.module import Module, add_main
 from ..dialects.core.op import view
 
 ANCHOR = "part."
@@ -46,17 +46,8 @@ def _open(part: tri.Part, whole: Module) -> Module:
     """Move the body of a part to the function of a new module."""
     with ir.Location.unknown(part.operation.context):
         module = Module(ir.Module.create(), dict(whole.weights), whole.refusals, whole.artifacts)
-        arguments = [v.type for v in part.operation.operands]
-        signature = ir.FunctionType.get(arguments, [v.type for v in part.results])
-        attributes: dict[str, ir.Attribute] = {
-            "sym_name": ir.StringAttr.get("main"),
-            "function_type": ir.TypeAttr.get(signature),
-            TARGET: ir.StringAttr.get(part.target),
-        }
-        with ir.InsertionPoint(module.ir.body):
-            function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        locations = [v.location for v in part.operation.operands]
-        block = ir.Block.create_at_start(function.regions[0], arguments, locations)
+        block = add_main(module, part.operation.operands, [v.type for v in part.results])
+        module.main.attributes[TARGET] = ir.StringAttr.get(part.target)
         with ir.InsertionPoint(block):
             end = ir.Operation.create("func.return", [], [])
         _move_body(part.block, block, end)

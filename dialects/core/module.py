@@ -1,6 +1,6 @@
 """`Module`: the IR of one model together with the weights that it names."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .errors import CompileError
@@ -67,6 +67,24 @@ class Module:
 
     def __str__(self) -> str:
         return self.operation.get_asm()
+
+
+def add_main(
+    module: Module, inputs: Sequence[ir.Value] = (), results: Sequence[ir.Type] = ()
+) -> ir.Block:
+    """Add a function `main` to a module, at the location in scope; return its empty block.
+
+    Its arguments have the types and the locations of `inputs`.
+    """
+    types = [value.type for value in inputs]
+    attributes: dict[str, ir.Attribute] = {
+        "sym_name": ir.StringAttr.get("main"),
+        "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, list(results))),
+    }
+    with ir.InsertionPoint(module.ir.body):
+        function = ir.Operation.create("func.func", [], [], attributes, regions=1)
+    locations = [value.location for value in inputs]
+    return ir.Block.create_at_start(function.regions[0], types, locations)
 
 
 def functions(operation: ir.Operation) -> Iterator[ir.Operation]:

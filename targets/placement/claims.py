@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from ...dialects import tri
 from ...dialects.core.errors import CompileError
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module
+from ...dialects.core.module import Module, add_main
 from ...dialects.core.op import Op, view
 from ...dialects.core.verification import Verify
 from ...passes.pipeline import Pipeline
 from ..core import Target
-from ..memories import NO_CODE_OPS
+from ..memories import code_ops
 from ..options import CompileOptions
 from ..place import placement_refusals
+
+CONSTANTS = (tri.Constant, tri.Weight)
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
         Pipeline(target.passes(0, options)).run(alone, verify=Verify.NONE)
     except CompileError:
         return Claim(reasons)
-    made = _running(alone)
+    made = code_ops(alone)
     if any(type(each) is type(op) for each in made):
         return Claim(reasons)
     refused = [placement_refusals(each, target) for each in made]
@@ -53,27 +55,14 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
     return Claim(found, partial=bool(found) and not all(refused))
 
 
-def _running(module: Module) -> list[Op]:
-    found = [view(each) for each in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
-
-
 def _isolate(op: Op, module: Module) -> Module:
     """Return a module whose function computes one op; constants that it reads are copied."""
     operands: Sequence[ir.Value] = list(dict.fromkeys(op.operation.operands))
-    constants = {v: maker for v in operands if (maker := _constant(v)) is not None}
+    constants = {v: maker for v in operands if (maker := constant_maker(v)) is not None}
     inputs = [value for value in operands if value not in constants]
     with op.operation.context, ir.Location.unknown():
         alone = Module(ir.Module.create(), dict(module.weights))
-        types = ir.FunctionType.get([v.type for v in inputs], [v.type for v in op.results])
-        attributes: dict[str, ir.Attribute] = {
-            "sym_name": ir.StringAttr.get("main"),
-            "function_type": ir.TypeAttr.get(types),
-        }
-        with ir.InsertionPoint(alone.ir.body):
-            function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        locations = [v.location for v in inputs]
-        block = ir.Block.create_at_start(function.regions[0], [v.type for v in inputs], locations)
+        block = add_main(alone, inputs, [v.type for v in op.results])
         known: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
         with ir.InsertionPoint(block):
             known |= {value: maker.clone().results[0] for value, maker in constants.items()}
@@ -84,7 +73,7 @@ def _isolate(op: Op, module: Module) -> Module:
     return alone
 
 
-def _constant(value: ir.Value) -> ir.Operation | None:
-    """Return the op that makes a constant value, else None."""
+def constant_maker(value: ir.Value) -> ir.Operation | None:
+    """Return the operation that makes a constant value, else None."""
     maker = view(value.owner) if isinstance(value, ir.OpResult) else None
-    return maker.operation if isinstance(maker, (tri.Constant, tri.Weight)) else None
+    return maker.operation if isinstance(maker, CONSTANTS) else None

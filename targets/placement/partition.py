@@ -16,11 +16,10 @@ from ...passes.rewriting import uses
 from ..core import Target
 from ..options import DEFAULT
 from ..registry import choose_target
-from .claims import Claim, claim
+from .claims import CONSTANTS, Claim, claim, constant_maker
 from .policies import ENGINE_ORDER, find_policy
 from .problem import PlacementProblem, part_levels
 
-CONSTANTS = (tri.Constant, tri.Weight)
 FREE = (tri.Reshape,)
 """Ops that need no target: another view of the same memory."""
 
@@ -160,7 +159,7 @@ def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
     """Move ops into a part, which goes to the end of the function; constants are copied."""
     inside = {value for op in members for value in op.results}
     read = dict.fromkeys(v for op in members for v in op.operation.operands if v not in inside)
-    constants = {v: maker for v in read if (maker := _constant(v)) is not None}
+    constants = {v: maker for v in read if (maker := constant_maker(v)) is not None}
     inputs = [value for value in read if value not in constants]
     outputs = [
         value
@@ -199,8 +198,3 @@ def _replace_outside(old: ir.Value, new: ir.Value, inside: set[ir.Value]) -> Non
             for index, value in enumerate(owner.operands):
                 if value == old:
                     owner.operands[index] = new
-
-
-def _constant(value: ir.Value) -> ir.Operation | None:
-    maker = view(value.owner) if isinstance(value, ir.OpResult) else None
-    return maker.operation if isinstance(maker, CONSTANTS) else None

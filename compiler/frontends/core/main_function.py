@@ -9,7 +9,7 @@ from ....dialects.core.errors import CompileError, Diagnostic, NeedsValue, Unsup
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module
+from ....dialects.core.module import Module, add_main
 from ....dialects.core.tensor import Array, Tensor
 
 
@@ -21,13 +21,8 @@ class MainFunction:
         self.evaluate = ConstantEvaluator(self.module.weights)
         self.inputs: dict[ir.Value, str] = {}
         self._complex: list[str] = []
-        with ir.InsertionPoint(self.module.ir.body):
-            attributes: dict[str, ir.Attribute] = {
-                "sym_name": ir.StringAttr.get("main"),
-                "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
-            }
-            self._function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        self._block = ir.Block.create_at_start(self._function.regions[0], [])
+        self._block = add_main(self.module)
+        self._function = self.module.main
 
     def add_input(
         self, name: str, type_: Tensor, location: ir.Location, *, is_complex: bool = False

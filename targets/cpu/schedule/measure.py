@@ -10,7 +10,7 @@ from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, ops
+from ....dialects.core.module import Module, add_main, ops
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ....passes.default import grouping_pipeline
@@ -92,18 +92,8 @@ def _alone(op: Op) -> Module:
     """Return a module of nothing but an op: its first operand comes in, the others are random."""
     with ir.Location.unknown():
         module = Module(ir.Module.create())
-    x, *others = op.operation.operands
-    results = [v.type for v in op.results]
-    kind = ir.TypeAttr.get(ir.FunctionType.get([x.type], results))
-    attributes: dict[str, ir.Attribute] = {
-        "sym_name": ir.StringAttr.get("main"),
-        "function_type": kind,
-    }
-    with ir.Location.unknown():
-        with ir.InsertionPoint(module.ir.body):
-            function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        block = ir.Block.create_at_start(function.regions[0], [])
-        block.add_argument(x.type, ir.Location.unknown())
+        x, *others = op.operation.operands
+        block = add_main(module, [x], [v.type for v in op.results])
         with ir.InsertionPoint(block):
             constants = [
                 tri.build_constant(module, _random(tensor_of(v.type)), "w").results[0]
