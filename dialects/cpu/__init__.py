@@ -1,4 +1,4 @@
-"""What only CPU kernels compute: ops of `tri` on weights that were packed at compile time."""
+"""Ops that only CPU kernels compute: those of `tri` on weights packed at compile time."""
 
 from ..core.op import OPS as OPS
 from .blocked import *

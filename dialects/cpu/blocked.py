@@ -1,7 +1,7 @@
-"""Blocked images: so many channels of a pixel lie side by side that they fill a vector.
+"""Ops on blocked images, in which the channels of a pixel are stored vector by vector.
 
-A blocked image is [N, C / lanes, spatial…, lanes]. Windows never leave it: where a convolution has
-padding, the image has a border of zeros, by `tri.pad`.
+A blocked image is [N, C / lanes, spatial…, lanes]. Windows never leave the image: a convolution
+with padding reads an image to which `tri.pad` has added a border of zeros.
 """
 
 import math
@@ -129,7 +129,7 @@ class LaneConv(CpuOp):
     """Convolve blocked images whose groups are parts of a block; no padding.
 
     `w` is [blocks, taps, channels of a group, lanes], made by `pack_lanes`: the kernels of the
-    outputs of a block lie side by side. There are as many outputs as inputs. `b` is [outputs].
+    outputs of a block are interleaved. The op has as many outputs as inputs. `b` is [outputs].
     """
 
     x: Operand
@@ -181,7 +181,7 @@ class LaneConv(CpuOp):
 
 
 def blocked_shape(shape: Shape, lanes: int) -> Shape:
-    """Return the shape of an image in blocks of so many channels; Invalid unless they fit."""
+    """Return the shape of an image in blocks of `lanes` channels; raise Invalid unless they fit."""
     if len(shape) < 2:
         raise Invalid(f"image has rank {len(shape)}, must have at least 2")
     if lanes < 1 or shape[1] % lanes:

@@ -112,7 +112,7 @@ class BlockedConvTranspose(CpuOp):
 
 
 def phase_taps(kernel: Shape, strides: Shape) -> Shape:
-    """Return how many taps of a transposed convolution one result sees, on each axis."""
+    """Return the number of taps that contribute to one result of a transposed conv, per axis."""
     return tuple(-(-size // stride) for size, stride in zip(kernel, strides, strict=True))
 
 

@@ -71,7 +71,7 @@ class BlockedWinogradConv(CpuOp):
 
 
 def whole_tiles(size: int, tile: int) -> int:
-    """Return how many outputs the tiles have that cover so many."""
+    """Return the size of an axis, rounded up to whole tiles."""
     return -(-size // tile) * tile
 
 

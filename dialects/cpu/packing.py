@@ -1,6 +1,6 @@
-"""The order of packed weights: blocks of rows or of columns that are read together.
+"""Packed weights: blocks of rows, or of columns (panels), that kernels read together.
 
-In a block of rows a column lies side by side, in a block of columns (a panel) a row does.
+A block of rows is stored column by column, a block of columns row by row.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def join_parts(parts: Sequence[Array]) -> Array:
 def split_rows(matrices: Array, block: int) -> list[Array]:
     """Split [count, rows, depth] into blocks of one height: [count, blocks, depth, rows of one].
 
-    There is a part for each of at most two heights. `pack_rows` joins the parts.
+    Blocks have at most two heights; each part has one. `pack_rows` joins the parts.
     """
     count, rows, depth = matrices.shape
     large, small, many, few = even_split(rows, block)

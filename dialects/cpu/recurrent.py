@@ -1,7 +1,7 @@
-"""Recurrent layers on packed weights, whose inputs were multiplied before.
+"""Recurrent layers on packed weights, whose inputs have already been multiplied by weights.
 
-`x` is [sequence, batch, directions * gates * hidden]: what the inputs contribute to the gates of
-each direction, with all biases that are added there. `r` is [directions, panels, hidden, columns of
+`x` is [sequence, batch, directions * gates * hidden]: the contribution of the inputs to the gates
+of each direction, biases included. `r` is [directions, panels, hidden, columns of
 a panel]: the weights of the state, packed by `pack_recurrent`. States, `y`, `direction` and
 `activations` are those of the op of `tri`, with layout 0 and without clip and sequence_lens.
 """
@@ -19,7 +19,7 @@ from .packing import pack_columns, unpack_columns
 
 
 class PackedRecurrent(CpuOp, abstract=True):
-    """Base of recurrent layers on packed weights: what they all take and make."""
+    """Base of recurrent layers on packed weights: the operands, attributes and results of all."""
 
     x: Operand
     r: Operand
@@ -84,9 +84,9 @@ class PackedRnn(PackedRecurrent):
 class PackedGru(PackedRecurrent):
     """Walk a sequence with the gated recurrent units of `tri.gru`.
 
-    `b` is [directions, hidden]: what is added to the product of the state and the weights of the
-    hidden part, before the reset gate scales it; only with `linear_before_reset`. Without that, the
-    weights of the hidden part are packed apart from those of the gates.
+    `b` is [directions, hidden]: the bias of the product of the state and the weights of the
+    hidden part, before the reset gate scales that; only with `linear_before_reset`. Otherwise
+    the weights of the hidden part are packed apart from those of the gates.
     """
 
     b: Operand | None = None
@@ -212,12 +212,12 @@ class PackedLstm(PackedRecurrent):
 
 
 def gru_parts(hidden: int, linear_before_reset: bool) -> Shape:
-    """Return how many columns of a GRU's weights are multiplied at a time."""
+    """Return the numbers of columns of a GRU's weights that are multiplied at a time."""
     return (3 * hidden,) if linear_before_reset else (2 * hidden, hidden)
 
 
 def pack_recurrent(r: Array, parts: Shape, columns: int) -> Array:
-    """Pack [directions, gates * hidden, hidden], whose rows are multiplied in so many parts."""
+    """Pack [directions, gates * hidden, hidden], whose rows are multiplied in `parts`."""
     ends = np.cumsum(parts)[:-1]
     return np.stack(
         [
@@ -250,7 +250,7 @@ def _panels(parts: Sequence[int], columns: int) -> list[int]:
 def _plain_types(
     x: Tensor, r: Tensor, direction: str, parts: Shape, hidden: int
 ) -> tuple[Tensor, Tensor]:
-    """Return the types of weights that make the inputs what they are, and of those of the state."""
+    """Return the types of identity weights of the inputs, and of the weights of the state."""
     directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
     if x.rank != 3 or x.shape[2] != directions * width:
         raise Invalid(f"input is {x}, must have 3 axes, the last one of {directions * width}")
@@ -264,7 +264,7 @@ def _plain_types(
 
 
 def _plain_weights(x: Array, r: Array, parts: Shape) -> tuple[Array, Array]:
-    """Return weights that take the inputs of a direction as they are, and those of the state."""
+    """Return identity weights for the inputs of a direction, and the weights of the state."""
     directions, width = len(r), sum(parts)
     w = np.eye(directions * width, dtype=x.dtype).reshape(directions, width, -1)
     return w, unpack_recurrent(r, parts)

@@ -85,7 +85,7 @@ def kernel_matrix(tile: int) -> Array:
 def split_taps(w: Array, block: int) -> list[Array]:
     """Return the taps that `transform_kernels` transforms: [blocks, taps, channels, outputs].
 
-    There is an array for each of at most two sizes of blocks of outputs.
+    Blocks of outputs have at most two sizes; each array has one.
     """
     outputs, channels = w.shape[:2]
     rows = w.reshape(outputs, channels, -1).swapaxes(1, 2).reshape(1, outputs, -1)

@@ -71,7 +71,7 @@ class CpuTarget(Target):
             rest = rest[:-1]
         if any(lowering_of(op).kind != "elementwise" for op in rest):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        # What the first one makes is finished in place; elementwise ops alone may broadcast.
+        # The epilogue has the shape of the anchor's result; only elementwise anchors may broadcast.
         fixed = lowering_of(first).kind != "elementwise"
         if fixed and any(_shape(op) != _shape(first) for op in rest):
             return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"

@@ -16,7 +16,7 @@ from ...dialects.core.tensor import Tensor
 from ...runtime.elf import NativeLibrary, load_objects
 from ...targets.core import Progress
 from ...targets.cpu.emit.compile import CpuCode, compile_kernels
-from ...targets.cpu.schedule.run_kernel import bind, lay_out
+from ...targets.cpu.schedule.run_kernel import allocate_buffers, bind
 from ...targets.cpu.schedule.tune import Tuner
 from ...targets.load_calls import load_groups
 from ...targets.options import Options
@@ -94,7 +94,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
     kernel = code.kernels[group]
     inputs = [tensor_of(v.type) for v in group.operation.operands]
     outputs = [tensor_of(v.type) for v in group.results]
-    arrays = lay_out([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
+    arrays = allocate_buffers([*inputs, *outputs, *(s.tensor for s in kernel.scratch)])
     members = [op for op in ops(group.block) if not op.terminator]
     return KernelTime(
         kernel.symbol,

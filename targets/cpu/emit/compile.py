@@ -37,7 +37,7 @@ def compile_kernels(
     progress: Progress,
     options: Options = DEFAULT,
 ) -> CpuCode:
-    """Generate and compile the kernel of every group; `progress` hears of each distinct one."""
+    """Generate and compile the kernel of every group; report each distinct one to `progress`."""
     structures = [structure(group) for group in groups]
     distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
     jobs = [_Job.of(group, same, machine, options) for same, group in distinct.items()]
@@ -118,7 +118,7 @@ def compile_segment(
 
 
 def compile_threads() -> bytes:
-    """Compile what the threads of any program need: the same for all machines, to be shared."""
+    """Compile the functions of the thread pool: the same object code for all machines."""
     with code_context():
         return _compile(threads_text(), LEVELS[0], DEFAULT.strict)
 

@@ -1,6 +1,6 @@
-"""Replace what a machine has no instruction for, and LLVM would call a library for.
+"""Replace operations without an instruction on a machine, for which LLVM would call a library.
 
-Kernels are written as if every machine had all of AVX-512; this makes them fit one that has less.
+Kernels are emitted as if every machine had all of AVX-512; legalization fits them to lesser ones.
 """
 
 from collections.abc import Callable
@@ -48,11 +48,11 @@ def legalize(module: ir.Module, machine: Machine) -> None:
 
 
 def hide_masks(module: ir.Module, machine: Machine) -> None:
-    """Keep LLVM from seeing what the masks of loads are, where it would load too much.
+    """Hide constant masks of loads from LLVM, which would widen some of the loads.
 
     For AVX2, LLVM 24.0.0git turns some loads with a constant mask, of which not all elements are
-    used, into plain ones: these take what the mask leaves out, and memory past the end of a page.
-    A convolution of stride 2 whose rows end within a vector shows it.
+    used, into plain ones: these read masked-off elements, and memory past the end of a page.
+    A convolution of stride 2 whose rows end within a vector is an example.
 
         vector.maskedload %x[%i], %m   =>   vector.maskedload %x[%i], (arith.andi %m, %all)
 
@@ -76,7 +76,7 @@ def hide_masks(module: ir.Module, machine: Machine) -> None:
 
 
 def _compensated(operation: ir.Operation) -> Value:
-    """Add to a product of f64, rounded, what is left of it: exact where product and term cancel.
+    """Add the rounding error of a product of f64 to it: exact where product and term cancel.
 
     Source: Dekker, A floating-point technique for extending the available precision, 1971.
     """

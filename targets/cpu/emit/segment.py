@@ -28,9 +28,9 @@ class KernelCall:
 
 @dataclass(frozen=True)
 class Segment:
-    """Hold a program as text, its symbol, and how many phases it has that threads can share.
+    """Hold a program as text, its symbol, and the number of phases that threads can share.
 
-    A program in which no phase has work for two threads has none: one thread runs it.
+    The number is 0 if no phase has work for two threads: one thread runs the program.
     """
 
     symbol: str
@@ -41,8 +41,8 @@ class Segment:
 def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None = None) -> Segment:
     """Return the program that makes calls in order, named by its content if no symbol is given.
 
-    Its C type is `void(void *job, int64_t thread, int64_t run)`; `runtime.team` has what a job is.
-    `grain` is how many instructions a chunk of a phase should have at least.
+    Its C type is `void(void *job, int64_t thread, int64_t run)`; `runtime.team` defines the job.
+    `grain` is the least number of instructions in a chunk of a phase.
     """
     kernels = sorted({call.symbol for call in calls})
     arities = sorted({len(call.arguments) for call in calls})

@@ -15,10 +15,10 @@ memory of a job that nobody announces may be freed.
 from ....runtime.team import Job, Pool
 
 CHUNKS = 4
-"""How many chunks of a phase there are for each thread; up to twice as many if it has no more."""
+"""Chunks of a phase per thread; up to twice as many if the phase has no more."""
 
 GRAIN = 8000
-"""How many instructions a chunk should have at least."""
+"""The least number of instructions in a chunk."""
 
 _SPINS = 20_000
 _POLITE_SPINS = 2_000
@@ -66,9 +66,9 @@ def _wake() -> str:
 
 
 def _share() -> str:
-    """Do one phase of a run with all threads that call this; returns when all of it is done.
+    """Run one phase with all threads that call `share`; return when the phase is complete.
 
-    `limit` is how many chunks the phase may be cut into; `function` does a range of its iterations.
+    `limit` is the greatest number of chunks; `function` runs a range of the iterations.
     """
     return f"""
 llvm.func @share(%job: !llvm.ptr, %run: i64, %number: i64, %iterations: i64, %limit: i64,

@@ -50,11 +50,11 @@ def recipe(machine: Machine, strict: bool) -> str:
 
 
 def function_attributes(machine: Machine) -> dict[str, str]:
-    """Return, as text, what the functions of a machine are marked with.
+    """Return the attributes of functions for a machine, as text.
 
-    A function is never inlined: the engine wraps each in another, which nobody calls, and which
-    would hold a copy of its code. LLVM takes the features of the CPU at hand for functions that
-    name none; naming some takes the place of all of those.
+    Functions are never inlined: the engine wraps each in another function, which nobody calls, and
+    which would contain a copy of the code. Without `target_features`, LLVM uses all features of
+    this CPU.
     """
     attributes = {"no_inline": "unit"}
     if machine.name != NATIVE:
@@ -89,7 +89,7 @@ def to_object(
 
 
 def _mark(module: ir.Module, machine: Machine) -> None:
-    """Tell LLVM what it may use in each function."""
+    """Set the attributes of each function that tell LLVM which instructions to use."""
     marks = {name: ir.Attribute.parse(t) for name, t in function_attributes(machine).items()}
     for operation in module.body.operations:
         function = operation.operation

@@ -6,7 +6,7 @@ from typing import TypeVar
 from ...program import Scratch
 
 Key = tuple[bool, int]
-"""Say of a piece of scratch memory whether it is private, and which one of those it is."""
+"""Whether a piece of scratch memory is private, and its number among the pieces of that kind."""
 
 Value = TypeVar("Value")
 
@@ -23,7 +23,7 @@ def merge_scratch(needs: Sequence[Sequence[Scratch]]) -> dict[Key, Scratch]:
 
 
 def own_pieces(scratch: Sequence[Scratch], merged: Mapping[Key, Value]) -> list[Value]:
-    """Return what belongs to each piece that one kernel asks for, of what belongs to all."""
+    """Return the values of the merged pieces that one kernel uses, in the kernel's order."""
     return [merged[key] for key in _keys(scratch)]
 
 

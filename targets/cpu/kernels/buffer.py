@@ -23,10 +23,10 @@ class Lanes:
 
 
 STORAGE = {"i1": "ui8", "f16": "ui16", "bf16": "ui16"}
-"""What kernels load and store for an element type, where it is another one.
+"""The type in which kernels load and store an element type, where the two differ.
 
-A bool takes a byte. Halves are moved as whole numbers: few CPUs know them as floats, and for
-others LLVM would convert them, by calls, where masked vectors are put together.
+A bool is stored in a byte. f16 and bf16 are loaded as integers: without native instructions, LLVM
+would convert the lanes of masked vectors by library calls.
 """
 
 
@@ -111,7 +111,7 @@ class Buffer:
         return at
 
     def load(self, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> Value:
-        """Load one element, or neighbours along the last dimension from there on."""
+        """Load one element, or a vector of neighbours along the last dimension."""
         at = self.position(indices)
         if lanes is None:
             return unpack(memref.load(self.memory, [at.ssa]), self.dtype)
@@ -145,7 +145,7 @@ class Buffer:
         return unpack(loaded, self.dtype)
 
     def _fill(self, type_: ir.Type) -> Any:
-        """Return what masked-off lanes hold: a number that no arithmetic trips over."""
+        """Return the value of masked-off lanes, on which no arithmetic traps."""
         return constant_of(0, storage_dtype(self.dtype), type_)
 
     def store(self, value: Value, indices: Sequence[IndexExpr], lanes: Lanes | None = None) -> None:
@@ -161,7 +161,7 @@ class Buffer:
 
 
 def unpack(stored: Any, dtype: str) -> Value:
-    """Convert what memory holds for an element type to a number to compute with."""
+    """Convert a loaded element from its storage type to a `Value` to compute with."""
     if dtype == "i1":
         zero = constant_of(0, "ui8", stored.type)
         return Value(arith.cmpi(arith.CmpIPredicate.ne, stored, zero), "i1")
@@ -176,7 +176,7 @@ def unpack(stored: Any, dtype: str) -> Value:
 
 
 def pack(value: Value, dtype: str) -> Any:
-    """Convert a computed number to what memory holds for an element type."""
+    """Convert a computed `Value` to the storage type of an element type."""
     if dtype == "i1":
         return arith.extui(shaped_like(value.ssa.type, storage_type("i1")), value.ssa)
     if dtype == "f16":
@@ -216,7 +216,7 @@ def all_lanes(width: int) -> Any:
 def tail_mask(width: int, count: IndexExpr | int) -> Any:
     """Emit a mask of the first `count` lanes."""
     type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
-    # Masks are made of counts of 32 bits, whatever the count has.
+    # `create_mask` needs a count of 32 bits.
     count = count.minimum(width) if isinstance(count, IndexExpr) else IndexExpr(count)
     return vector.create_mask(type_, [count.ssa])
 

@@ -64,7 +64,7 @@ class KernelBuilder:
         return self._add(Scratch(Tensor(shape, dtype)))
 
     def private(self, shape: Shape, dtype: str) -> Buffer:
-        """Add memory for each thread, which reads there what the same iteration has written."""
+        """Add memory private to each thread, which an iteration writes before it reads."""
         self._private.add(len(self.block.arguments))
         return self._add(Scratch(Tensor(shape, dtype), private=True))
 
@@ -73,7 +73,7 @@ class KernelBuilder:
         return self.argument(scratch.tensor)
 
     def table(self, values: Array) -> Buffer:
-        """Add constants that the kernel brings along."""
+        """Add a table of constants to the kernel's module."""
         tensor = Tensor.of(values)
         type_ = ir.MemRefType.get([tensor.size], storage_type(tensor.dtype))
         shaped = ir.RankedTensorType.get([tensor.size], storage_type(tensor.dtype))
@@ -98,7 +98,7 @@ class KernelBuilder:
         return copy.reshape(shape)
 
     def lanes(self, *dtypes: str) -> int:
-        """Return how many elements of the widest of these types fit in a vector register."""
+        """Return the number of elements of the widest of these types in a vector register."""
         return self.machine.lanes(max(DTYPES[compute_dtype(d)].bits for d in dtypes))
 
     def finish(self) -> LoweredKernel:

@@ -43,7 +43,7 @@ def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
 
 @dataclass(frozen=True)
 class Run:
-    """Count blocks of rows of the same height; `first` says with which row each begins."""
+    """Describe `count` blocks of `rows` rows each; `first` returns the first row of a block."""
 
     rows: int
     count: int
@@ -52,13 +52,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Contraction:
-    """Describe what is summed: y[row, column] = Σ left(row, depth) * panel(depth, column).
+    """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
-    `left` is asked for the element of a tile's row number `r` at a depth. `initial` gives what a
-    row's sums start from, `finish` takes them; long before it does, `touch` hears of it. At each
-    depth, `ahead` may ask for what rows will need at later ones. `left` keeps at most `block` rows
-    together, those of a tile if that is not given: some whole units of `unit` rows, or a part of
-    one. `dtype` is that of the sums; `multiply` says what a product is.
+    `left` loads the element of row `r` of a tile at a depth. `initial` loads the initial sum of a
+    row; `finish` stores the sums, for which `touch` may prefetch memory. At each depth, `ahead` may
+    prefetch elements of later depths. `left` stores at most `block` rows together (those of a tile
+    by default): whole units of `unit` rows, or a part of one. `dtype` is the type of the sums;
+    `multiply` emits a multiply-add.
     """
 
     rows: int

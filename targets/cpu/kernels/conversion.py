@@ -15,9 +15,9 @@ Function = TypeVar("Function", bound=Callable[..., Value])
 
 
 def convert(x: Value, dtype: str) -> Value:
-    """Convert to what numbers of an element type are computed in.
+    """Convert to the compute type of an element type.
 
-    Floats lose their fraction on the way to an integer, stop at its bounds, and NaN becomes 0;
+    Floats become integers by truncation, saturate at the bounds, and NaN becomes 0;
     integers that do not fit wrap around; any non-zero value, NaN included, is true.
     """
     dtype = compute_dtype(dtype)
@@ -95,9 +95,9 @@ def reinterpret(x: Value, source: str, dtype: str) -> Value:
 
 
 def widened(function: Function) -> Function:
-    """Let a function of f32 numbers be computed in f64 and rounded once, in strict kernels.
+    """Compute a function of f32 values in f64, rounded once, in strict kernels.
 
-    What it does for f64 then has to be as good as the C library is.
+    The f64 code of the function must then be as accurate as the C library.
     """
 
     @wraps(function)

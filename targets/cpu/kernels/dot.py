@@ -34,7 +34,7 @@ INSTRUCTIONS = (
     Instruction("bf16", 64, ("avx512_bf16",), "llvm.x86.avx512bf16.dpbf16ps.512"),
     Instruction("bf16", 32, ("avx512_bf16", "avx512vl"), "llvm.x86.avx512bf16.dpbf16ps.256"),
     Instruction("bf16", 16, ("avx512_bf16", "avx512vl"), "llvm.x86.avx512bf16.dpbf16ps.128"),
-    # Signed halves of words, two to a result, which is not added to anything.
+    # Two signed halves of a word to a result, without a sum to add to.
     Instruction("i16", 64, ("avx512bw",), "llvm.x86.avx512.pmaddw.d.512"),
     Instruction("i16", 32, ("avx2",), "llvm.x86.avx2.pmadd.wd"),
     Instruction("i16", 16, (), "llvm.x86.sse2.pmadd.wd"),

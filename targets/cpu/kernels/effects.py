@@ -1,4 +1,4 @@
-"""What the code of a kernel reads and writes, and about how long it takes."""
+"""Memory effects of the code of a kernel, and an estimate of its instructions."""
 
 from dataclasses import dataclass
 
@@ -10,10 +10,10 @@ _PURE = frozenset({"arith", "math", "vector", "index"})
 _PURE_OPS = frozenset({"memref.get_global", "llvm.intr.fmuladd"})
 
 INSTRUCTIONS = 3
-"""How many instructions there are to one that touches memory, in about any kernel."""
+"""Instructions per memory access, about the same in any kernel."""
 
 UNKNOWN_TRIPS = 3
-"""What a loop is taken to run for when that is only known at run time."""
+"""The assumed trip count of a loop whose bounds are only known at run time."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Access:
 
 
 class Effects:
-    """Know what each operation at the top of a kernel does to the memory of its arguments."""
+    """Hold the effects of each top-level operation of a kernel on the memory of its arguments."""
 
     def __init__(self, entry: ir.Block) -> None:
         self._entry = entry
@@ -45,7 +45,7 @@ class Effects:
         self.written = frozenset(i for access in self._tops.values() for i in access.writes)
 
     def of(self, operation: ir.Operation) -> Access:
-        """Return what an operation at the top does, with all that is inside of it."""
+        """Return the effects of a top-level operation, nested operations included."""
         return self._tops.get(operation, Access())
 
     def _add(self, operation: ir.Operation, number: int) -> None:
@@ -59,7 +59,7 @@ class Effects:
         self._tops[top] = self.of(top).join(access)
 
     def _path(self, operation: ir.Operation) -> tuple[ir.Operation, int]:
-        """Return the operation at the top that holds one, and how often it runs."""
+        """Return the top-level operation that contains an operation, and its trip count."""
         if operation not in self._paths:
             parent = operation.parent
             assert parent is not None, "all code of a kernel is in its function"
@@ -73,7 +73,7 @@ class Effects:
 
 
 def is_pure(operation: ir.Operation, effects: Effects) -> bool:
-    """Say whether an operation at the top only computes, or reads what the kernel never writes."""
+    """Return whether a top-level operation is pure, or reads only memory that nobody writes."""
     name = operation.name
     if name in _PURE_OPS:
         return True
@@ -83,7 +83,7 @@ def is_pure(operation: ir.Operation, effects: Effects) -> bool:
 
 
 def _trips(operation: ir.Operation) -> int:
-    """Return how often the body of a loop runs; 1 for what is not a loop."""
+    """Return the trip count of a loop; 1 for other operations."""
     if operation.name != "scf.for":
         return 1
     bounds = [_constant(v) for v in list(operation.operands)[:3]]

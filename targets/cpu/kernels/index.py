@@ -192,7 +192,7 @@ def choose(
 
 
 def when(condition: Value, body: Callable[[], None]) -> None:
-    """Emit a branch that is only taken where a condition holds."""
+    """Emit an `if` without an else branch."""
     branch = scf.IfOp(condition.ssa)
     with ir.InsertionPoint(branch.then_block):
         body()

@@ -13,16 +13,16 @@ from ....dialects.core.tensor import Shape
 from .index import IndexExpr, for_each, nest, scf, unravel
 
 SPREAD = "trivium.spread"
-"""The attribute of a loop that may be cut: how many inner iterations each of its trips has."""
+"""The attribute of a parallel loop: the number of inner iterations of each trip."""
 
 GROUP = "trivium.group"
-"""The attribute of such a loop that tells those apart that were emitted one by one."""
+"""The attribute that loops of one `spread` share, and no others."""
 
 PIECE = "trivium.piece"
-"""The attribute of a loop right inside of such a one: at which inner iteration it begins."""
+"""The attribute of a loop directly inside a parallel loop: its first inner iteration."""
 
 ENOUGH = 64
-"""With so many outer iterations there is no need to cut inner loops as well."""
+"""From this number of outer iterations on, inner loops are not cut."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Piece:
 
 @dataclass(frozen=True)
 class Section:
-    """Describe independent iterations: for each place of a shape, the `inner` ones of its pieces.
+    """Describe independent iterations: for each index of a shape, the `inner` ones of its pieces.
 
-    `enter` emits what all iterations of one place need, and returns the pieces. Each thread that
-    gets iterations of a place enters it; memory that it fills must be private.
+    `enter` emits the code that all iterations of an index share, and returns the pieces. Each
+    thread with iterations of an index runs that code, which must write only private memory.
     """
 
     shape: Shape

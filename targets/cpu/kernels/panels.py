@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from ....dialects.core.tensor import DTYPES, Shape
 from ...strides import row_major
@@ -19,25 +18,24 @@ LINE = 64
 """Bytes of a cache line."""
 
 STREAMED = 256 << 10
-"""Bytes of weights that are fetched before they are needed: no first-level cache holds them."""
+"""Bytes from which on weights are prefetched: no first-level cache is as large."""
 
 
-class Panel(Protocol):
-    """Provide the right-hand side of one panel of columns, a row of the depth at a time."""
+class Panel:
+    """Load the right-hand side of one panel of columns, a row of the depth at a time."""
 
     def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        """Get ready for the panel that starts at a column."""
-        ...
+        """Emit the code that runs once before the panel that starts at a column is read."""
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
     ) -> list[Value]:
         """Return the vectors of one row of the panel."""
-        ...
+        raise NotImplementedError
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
-        """Return what fetches a part of the next panel from memory at each step of a tile."""
-        ...
+        """Return the emitter of prefetches of the next panel at each step of a tile, or None."""
+        return None
 
 
 Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
@@ -45,10 +43,10 @@ Fill = Callable[[Buffer, IndexExpr, Sequence[Lanes]], None]
 
 
 @dataclass(frozen=True)
-class PackedPanel:
+class PackedPanel(Panel):
     """Copy each panel to contiguous scratch memory first, by `fill`; pays off for many rows.
 
-    `source` is the matrix that the columns are those of, if there is one.
+    `source` is the matrix of the columns, if they are those of a matrix.
     """
 
     memory: Buffer  # [depth…, columns of a tile]
@@ -75,13 +73,10 @@ class PackedPanel:
 
 
 @dataclass(frozen=True)
-class DirectPanel:
+class DirectPanel(Panel):
     """Read the right-hand side where it is: [depth, columns]; for few rows, used once each."""
 
     matrix: Buffer
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -91,18 +86,14 @@ class DirectPanel:
             for v, lanes in enumerate(masks)
         ]
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> None:
-        return None
-
 
 @dataclass(frozen=True)
-class StoredPanel:
+class StoredPanel(Panel):
     """Read panels that were packed at compile time: [panels, depth, columns of a panel].
 
-    `depth` is the shape of what the depth of the panels runs through; `tile` takes all columns of
-    a panel or a part of them. Column 0 is the first one of panel `first`. Where few tiles run over
-    a panel, `ahead` says how many elements before it is read a weight is fetched. Weights of
-    another type become `dtype` as they are read, if that is given.
+    `depth` is the shape of the depth; `tile` has all columns of a panel or a part of them. Column 0
+    is the first one of panel `first`. If few tiles use a panel, weights are prefetched `ahead`
+    elements before they are read. Weights are converted to `dtype`, if given.
     """
 
     panels: Buffer
@@ -111,9 +102,6 @@ class StoredPanel:
     first: IndexExpr = field(default_factory=lambda: IndexExpr(0))
     ahead: int = 0
     dtype: str = ""
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -134,7 +122,7 @@ class StoredPanel:
         return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
     def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
-        """Fetch as much of the next panel in each tile that all of it is there in the end."""
+        """Prefetch an equal share of the next panel in each tile."""
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
             return None

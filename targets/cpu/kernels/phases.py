@@ -1,8 +1,8 @@
 """Cut a kernel into phases: each must end before the next may begin.
 
-What stands at the top of a kernel is grouped, in order: loops that `parallel` marks together are a
-phase, what lies between two of those is a phase that is not cut. Memory that is private to a thread
-is filled by each chunk that reads it.
+Top-level operations are grouped in order: the loops of one `spread` are a phase that is cut into
+chunks; the operations between two such phases are a phase of one chunk. Each chunk that reads
+private memory writes it first.
 """
 
 from collections.abc import Container, Sequence
@@ -14,14 +14,14 @@ from .index import IndexExpr, scf
 from .loops import GROUP, PIECE, SPREAD
 
 PHASE, BEGIN, END, MEMORY = range(4)
-"""The arguments of a kernel: a phase, the iterations to do of it, and from there on pointers."""
+"""The arguments of a kernel: a phase, the range of its iterations to run, then pointers."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """Describe a phase to who calls it: it does any range of its iterations, in any order.
+    """Describe a phase to its caller, which may run ranges of its iterations in any order.
 
-    `work` is about how many instructions all of them take.
+    `work` is the estimated number of instructions of all iterations.
     """
 
     iterations: int = 1
@@ -62,7 +62,7 @@ def split(entry: ir.Block, private: frozenset[int]) -> tuple[Phase, ...]:
 
 
 def _group(entry: ir.Block) -> list[_Part]:
-    """Group what stands at the top, but for what only computes: that is there for all phases."""
+    """Group the top-level operations, except pure ones, which all phases share."""
     effects = Effects(entry)
     shared: set[ir.Value] = set(entry.arguments)
     parts: list[_Part] = []
@@ -80,7 +80,7 @@ def _group(entry: ir.Block) -> list[_Part]:
 
 
 def _together(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> bool:
-    """Say whether what follows is of the same phase: both are not cut, or of one `spread`."""
+    """Return whether two parts are one phase: neither is cut, or both belong to one `spread`."""
     if not before or not after:
         return not before and not after
     return _attribute(before[0], GROUP) == _attribute(after[0], GROUP)
@@ -121,13 +121,13 @@ def _merge(parts: list[_Part], first: int, last: int) -> list[_Part]:
 
 
 def _in_order(part: _Part, private: frozenset[int]) -> _Part:
-    """Leave a loop whole that reads what it writes, unless each thread has that for itself."""
+    """Do not cut a loop that reads memory it writes, unless that memory is private."""
     both = part.access.reads & part.access.writes
     return part if both <= private else _Part(part.operations, part.access)
 
 
 def _filled_by_users(parts: list[_Part], private: frozenset[int]) -> list[_Part]:
-    """Let a phase begin each chunk with what fills its private memory."""
+    """Begin each chunk of a phase with the operations that write its private memory."""
     number = 0
     while number < len(parts):
         part = parts[number]

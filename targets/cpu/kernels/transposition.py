@@ -24,7 +24,7 @@ _NARROWEST = 4
 
 @dataclass(frozen=True)
 class Block:
-    """Some neighbours along a dimension: the first one, how many, and the lanes they are in."""
+    """Neighbours along a dimension: the first one, their count, and their lanes."""
 
     start: IndexExpr
     count: int

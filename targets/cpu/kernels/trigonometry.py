@@ -16,7 +16,7 @@ from .value import Value, math, vector
 
 _HALF_PI_HIGH = constants.pi / 2
 _HALF_PI_LOW = 6.123233995736766e-17
-"""What is left of pi / 2, to 106 bits."""
+"""The parts of pi / 2, to 106 bits."""
 
 _HUGE = 2.0**40
 

@@ -33,9 +33,9 @@ _STRICT: ContextVar[bool] = ContextVar("strict", default=False)
 
 @contextmanager
 def strict_numbers(strict: bool = True) -> Generator[None]:
-    """Emit arithmetic to the letter while this lasts: nothing fuses, reorders or approximates.
+    """Emit exact arithmetic inside the context: nothing is contracted, reordered or approximated.
 
-    Like MLIR's own insertion points, this holds for all that is emitted inside.
+    Like an insertion point of MLIR, the context applies to all code emitted inside.
     """
     token = _STRICT.set(strict)
     try:
@@ -49,7 +49,7 @@ def is_strict() -> bool:
 
 
 def fast_flags(flags: str) -> ir.Attribute:
-    """Return what arithmetic may do, as `arith` has it: nothing beyond the letter when strict."""
+    """Return fast-math flags as an attribute of `arith`: none in strict kernels."""
     return ir.Attribute.parse(EXACT if is_strict() else flags)
 
 
@@ -127,7 +127,7 @@ class Value(Arithmetic["Value"]):
         return zero.select(self.like(0), minus.select(-self, quotient))
 
     def remainder(self, right: "Value") -> "Value":
-        """Return what truncating division leaves, with the sign of the dividend; x % 0 is 0."""
+        """Return the remainder of truncating division, with the dividend's sign; x % 0 is 0."""
         if self.is_float:
             return self.with_ssa(arith.remf(self.ssa, right.ssa))
         return right.equal(0).select(self.like(0), self - (self / right) * right)
@@ -153,7 +153,7 @@ class Value(Arithmetic["Value"]):
         """Return the larger one; NaN when either is NaN."""
         right = self._other(other)
         if self.is_float and _is_ordered(other):
-            # x86 has this very choice in one instruction; `maximumf` takes four.
+            # x86 has one instruction for this select; `maximumf` needs four.
             return self.less(right).select(right, self)
         if self.kind in ("uint", "bool"):
             return self.with_ssa(arith.maxui(self.ssa, right.ssa))
@@ -264,7 +264,7 @@ def constant_of(value: float, dtype: str, type_: ir.Type | None = None) -> Any:
 
 
 def _wrap(value: int, bits: int, dtype: str) -> int:
-    """Bring an integer into the signed range that a signless attribute of its width takes."""
+    """Wrap an integer to the signed range of a signless attribute of its width."""
     if dtype == "i1":
         return -(value & 1)
     value &= (1 << bits) - 1
@@ -272,5 +272,5 @@ def _wrap(value: int, bits: int, dtype: str) -> int:
 
 
 def _is_ordered(other: "Value | float") -> bool:
-    """Say whether an operand is a constant other than NaN: a choice then loses no NaN."""
+    """Return whether an operand is a constant other than NaN: a choice then loses no NaN."""
     return not isinstance(other, Value) and other == other

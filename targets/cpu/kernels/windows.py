@@ -23,7 +23,7 @@ def splat_index(index: IndexExpr, width: int, dtype: str = "i32") -> Value:
 
 
 def repeated(value: Value, lanes: Lanes | None) -> Value:
-    """Repeat a scalar in all lanes, where there are any."""
+    """Broadcast a scalar to all lanes, if any are given."""
     return value if lanes is None else splat(value, lanes.width)
 
 
@@ -35,7 +35,7 @@ def neighbours(start: IndexExpr, lanes: Lanes | None, dtype: str) -> Value:
 
 
 def unsigned(value: Value) -> Value:
-    """See the bits of an integer as those of an unsigned one: negative numbers are large then."""
+    """Reinterpret an integer as unsigned: negative values become large."""
     return Value(value.ssa, f"u{value.dtype}")
 
 
@@ -130,7 +130,7 @@ class WindowReader:
 
 
 def seen_sizes(outputs: Shape, taps: Shape, axes: Sequence[Axis]) -> Shape:
-    """Return how much of a padded input all windows together see, on each axis."""
+    """Return the extent of a padded input that all windows together read, per axis."""
     return tuple(
         (count - 1) * axis.stride + (reach - 1) * axis.dilation + 1
         for count, reach, axis in zip(outputs, taps, axes, strict=True)

@@ -1,4 +1,4 @@
-"""How convolutions work on blocked images."""
+"""The blocked forms of convolutions."""
 
 import math
 from collections.abc import Sequence
@@ -153,7 +153,7 @@ def _bordered(image: ir.Value, pads: Shape) -> ir.Value:
 
 
 def _border_cost(op: tri.Conv, blocks: Blocks) -> float:
-    """Return what the border of an image costs; where nobody else sees the image, nothing."""
+    """Return the cost of the border of an image; 0 if the convolution is the image's only user."""
     if not any(op.pads) or uses(op.x) == 1:
         return 0.0
     return relayout_cost(tensor_of(op.x.type), blocks.machine)

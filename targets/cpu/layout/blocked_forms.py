@@ -1,4 +1,4 @@
-"""How ops work on blocked images: one function for each op that can; convolutions excepted."""
+"""The blocked forms of ops, convolutions excepted: one function for each op with such a form."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ Build = Callable[[Sequence[ir.Value], Rewriter], Op]
 
 @dataclass(frozen=True)
 class Form:
-    """Say how to build an op on blocked images.
+    """Describe how to build an op on blocked images.
 
-    `images` are the numbers of the operands that must be blocked; `build` takes them so, and is
-    called where the new op belongs. `plain` and `blocked` are what the op costs in both layouts.
+    `images` are the numbers of the operands that must be blocked; `build` gets these operands, at
+    the insertion point of the new op. `plain` and `blocked` are the costs of the op per layout.
     """
 
     images: tuple[int, ...]
@@ -33,14 +33,14 @@ class Form:
 
 @dataclass(frozen=True)
 class Blocks:
-    """Say for which machine images are blocked, and what Winograd's method may lose."""
+    """Hold the machine for which images are blocked, and the error allowed to Winograd's method."""
 
     machine: Machine
     error: float
 
     @property
     def lanes(self) -> int:
-        """How many channels a block has."""
+        """The number of channels of a block."""
         return self.machine.lanes(DTYPES["f32"].bits)
 
 
@@ -59,7 +59,7 @@ def has_blocked_form(*classes: type[Op]) -> Callable[[Rule], Rule]:
 
 
 def blocked_form(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
-    """Return how an op works on blocked images; NoMatch where it cannot."""
+    """Return the blocked form of an op; raise NoMatch for an op without one."""
     rule = RULES.get(type(op))
     if rule is None:
         raise NoMatch("has no form for blocked images")
@@ -69,7 +69,7 @@ def blocked_form(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 
 def is_image(value: ir.Value, lanes: int) -> bool:
-    """Say whether a value is an image of one or two axes that can be cut into blocks."""
+    """Return whether a value is an image of one or two axes that can be cut into blocks."""
     tensor = tensor_of(value.type)
     fits = tensor.rank in (3, 4) and tensor.dtype == "f32"
     return fits and tensor.shape[1] % lanes == 0 and tensor.size > 0
@@ -95,7 +95,7 @@ def _elementwise(op: Op, blocks: Blocks, rewriter: Rewriter) -> Form:
 
 
 def _has_channels(value: ir.Value, rewriter: Rewriter) -> bool:
-    """Say whether an operand must be blocked: it is neither a constant nor the same everywhere."""
+    """Return whether an operand must be blocked: it is no constant and no scalar."""
     if tensor_of(value.type).size == 1:
         return False
     return rewriter.find_constant(value) is None

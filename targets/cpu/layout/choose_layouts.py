@@ -21,13 +21,12 @@ Forms = dict[ir.Value, tuple[Op, Form]]
 
 
 class ChooseLayouts(Pass):
-    """Put the channels of images side by side, in blocks that fill a vector, where that pays.
+    """Block images by channels, in blocks that fill a vector, where that pays.
 
-    Each op that can work on blocked images does so or not: the whole costs least, with what it
-    costs to bring images from one order to the other in between. What windows see beyond an image
-    becomes a border of zeros, which the kernel that makes the image leaves room for. `error` is
-    what a layer may lose by Winograd's method, `machine` is what the kernels will run on; with
-    `always`, all that can be blocked is, whatever it costs.
+    The pass chooses the set of ops on blocked images whose total cost, conversions between the
+    layouts included, is least. Padding of a convolution becomes a border of zeros that the
+    producer's kernel writes. `error` is the relative error allowed to Winograd's method per layer;
+    `machine` is the machine of the kernels; `always` blocks every image that can be blocked.
 
         tri.conv %x, %w; tri.relu
             =>   cpu.unblock (tri.relu (cpu.blocked_conv (tri.pad (cpu.block %x)), %w_packed))
@@ -91,9 +90,9 @@ def _cheapest(forms: Forms, blocks: Blocks) -> set[ir.Value]:
 
 
 def _separate(value: ir.Value, forms: Forms, blocks: Blocks, labels: Labelling) -> None:
-    """Say what it costs that a value is made in one order and read in the other, by however many.
+    """Add the cost of converting a value between layouts, once for any number of readers.
 
-    A value that no form makes is plain, and so is one for an op that has no form.
+    A value is plain if its producer, or its reader, has no blocked form.
     """
     cost = relayout_cost(tensor_of(value.type), blocks.machine)
     forever = float("inf")
@@ -108,7 +107,7 @@ def _separate(value: ir.Value, forms: Forms, blocks: Blocks, labels: Labelling) 
             continue
         labels.separate(plain, reader, forever)
         labels.separate(reader, blocked, forever)
-        if forms[reader][0].elementwise:  # that costs nothing behind what makes the image
+        if forms[reader][0].elementwise:  # it fuses with the producer, for free
             labels.separate(value, reader, cost)
             labels.separate(reader, value, cost)
 
@@ -126,7 +125,7 @@ def _images(op: Op, form: Form) -> list[ir.Value]:
 
 
 def _rewrite(chosen: list[tuple[Op, Form]], blocks: Blocks, rewriter: Rewriter) -> None:
-    """Build the blocked forms of some ops, in order, and what brings images from and to them."""
+    """Build the blocked forms of the chosen ops, in order, with conversions of their images."""
     left: list[Op] = []
     for op, form in chosen:
         with rewriter.before(op):
@@ -140,7 +139,7 @@ def _rewrite(chosen: list[tuple[Op, Form]], blocks: Blocks, rewriter: Rewriter) 
 
 
 def _blocked(image: ir.Value, blocks: Blocks, rewriter: Rewriter) -> ir.Value:
-    """Return an image in blocks: what was made so, or a copy."""
+    """Return the blocked value of an image, from its producer if that makes one, else a copy."""
     producer = rewriter.find_producer(image)
     if isinstance(producer, cpu.Unblock):
         return producer.x

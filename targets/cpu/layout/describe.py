@@ -1,4 +1,4 @@
-"""Say in which layout values are, from what made them."""
+"""Describe the layouts of values, by their producers."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ MAKERS = (
     *(cpu.Block, cpu.BlockedConv, cpu.BlockedConvTranspose),
     *(cpu.LaneConv, cpu.BlockedWinogradConv),
 )
-"""The ops that make blocked images, whatever they read; others make them of blocked images."""
+"""Ops with blocked results on any operands; results of others follow their operands."""
 
 
 def describe_layouts(module: Module) -> Mapping[ir.Value, str]:
@@ -33,7 +33,7 @@ def _follow_block(block: ir.Block, found: dict[ir.Value, str]) -> None:
 
 
 def _follow_group(group: tri.Group, found: dict[ir.Value, str]) -> None:
-    """Take what is known of the inputs into a group, and what is found out of the outputs back."""
+    """Propagate layouts from the operands of a group to its results."""
     inputs = zip(group.block.arguments, group.operation.operands, strict=True)
     found.update([(inner, found[outer]) for inner, outer in inputs if outer in found])
     _follow_block(group.block, found)

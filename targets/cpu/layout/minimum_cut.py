@@ -1,7 +1,7 @@
-"""The cheapest way to give each of some things one of two labels, where neighbours should agree.
+"""Labelling by minimum cut: the cheapest assignment of one of two labels to each node.
 
-A label costs what it costs by itself; `separate(a, b)` costs extra where `a` has the first label
-and `b` the second. That is a minimum cut. Source: Greig, Porteous and Seheult, "Exact maximum a
+Each label of a node has a cost; `separate(a, b)` adds a cost if `a` has the first label and `b` the
+second. Source: Greig, Porteous and Seheult, "Exact maximum a
 posteriori estimation for binary images", 1989; the flow by shortest paths: Dinic, 1970.
 """
 
@@ -23,7 +23,7 @@ class Labelling:
         self.capacity: dict[Hashable, dict[Hashable, float]] = {SOURCE: {}, SINK: {}}
 
     def costs(self, thing: Hashable, first: float, second: float) -> None:
-        """Say what each of the two labels of a thing costs; infinity forbids one of them."""
+        """Add the costs of the two labels of a node; infinity forbids a label."""
         common = min(first, second)
         if math.isinf(common):
             raise ValueError("one label must be possible")
@@ -31,11 +31,11 @@ class Labelling:
         self._add(thing, SINK, first - common)
 
     def separate(self, a: Hashable, b: Hashable, cost: float) -> None:
-        """Say what it costs that `a` has the first label and `b` the second."""
+        """Add a cost for the first label on `a` with the second label on `b`."""
         self._add(a, b, cost)
 
     def first(self) -> set[Hashable]:
-        """Return the things that have the first label in a cheapest labelling."""
+        """Return the nodes with the first label in a cheapest labelling."""
         while (levels := self._levels()) and SINK in levels:
             stuck: set[Hashable] = set()
             while path := self._path(levels, stuck):
@@ -48,7 +48,7 @@ class Labelling:
         self.capacity[a][b] += cost
 
     def _levels(self) -> dict[Hashable, int]:
-        """Return how far everything that flow can still reach is from the source."""
+        """Return the distance from the source of each node in the residual graph."""
         levels: dict[Hashable, int] = {SOURCE: 0}
         pending = deque([SOURCE])
         while pending:
@@ -60,7 +60,7 @@ class Labelling:
         return levels
 
     def _path(self, levels: dict[Hashable, int], stuck: set[Hashable]) -> list[Hashable]:
-        """Return a shortest path to the sink, or nothing; notes what leads nowhere."""
+        """Return a shortest path to the sink, or an empty list; add dead ends to `stuck`."""
         path: list[Hashable] = [SOURCE]
         while path:
             here = path[-1]
@@ -78,7 +78,7 @@ class Labelling:
         return []
 
     def _push(self, path: list[Hashable]) -> None:
-        """Let as much flow as possible take a path."""
+        """Push the greatest possible flow along a path."""
         steps = list(pairwise(path))
         flow = min(self.capacity[a][b] for a, b in steps)
         for a, b in steps:

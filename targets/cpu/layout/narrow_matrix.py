@@ -11,7 +11,7 @@ from ....passes.rewriting import Rewriter
 
 @dataclass(frozen=True)
 class NarrowMatrix:
-    """Hold what a constant matrix is computed from.
+    """Hold the narrow constant from which a matrix is computed.
 
     `scale` is one number, or one for each column; None stands for 1.
     """
@@ -21,9 +21,9 @@ class NarrowMatrix:
 
 
 def find_narrow(matrix: ir.Value, columns: int, rewriter: Rewriter) -> NarrowMatrix | None:
-    """Return what a matrix of f32 is cast from and scaled by; `columns` is the axis of those.
+    """Return the narrow constant and the scales of an f32 matrix; `columns` is its column axis.
 
-    Returns None where the matrix is no narrow constant, or its scales vary within a column.
+    Return None if the matrix is no narrow constant, or its scales vary within a column.
     """
     maker = rewriter.find_producer(matrix)
     if not isinstance(maker, tri.Mul):

@@ -19,10 +19,10 @@ from .packed_constants import constant_before, packed_constant
 
 
 class PackRecurrent(Pass):
-    """Multiply the inputs of recurrent layers with constant weights in a product of its own.
+    """Multiply the inputs of recurrent layers with constant weights in a separate product.
 
-    What is left is the walk along time, on weights of the state that are packed for `machine`.
-    Biases are added to the product, but for one that the reset gate of a GRU scales.
+    The layer keeps the loop over time, on weights of the state that are packed for `machine`.
+    Biases are added to the product, except the one that the reset gate of a GRU scales.
 
         %y, %y_h = tri.gru %x, %w, %r, %b
             =>   %p = tri.add (tri.mat_mul %x, %w_turned), %b_sum
@@ -94,14 +94,14 @@ _PACKED: dict[type[tri.Recurrent], type[cpu.PackedRecurrent]] = {
 
 
 def _parts(op: tri.Recurrent, width: int) -> Shape:
-    """Return how many columns of the weights the state is multiplied by at a time."""
+    """Return the numbers of columns of the weights that the state is multiplied by at a time."""
     if isinstance(op, tri.Gru):
         return cpu.gru_parts(op.hidden_size, op.linear_before_reset)
     return (width,)
 
 
 def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:
-    """Return what is added to the inputs of each direction, and to the hidden part of a state."""
+    """Return the bias of the inputs of each direction, and that of the hidden part of a state."""
     total = b.sum(1, dtype=b.dtype)
     if not isinstance(op, tri.Gru) or not op.linear_before_reset:
         return total, None
@@ -111,9 +111,9 @@ def _biases(op: tri.Recurrent, b: Array) -> tuple[Array, Array | None]:
 
 
 def panel_columns(parts: Shape, batch: int, dtype: str, machine: Machine) -> int:
-    """Return how wide panels are best: as many vectors as leave fewest lanes and loads idle.
+    """Return the best width of panels: the one with the fewest idle lanes and loads.
 
-    Each number of a state is loaded once for a panel.
+    Each element of a state is loaded once per panel.
     """
     lanes = machine.lanes(DTYPES[dtype].bits)
     most = max(2, (machine.registers - 1) // (batch + 1))

@@ -21,13 +21,12 @@ from .packed_constants import constant_before, joined_constant, packed_constant
 
 
 class PackWeights(Pass):
-    """Bring constant weights into the order in which kernels read them.
+    """Pack constant weights in the order in which kernels read them.
 
-    The right-hand side of a matrix product is read by rows; the kernels of a convolution are read
-    for several outputs at once, which then have to lie side by side. An op whose attribute fixes
-    its schedule has that one. `machine` is what the kernels will run on: how many elements are read
-    together depends on its registers. Without `sink_dequantize`, weights are scaled before they are
-    multiplied, as the model scales them.
+    Kernels read the right-hand side of a matrix product by rows, and the kernels of a convolution
+    for several outputs at once. The attribute of an op may fix its schedule. `machine` is the
+    machine of the kernels, whose registers determine the block sizes. Without `sink_dequantize`,
+    weights are scaled before they are multiplied, as in the model.
 
         tri.mat_mul %x, %w                 =>   cpu.packed_mat_mul %x, %w_packed
         tri.mat_mul %x, (tri.mul (tri.cast %q), %s)   (for few rows)
@@ -86,9 +85,9 @@ class _PackProduct(MachinePattern):
     def _narrow(
         self, op: tri.MatMul | tri.Gemm, transposed: bool, rows: int, rewriter: Rewriter
     ) -> NarrowMatrix | None:
-        """Return the matrix as it is stored, if one tile of so many rows has all rows.
+        """Return the narrow matrix, if one tile has all rows.
 
-        Each weight is read once then, so that it is not worth while to widen it before.
+        Each weight is then read once, so that widening it beforehand does not pay.
         """
         if math.prod(tensor_of(op.a.type).shape[:-1]) > rows:
             return None

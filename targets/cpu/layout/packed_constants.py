@@ -1,4 +1,4 @@
-"""Pack constants for kernels; those that are computed from smaller ones stay so small.
+"""Pack constants for kernels; constants that are computed from smaller ones stay small.
 
 Weights that a model stores as integers with scales are ops on constants. Packing moves elements,
 and the ops are elementwise: so the integers and the scales are packed, and the ops are built on
@@ -30,7 +30,7 @@ ARITHMETIC = (tri.Cast, tri.Add, tri.Sub, tri.Mul)
 
 
 def constant_before(op: Op, array: Array, what: str, rewriter: Rewriter) -> ir.Value:
-    """Build, before an op, a constant that is named after its result and what it is."""
+    """Build a constant before an op, named after the op's result and the constant's role."""
     with rewriter.before(op):
         return tri.build_constant(rewriter.module, array, f"{hint(op)}.{what}").results[0]
 
@@ -92,7 +92,7 @@ def _is_stored(value: ir.Value, rewriter: Rewriter) -> bool:
     return isinstance(rewriter.find_producer(value), (tri.Constant, tri.Weight))
 
 
-# -- what a weight is computed from ------------------------------------------------------------
+# -- the expression of a weight ----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,8 @@ def _leaves(tree: _Tree) -> list[_Leaf]:
 class _Part:
     """Build one part of a packed weight: the ops on its leaves, which are stored without repeats.
 
-    Where a leaf repeats each number along a part of an axis, as the scales of blocks do, the axis
-    is cut in two. What all leaves repeat, the first one has: it gives the result its shape.
+    If a leaf repeats elements along a part of an axis, as the scales of blocks do, the axis is cut
+    in two. The first leaf keeps repeats that all leaves share, since it gives the result its shape.
     """
 
     def __init__(self, op: Op, tree: _Tree, number: int, rewriter: Rewriter) -> None:

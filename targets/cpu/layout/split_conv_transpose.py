@@ -21,9 +21,9 @@ from .packed_constants import constant_before, packed_constant
 class SplitConvTranspose(Pass):
     """Run transposed convolutions with constant kernels as plain ones, in one or two dimensions.
 
-    Outputs that are a stride apart see the same taps of the kernel: each such set is a convolution
-    of stride 1, and all sets are one, whose channels are then spread out. What a `machine` computes
-    on blocked images, set by set, is left to `choose-layouts`.
+    Outputs that are a stride apart use the same taps of the kernel. Each set of them is a
+    convolution of stride 1; all sets are one convolution, followed by depth-to-space. Ops that a
+    `machine` computes on blocked images are left to `choose-layouts`.
 
         tri.conv_transpose %x, %w {strides = 2, 2}   =>   tri.slice (tri.depth_to_space (tri.conv
                                                               %x, %w_split) {blocksize = 2})

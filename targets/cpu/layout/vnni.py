@@ -88,7 +88,7 @@ def dot_convolution(
 
 
 def _panel_columns(op: tri.Conv, machine: Machine) -> int | None:
-    """Return how many outputs a panel has where vectors go across outputs, else None."""
+    """Return the number of outputs of a panel if vectors are across outputs, else None."""
     try:
         return output_tile(op, VNNI, machine).columns
     except NoMatch:

@@ -1,18 +1,18 @@
-"""How the tiles of a Winograd convolution are spread over vectors."""
+"""The layout of the tiles of a Winograd convolution in vectors."""
 
 from dataclasses import dataclass
 
 from ..kernels.index import IndexExpr
 
 MOST_TILES = 56
-"""So many tiles of a blocked image are transformed at a time: each kernel is used as often."""
+"""The most tiles of a blocked image that are transformed at a time; each reuses a kernel."""
 
 MOST_BYTES = 4 << 20
-"""What their transforms take at most: they are read from a cache again for each panel."""
+"""The most bytes of their transforms, which each panel reads again, from a cache."""
 
 
 def tiles_at_a_time(points: int, channels: int) -> int:
-    """Return how many tiles of a blocked image are transformed before they are multiplied."""
+    """Return the number of tiles of a blocked image that are transformed, then multiplied."""
     return min(MOST_TILES, max(1, MOST_BYTES // (points * channels * 4)))
 
 
@@ -56,7 +56,7 @@ class Layout:
         columns = [lane % self.columns for lane in range(self.lanes)]
         if self.stacked == 1:
             rows, columns = [base] * self.lanes, [first + lane for lane in range(self.lanes)]
-        # Lanes that are left over repeat a tile; what they compute is not stored.
+        # Surplus lanes repeat a tile; their results are not stored.
         rows = [min(row, base + self.stacked - 1) for row in rows]
         return rows, columns
 
@@ -64,6 +64,6 @@ class Layout:
 def winograd_layout(tile: int, rows: int, columns: int, lanes: int) -> Layout:
     spread = -(-columns // lanes)
     stacked = max(1, lanes // columns)
-    # Two vectors fill the registers best, where there are tiles for them.
+    # Two vectors fill the registers best, given enough tiles.
     vectors = spread if spread > 1 else 2 if rows > stacked else 1
     return Layout(tile, rows, columns, lanes, vectors)

@@ -41,7 +41,7 @@ def lower_gelu(op: tri.Gelu, x: Value) -> Value:
 
 
 def _gelu_by_library(op: tri.Gelu, x: Value) -> Value:
-    """Compute the tail of the distribution as such: 1 minus it would lose what is left of it."""
+    """Compute the tail of the distribution directly: 1 minus the rest would cancel."""
     if op.approximate == "none":
         return x * 0.5 * (x * -constants.sqrt(0.5)).apply(math.erfc)
     inner = (x * x * x).fma(0.044715, x) * constants.sqrt(8 / constants.pi)

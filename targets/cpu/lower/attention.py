@@ -25,7 +25,7 @@ from ..schedule.tiles import choose_tile
 from .softmax import exponentiate
 
 BLOCK = 32
-"""Queries whose scores are worked on at a time: their rows stay in the first-level caches."""
+"""Queries per tile: the rows of their scores fit in the first-level cache."""
 
 
 @template(tri.Attention)
@@ -127,7 +127,7 @@ class _Attention:
         return value
 
     def _normalise(self, row: IndexExpr) -> None:
-        """Make powers of the scores of a query, and note what they must be multiplied by."""
+        """Store the exponentials of the scores of a query, and the factor that normalizes them."""
         strip = Strip(row, self.keys, self.kernel.lanes(self.dtype))
         scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
         self.scales.store(scale, [row])

@@ -89,7 +89,7 @@ def lower_shift_left(op: tri.ShiftLeft, a: Value, b: Value) -> Value:
 
 @elementwise(tri.ShiftRight)
 def lower_shift_right(op: tri.ShiftRight, a: Value, b: Value) -> Value:
-    # What shifts everything out is a shift by all bits but one, twice.
+    # A shift by all bits is a shift by all bits but one, then by one.
     most = DTYPES[a.dtype].bits - 1
     fits = _is_shift(b)
     far = a.shift_right(most).shift_right(most)

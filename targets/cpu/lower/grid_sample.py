@@ -16,7 +16,7 @@ from ..kernels.value import math as math_dialect
 from ..registry import template
 
 _CUBIC = -0.75
-Tap = tuple[Value, Value]  # where on an axis, and how much it counts: both f64
+Tap = tuple[Value, Value]  # the index on an axis, and the weight: both f64
 
 
 @template(tri.GridSample)
@@ -96,7 +96,7 @@ def _taps(op: tri.GridSample, point: Value, size: int) -> list[Tap]:
 
 
 def _inside(at: Value, low: float, high: float, size: int, padding_mode: str) -> Value:
-    """Bring coordinates into the axis as the padding mode says."""
+    """Map coordinates into the axis by the padding mode."""
     if padding_mode == "zeros":
         return at
     if padding_mode == "reflection":

@@ -1,4 +1,4 @@
-"""Lower one `tri.group` to one kernel: its first op by its own road, the rest as epilogue."""
+"""Lower one `tri.group` to one kernel: an anchor by its own lowering, the rest as epilogue."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, cast
@@ -39,7 +39,7 @@ def lower_group(
 
 
 def structure(group: tri.Group) -> Hashable:
-    """Return all that the code of a group depends on: equal structures make equal kernels."""
+    """Return a key of the structure of a group: groups with equal keys have equal kernels."""
     numbers: dict[ir.Value, int] = {}
     described: list[Hashable] = []
     for value in group.block.arguments:
@@ -74,19 +74,19 @@ class _Body:
             self._epilogue(None, [first, *rest]).emit_ops()
             return
         if rest and isinstance(border := rest[-1], tri.Pad):
-            self._leave_room(border)
+            self._lower_border(border)
             rest = rest[:-1]
-        self._anchored(first, rest)
+        self._lower_anchor(first, rest)
 
-    def _leave_room(self, border: tri.Pad) -> None:
-        """Fill the border of the result; what is inside of it is the result of all before."""
+    def _lower_border(self, border: tri.Pad) -> None:
+        """Fill the border of the result; the ops before write the inside."""
         shape = tensor_of(border.x.type).shape
         made, inner = border.results[0], border.operation.operands[0]
         out = self.outputs[made]
         fill_border(border, shape, self._epilogue(made, []))
         self.outputs = {inner: out.slice(border.pads[: len(shape)], shape, [1] * len(shape))}
 
-    def _anchored(self, anchor: Op, following: Sequence[Op]) -> None:
+    def _lower_anchor(self, anchor: Op, following: Sequence[Op]) -> None:
         if not any(tensor_of(value.type).size for value in anchor.results):
             return
         epilogues = [self._epilogue(value, following) for value in anchor.results]
@@ -113,7 +113,7 @@ class _Body:
         constants = {v: self.constants[v] for v in used if v in self.constants}
         outputs = {v: out for v, out in self.outputs.items() if v in inside}
         if not outputs and value is not None:
-            # A result that nothing uses still has to go somewhere.
+            # An unused result is stored in scratch memory.
             outputs = {value: self.kernel.scratch(shape, tensor_of(value.type).dtype)}
         return Epilogue(self.kernel, shape, value, following, constants, leaves, outputs)
 
@@ -130,7 +130,7 @@ class _Body:
         return self._constant(self.constants[value])
 
     def _constant(self, op: tri.Constant) -> Buffer:
-        """Put a one-element constant that an anchor reads into a cell of memory."""
+        """Store a one-element constant that an anchor reads in scratch memory."""
         tensor = tensor_of(op.y.type)
         cell = self.kernel.scratch(tensor.shape, tensor.dtype)
         dtype = compute_dtype(tensor.dtype)

@@ -37,7 +37,7 @@ def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y:
 
 
 def _stacked(matrices: Buffer) -> bool:
-    """Say whether there are several matrices, one after the other without gaps."""
+    """Return whether there are several matrices, one after the other without gaps."""
     return len(matrices.shape) > 2 and matrices.strides == row_major(matrices.shape)
 
 

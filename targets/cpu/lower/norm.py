@@ -9,7 +9,7 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import splat
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, nest
-from ..kernels.strips import Strip, each_strip
+from ..kernels.strips import Element, Strip, each_strip
 from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..registry import template
@@ -24,47 +24,38 @@ def lower_layer_norm(
     bias: Buffer | None,
     y: Epilogue,
 ) -> None:
-    rows, dtype = _Rows(kernel, x, op.axis), compute_dtype(x.dtype)
-    factor, term = rows.view(scale), rows.view(bias)
-    epilogue = y.reshape(rows.shape)
-
-    def strip(s: Strip) -> None:
-        mean = s.fold("add", rows.source.load, dtype) * (1 / rows.shape[1])
-        middle = s.spread(mean)
-
-        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-            away = rows.source.load(at, lanes) - middle
-            return away * away
-
-        slope = s.spread(_inverse_root(s.fold("add", square, dtype), rows.shape[1], op.epsilon))
-
-        def apply(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            value = (rows.source.load(at, lanes) - middle) * slope
-            epilogue.store(_affine(value, factor, term, at, lanes), at, lanes)
-
-        s.each(apply)
-
-    each_strip(rows.shape, kernel.lanes(dtype), strip)
+    _row_norm(kernel, x, op.axis, op.epsilon, scale, bias, y, centred=True)
 
 
 @template(tri.RmsNorm)
 def lower_rms_norm(
     op: tri.RmsNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer | None, y: Epilogue
 ) -> None:
-    rows, dtype = _Rows(kernel, x, op.axis), compute_dtype(x.dtype)
-    factor = rows.view(scale)
+    _row_norm(kernel, x, op.axis, op.epsilon, scale, None, y, centred=False)
+
+
+def _row_norm(
+    kernel: KernelBuilder,
+    x: Buffer,
+    axis: int,
+    epsilon: float,
+    scale: Buffer | None,
+    bias: Buffer | None,
+    y: Epilogue,
+    centred: bool,
+) -> None:
+    """Normalise the axes from `axis` on; `centred` subtracts the mean first."""
+    rows, dtype = _Rows(kernel, x, axis), compute_dtype(x.dtype)
+    factor, term = rows.view(scale), rows.view(bias)
     epilogue = y.reshape(rows.shape)
 
     def strip(s: Strip) -> None:
-        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-            value = rows.source.load(at, lanes)
-            return value * value
-
-        slope = s.spread(_inverse_root(s.fold("add", square, dtype), rows.shape[1], op.epsilon))
+        load = _centred(s, rows.source.load, dtype) if centred else rows.source.load
+        slope = s.spread(_inverse_deviation(s, load, dtype, epsilon))
 
         def apply(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            value = rows.source.load(at, lanes) * slope
-            epilogue.store(_affine(value, factor, None, at, lanes), at, lanes)
+            value = load(at, lanes) * slope
+            epilogue.store(_affine(value, factor, term, at, lanes), at, lanes)
 
         s.each(apply)
 
@@ -106,18 +97,14 @@ def _per_channel_norm(
     )
 
     def strip(s: Strip) -> None:
-        mean = s.fold("add", source.load, dtype) * (1 / (each * pixels))
-        middle = s.spread(mean)
-
-        def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
-            away = source.load(at, lanes) - middle
-            return away * away
-
-        slope = _inverse_root(s.fold("add", square, dtype), each * pixels, epsilon)
+        middle = s.spread(_mean(s, source.load, dtype))
+        slope = _inverse_deviation(
+            s, lambda at, lanes: source.load(at, lanes) - middle, dtype, epsilon
+        )
 
         def channel(at: list[IndexExpr]) -> None:
-            number = (s.outer % groups) * each + at[0]
-            factor, term = s.spread(scale.load([number]) * slope), s.spread(bias.load([number]))
+            index = (s.outer % groups) * each + at[0]
+            factor, term = s.spread(scale.load([index]) * slope), s.spread(bias.load([index]))
 
             def apply(p: list[IndexExpr], lanes: Lanes | None) -> None:
                 place = [s.outer, at[0], *p]
@@ -160,7 +147,7 @@ def lower_batch_norm(
 
 
 class _Rows:
-    """See a tensor as rows to normalise, and its parameters as repeated over all rows."""
+    """View a tensor as rows to normalise, and its parameters as broadcast to all rows."""
 
     def __init__(self, kernel: KernelBuilder, x: Buffer, axis: int) -> None:
         axis = normalize_axis(axis, len(x.shape))
@@ -175,9 +162,25 @@ class _Rows:
         return self.kernel.reshaped(parameter.broadcast_to(self.full), self.shape)
 
 
-def _inverse_root(squares: Value, count: int, epsilon: float) -> Value:
+def _mean(s: Strip, load: Element, dtype: str) -> Value:
+    return s.reduce("add", load, dtype) * (1 / s.length)
+
+
+def _centred(s: Strip, load: Element, dtype: str) -> Element:
+    """Return a load of elements less the mean of their strip."""
+    middle = s.spread(_mean(s, load, dtype))
+    return lambda at, lanes: load(at, lanes) - middle
+
+
+def _inverse_deviation(s: Strip, load: Element, dtype: str, epsilon: float) -> Value:
     """Return 1 / sqrt(mean of squares + epsilon)."""
-    return 1 / (squares * (1 / count) + epsilon).apply(math_dialect.sqrt)
+
+    def square(at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        value = load(at, lanes)
+        return value * value
+
+    squares = s.reduce("add", square, dtype)
+    return 1 / (squares * (1 / s.length) + epsilon).apply(math_dialect.sqrt)
 
 
 def _affine(

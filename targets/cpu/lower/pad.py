@@ -19,9 +19,9 @@ MOST_BOXES = 1024
 
 @dataclass(frozen=True)
 class Run:
-    """Describe a run of an axis of the result: where it starts, how long it is, where it is from.
+    """Describe a run of an axis of the result: its start, its size, and its source.
 
-    It takes every `step`-th element from `source` on; none of the input when `source` is None.
+    The run is every `step`-th element of the input from `source` on; constant if that is None.
     """
 
     start: int
@@ -59,7 +59,7 @@ def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue)
 
 
 def fill_border(op: tri.Pad, shape: Shape, epilogue: Epilogue) -> None:
-    """Fill what a pad of a tensor of some shape adds that is constant."""
+    """Fill the constant elements that a pad adds to a tensor of a shape."""
     for box in _boxes_of(op, shape):
         if any(run.source is None for run in box):
             _window(epilogue, box).emit_constant(op.value)

@@ -17,11 +17,11 @@ from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest, for_each
 from ..kernels.loops import each
+from ..kernels.reduction import Reduction
 from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template
-from .reduce import Reduction
 
 UNROLLED = 64
 """The most taps or factors that are unrolled: longer ones become loops, to bound the code size."""
@@ -46,7 +46,7 @@ class Span:
         return window * self.stride - self.begin
 
     def visible(self, window: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
-        """Return the first tap of a window that counts, and how many do."""
+        """Return the first tap of a window inside the input, and the number of these taps."""
         start, step = self.start(window), self.dilation
         # Rounded up; the numerators are made non-negative for the unsigned division.
         first = ((IndexExpr(self.low) - start).maximum(0) + (step - 1)) // step
@@ -137,7 +137,7 @@ class _Row:
 
     def __init__(self, kernel: KernelBuilder, span: Span, how: Reduction, width: int) -> None:
         self.span, self.how, self.width = span, how, width
-        # A vector of windows may start at the last one: what it reads beyond that is not stored.
+        # A vector of windows may start at the last one; the other lanes are not stored.
         reach = (span.windows + width) * span.stride + (span.taps - 1) * span.dilation
         size = max(span.begin + span.high, reach) + 2 * width
         self.memory = kernel.private((size,), how.dtype)

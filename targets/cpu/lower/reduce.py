@@ -2,90 +2,30 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
-
-import numpy as np
 
 from ....dialects import tri
-from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
-from ....dialects.core.tensor import DTYPES, Shape, numpy_dtype
+from ....dialects.core.tensor import DTYPES, Shape
 from ..kernels import approximation
-from ..kernels.buffer import Buffer, Lanes, tail_mask, vector
+from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
 from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, carry_nest
 from ..kernels.loops import each
-from ..kernels.value import (
-    REASSOCIATE,
-    Value,
-    compute_dtype,
-    constant_of,
-    element_type,
-    fast_flags,
-)
+from ..kernels.reduction import Element, Reduction
+from ..kernels.value import Value, compute_dtype
 from ..kernels.value import math as math_dialect
 from ..kernels.windows import repeated
 from ..registry import template
-
-Element = Callable[[Value], Value]
 
 _UNROLL = 4
 """Vectors that are accumulated side by side, so that one need not wait for the other."""
 
 
-@dataclass(frozen=True)
-class Reduction:
-    """Describe a reduction: each element goes through `element`, the result through `finish`.
-
-    `kind` is how two are combined: add, mul, max or min; `dtype` is the type that happens in.
-    """
-
-    kind: str
-    dtype: str
-    element: Element = lambda x: x
-    finish: Element = lambda x: x
-
-    def combine(self, a: Value, b: Value) -> Value:
-        if self.kind == "add":
-            return a + b
-        if self.kind == "mul":
-            return a * b
-        return a.maximum(b) if self.kind == "max" else a.minimum(b)
-
-    def identity(self, width: int) -> Value:
-        """Emit what a reduction of nothing gives, in all lanes."""
-        type_ = ir.VectorType.get([width], element_type(self.dtype))
-        return Value(constant_of(self._identity(), self.dtype, type_), self.dtype)
-
-    def _identity(self) -> float:
-        if self.kind in ("add", "mul"):
-            return 0 if self.kind == "add" else 1
-        if DTYPES[self.dtype].kind == "float":
-            return -math.inf if self.kind == "max" else math.inf
-        if DTYPES[self.dtype].kind == "bool":
-            return 0 if self.kind == "max" else 1
-        info = np.iinfo(numpy_dtype(self.dtype))
-        return int(info.min if self.kind == "max" else info.max)
-
-    def across(self, x: Value) -> Value:
-        """Reduce the lanes of a vector to one scalar."""
-        kind: Any = ir.Attribute.parse(f"#vector.kind<{self._vector_kind()}>")
-        flags = fast_flags(REASSOCIATE)
-        return x.with_ssa(vector.reduction(element_type(x.dtype), kind, x.ssa, fastmath=flags))
-
-    def _vector_kind(self) -> str:
-        if self.kind in ("add", "mul"):
-            return self.kind
-        signs = {"float": "imumf", "int": "si"}
-        return self.kind + signs.get(DTYPES[self.dtype].kind, "ui")
-
-
 class Walk:
-    """See a tensor as few dimensions, each reduced or kept, and walk it with vectors."""
+    """View a tensor as few dimensions, each reduced or kept, and loop over it with vectors."""
 
     def __init__(self, kernel: KernelBuilder, x: Buffer, axes: Sequence[int], dtype: str) -> None:
         dims = [(axis in axes, size) for axis, size in enumerate(x.shape) if size != 1]
@@ -105,18 +45,22 @@ class Walk:
         return tuple(size for reduced, size in self.dims if not reduced)
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
-        """Visit all kept places: one by one when vectors lie along the reduced last dimension."""
+        """Visit all kept indices, one by one if vectors are along the reduced last dimension."""
         if self.along:
             each(self.kept, lambda at: body(at, None))
         else:
             each_vector(self.kept, self.width, body)
 
-    def fold(
-        self, how: Reduction, element: Element, at: list[IndexExpr], lanes: Lanes | None
+    def reduce(
+        self,
+        how: Reduction,
+        element: Element,
+        at: list[IndexExpr],
+        lanes: Lanes | None,
     ) -> Value:
         """Reduce the elements at a kept place, or at neighbouring ones."""
         if self.along:
-            return self._fold_along(how, element, at)
+            return self._reduce_along(how, element, at)
         start = how.identity(lanes.width) if lanes else how.across(how.identity(1))
 
         def step(inner: list[IndexExpr], now: list[Value]) -> list[Value]:
@@ -128,7 +72,7 @@ class Walk:
     def _reduced(self) -> Shape:
         return tuple(size for reduced, size in self.dims if reduced)
 
-    def _fold_along(self, how: Reduction, element: Element, at: list[IndexExpr]) -> Value:
+    def _reduce_along(self, how: Reduction, element: Element, at: list[IndexExpr]) -> Value:
         *outer, length = self._reduced
         width, full = self.width, length - length % self.width
 
@@ -158,7 +102,7 @@ def _reduce(op: Op, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue, how: R
     kept = epilogue.reshape(walk.kept)
 
     def place(at: list[IndexExpr], lanes: Lanes | None) -> None:
-        total = walk.fold(how, lambda e: how.element(convert(e, how.dtype)), at, lanes)
+        total = walk.reduce(how, lambda e: how.element(convert(e, how.dtype)), at, lanes)
         kept.store(convert(how.finish(total), x.dtype), at, lanes)
 
     walk.each(place)
@@ -174,20 +118,6 @@ def _count(op: Op, x: Buffer) -> int:
     return math.prod(x.shape[axis] for axis in axes)
 
 
-@template(tri.ReduceSum)
-def lower_reduce_sum(
-    op: tri.ReduceSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("add", compute_dtype(x.dtype)))
-
-
-@template(tri.ReduceProd)
-def lower_reduce_prod(
-    op: tri.ReduceProd, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("mul", compute_dtype(x.dtype)))
-
-
 @template(tri.ReduceMean)
 def lower_reduce_mean(
     op: tri.ReduceMean, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
@@ -197,49 +127,30 @@ def lower_reduce_mean(
     _reduce(op, kernel, x, epilogue, Reduction("add", wide, finish=lambda total: total / count))
 
 
-@template(tri.ReduceMax)
-def lower_reduce_max(
-    op: tri.ReduceMax, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("max", compute_dtype(x.dtype)))
-
-
-@template(tri.ReduceMin)
-def lower_reduce_min(
-    op: tri.ReduceMin, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("min", compute_dtype(x.dtype)))
-
-
-@template(tri.ReduceL1)
-def lower_reduce_l1(op: tri.ReduceL1, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("add", compute_dtype(x.dtype), Value.abs))
-
-
 def _square(x: Value) -> Value:
     return x * x
 
 
-@template(tri.ReduceSumSquare)
-def lower_reduce_sum_square(
-    op: tri.ReduceSumSquare, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("add", compute_dtype(x.dtype), _square))
+def _root(total: Value) -> Value:
+    return total.apply(math_dialect.sqrt)
 
 
-@template(tri.ReduceL2)
-def lower_reduce_l2(op: tri.ReduceL2, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
-    def root(total: Value) -> Value:
-        return total.apply(math_dialect.sqrt)
+_REDUCTIONS: dict[type[Op], Callable[[str], Reduction]] = {
+    tri.ReduceSum: lambda dtype: Reduction("add", compute_dtype(dtype)),
+    tri.ReduceProd: lambda dtype: Reduction("mul", compute_dtype(dtype)),
+    tri.ReduceMax: lambda dtype: Reduction("max", compute_dtype(dtype)),
+    tri.ReduceMin: lambda dtype: Reduction("min", compute_dtype(dtype)),
+    tri.ReduceL1: lambda dtype: Reduction("add", compute_dtype(dtype), Value.abs),
+    tri.ReduceSumSquare: lambda dtype: Reduction("add", compute_dtype(dtype), _square),
+    tri.ReduceL2: lambda dtype: Reduction("add", _wide(dtype), _square, _root),
+    tri.ReduceLogSum: lambda dtype: Reduction("add", _wide(dtype), finish=approximation.log),
+}
+"""The reduction of each op, for an element type."""
 
-    _reduce(op, kernel, x, epilogue, Reduction("add", _wide(x.dtype), _square, root))
 
-
-@template(tri.ReduceLogSum)
-def lower_reduce_log_sum(
-    op: tri.ReduceLogSum, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue
-) -> None:
-    _reduce(op, kernel, x, epilogue, Reduction("add", _wide(x.dtype), finish=approximation.log))
+@template(*_REDUCTIONS)
+def lower_reduction(op: Op, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
+    _reduce(op, kernel, x, y, _REDUCTIONS[type(op)](x.dtype))
 
 
 @template(tri.ReduceLogSumExp)
@@ -252,15 +163,14 @@ def lower_reduce_log_sum_exp(
     highest, total = Reduction("max", dtype), Reduction("add", dtype)
 
     def place(at: list[IndexExpr], lanes: Lanes | None) -> None:
-        top = walk.fold(highest, lambda e: convert(e, dtype), at, lanes)
+        top = walk.reduce(highest, lambda e: convert(e, dtype), at, lanes)
         top = top.abs().less(math.inf).select(top, 0)
         shift = repeated(top, Lanes(walk.width)) if walk.along else top
 
         def power(e: Value) -> Value:
             return approximation.exp(convert(e, dtype) - shift)
 
-        kept.store(
-            convert(approximation.log(walk.fold(total, power, at, lanes)) + top, x.dtype), at, lanes
-        )
+        result = approximation.log(walk.reduce(total, power, at, lanes)) + top
+        kept.store(convert(result, x.dtype), at, lanes)
 
     walk.each(place)

@@ -1,7 +1,7 @@
 """Lowering of resizing: along each axis a new element is a sum of few old ones.
 
-Which ones, and how much each counts, is known when the kernel is made: the kernel brings tables
-along, which come from the op's own arithmetic, so that it picks the very same elements.
+The elements and their weights are known at compile time: the kernel has tables of them, computed by
+the op's own arithmetic, so that both select the same elements.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ from ..registry import template
 class Taps:
     """Name the old elements of each new element of an axis, and how much they count.
 
-    `places` and `weights` are tables of [taps, new elements]; `outside` says of which new
-    elements nothing of the axis is seen. A table is absent where it would say nothing.
+    `places` and `weights` are tables of [taps, new elements]; `outside` marks new elements outside
+    the axis. A table without information is absent.
     """
 
     count: int

@@ -10,11 +10,11 @@ from ..kernels.conversion import convert
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, for_each, place_dtype, when
 from ..kernels.loops import each
+from ..kernels.reduction import Reduction
 from ..kernels.strips import strip_shape
 from ..kernels.value import Value, compute_dtype
 from ..kernels.windows import neighbours, repeated
 from ..registry import template
-from .reduce import Reduction
 
 Better = Callable[[Value, Value], Value]
 
@@ -117,7 +117,7 @@ class _Search:
         return [wins.select(value, best), wins.select(place, where)]
 
     def _join(self, best: Value, where: Value) -> Value:
-        """Pick, of the lanes that hold the extreme, the first or the last place."""
+        """Return the first or the last index among the lanes with the extreme value."""
         width = best.ssa.type.shape[0]
         top = repeated(self.how.across(best), Lanes(width))
         hit = best.equal(top)

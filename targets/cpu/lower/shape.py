@@ -1,4 +1,4 @@
-"""Lowerings of ops that move or repeat elements: views where strides can say it, else copies."""
+"""Lowerings of ops that move or repeat elements: views where strides allow it, else copies."""
 
 from ....dialects import tri
 from ....dialects.core.tensor import normalize_axis

@@ -46,11 +46,11 @@ def lower_softmax(op: tri.Softmax, kernel: KernelBuilder, x: Buffer, y: Epilogue
 def exponentiate(
     strip: Strip, dtype: str, element: Any, store: Finish, zeros: bool = True
 ) -> Value:
-    """Store the powers of one strip, at most 1 each; return what makes a softmax of them.
+    """Store the exponentials of one strip, at most 1 each; return the factor that normalizes them.
 
-    They must be multiplied by that. A strip that is all -inf gives zeros, or NaN.
+    A strip that is all -inf gives zeros, or NaN without `zeros`.
     """
-    highest = strip.fold("maximumf", element, dtype)
+    highest = strip.reduce("max", element, dtype)
     if zeros:
         highest = highest.equal(-math.inf).select(highest.like(0), highest)
     top = strip.spread(highest)
@@ -60,7 +60,7 @@ def exponentiate(
         store(number, at, lanes)
         return number
 
-    total = strip.fold("add", power, dtype, beside=1)
+    total = strip.reduce("add", power, dtype, beside=1)
     if zeros:
         total = total.equal(0).select(total.like(1), total)
     return 1 / total
@@ -78,9 +78,11 @@ def lower_log_softmax(op: tri.LogSoftmax, kernel: KernelBuilder, x: Buffer, y: E
     dtype = compute_dtype(x.dtype)
 
     def strip(s: Strip) -> None:
-        highest = s.fold("maximumf", source.load, dtype)
+        highest = s.reduce("max", source.load, dtype)
         top = s.spread(highest)
-        total = s.fold("add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype, beside=1)
+        total = s.reduce(
+            "add", lambda at, lanes: exp(source.load(at, lanes) - top), dtype, beside=1
+        )
         shift = s.spread(highest + log(total))
         s.each(lambda at, lanes: epilogue.store(source.load(at, lanes) - shift, at, lanes))
 

@@ -18,8 +18,8 @@ from .tuning_file import tuning_format
 class ApplyTuning(Pass):
     """Fix the schedules of ops that a tuning file has measured, where they are possible.
 
-    `error` is what Winograd's method may lose: a winner that loses more gives way to the next.
-    `machine` is what the kernels will run on: a file of another one, or of another version of
+    `error` is the error allowed to Winograd's method: schedules with a greater one are skipped.
+    `machine` is the machine of the kernels: a file of another machine, or of another version of
     Trivium, changes nothing.
 
         tri.conv %x, %w   =>   tri.conv %x, %w {trivium.schedule = "packed 6x4"}
@@ -82,6 +82,6 @@ def _spell(value: object) -> str:
 
 
 def _is_constant(value: ir.Value) -> bool:
-    """Say whether a value depends on no input."""
+    """Return whether a value depends on no input."""
     owner = view(value.owner) if isinstance(value, ir.OpResult) else None
     return owner is not None and not len(owner.operation.operands)

@@ -13,7 +13,7 @@ ERRORS = {4: 2e-5, 2: 1e-6}
 
 
 def is_possible(schedule: Schedule, product: Product, machine: Machine, error: float) -> bool:
-    """Say whether a schedule computes a product, with no more error than is allowed."""
+    """Return whether a schedule computes a product, with no more error than is allowed."""
     if schedule.method == WINOGRAD:
         tile = schedule.rows
         allowed = tile == schedule.vectors and ERRORS.get(tile, error + 1) <= error

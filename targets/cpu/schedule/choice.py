@@ -1,4 +1,4 @@
-"""The schedule of an op: the one that was fixed, or the one that should take the least time."""
+"""The schedule of an op: the fixed one, or the one with the least expected time."""
 
 from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from ....dialects.core.location import describe

@@ -29,7 +29,7 @@ from .machine_pattern import MachinePattern
 BYTE = np.iinfo(np.int8)
 
 MOST_PARTS = 3
-"""So many signed bytes add up to any unsigned one, less a zero point."""
+"""The number of signed bytes whose sum can be any unsigned byte less a zero point."""
 
 
 class ChooseDotProducts(Pass):
@@ -38,8 +38,8 @@ class ChooseDotProducts(Pass):
     Zero points go into the bias: the sum of (x - z) * w is that of x * w, less z times that of w.
     Results of bytes are the same; those of bf16 differ by rounding. Weights that need a ninth bit,
     as unsigned ones without their zero point do, are bytes plus a number for each output, which is
-    multiplied by the sums of the inputs; or the sum of several parts. `machine` is what the kernels
-    will run on: bf16 stays as it is where that has no instruction for it, and without `halves`.
+    multiplied by the sums of the inputs; or the sum of several parts. `machine` is the machine
+    of the kernels: bf16 is unchanged if it has no instruction for it, and without `halves`.
 
         tri.mat_mul (tri.sub (tri.cast %x), %z), %w   =>   cpu.dot_mat_mul %x, %w_packed, %b
         tri.conv (tri.sub (tri.cast %x), %z), %w      =>   cpu.dot_conv %x, %w_packed, %b
@@ -65,9 +65,9 @@ class ChooseDotProducts(Pass):
 
 @dataclass(frozen=True)
 class _Bytes:
-    """Hold a tensor of bytes that was widened to i32, and what was subtracted from it.
+    """Hold a tensor of bytes that was widened to i32, and its zero point.
 
-    That is a number, or one that is only known at run time.
+    The zero point is a constant, or a value that is only known at run time.
     """
 
     x: ir.Value
@@ -76,7 +76,7 @@ class _Bytes:
 
     @property
     def offset(self) -> int:
-        """Return what a product with words has in excess of each element, as far as it is known."""
+        """Return the offset that a dot product adds to each element, as far as it is constant."""
         return PRODUCTS[tensor_of(self.x.type).dtype].offset + self.zero
 
 
@@ -120,7 +120,7 @@ def _parts(w: Array) -> list[Array]:
 def _bias(
     op: Op, given: ir.Value | None, inputs: _Bytes, sums: Array, rewriter: Rewriter
 ) -> ir.Value:
-    """Build, before an op, its bias without what zero points add; `sums` are those of weights."""
+    """Build the bias of an op less the contribution of zero points; `sums` are those of weights."""
     known = None if given is None else rewriter.find_constant(given)
     fixed = -inputs.offset * sums if known is None else known - inputs.offset * sums
     bias = constant_before(op, fixed.astype(np.int32), "bias", rewriter)
@@ -158,7 +158,7 @@ class _Products:
         return made
 
     def shifted(self, made: Op, shifts: Array, ones: Array) -> Op:
-        """Build what a product lacks of which a number was taken off all weights of an output."""
+        """Add the contribution of the shifts that were subtracted from the weights of outputs."""
         sums = self._product(ones, None)
         numbers = constant_before(self.op, shifts.astype(np.int32), "shifts", self.rewriter)
         with self.rewriter.before(self.op):
@@ -283,7 +283,7 @@ def _wide(op: Op, bias: ir.Value, rewriter: Rewriter) -> ir.Value:
 
 
 def _row_bias(op: tri.Gemm, columns: int, rewriter: Rewriter) -> ir.Value:
-    """Return what is added to each column; NoMatch when rows differ."""
+    """Return the bias of each column; raise NoMatch if rows differ."""
     if op.c is None:
         return _zeros(op, columns, rewriter)
     if tensor_of(op.c.type).size != columns or tensor_of(op.c.type).shape[-1:] != (columns,):

@@ -18,10 +18,9 @@ from .tiles import choose_tile
 class ChooseWinograd(Pass):
     """Run 3x3 convolutions of stride 1 with constant kernels by Winograd's method, where it pays.
 
-    `error` is what a layer may lose, relative to its largest output: 4x4 tiles may be taken when
-    it allows them (from 2e-5 on), 2x2 tiles otherwise, and nothing is changed below 1e-6. An op
-    whose attribute fixes its schedule has that one. `machine` is what the kernels will run on.
-    Kernels are transformed when the package is loaded: they are larger then.
+    `error` is the error allowed to a layer, relative to its largest output: 4x4 tiles need 2e-5,
+    2x2 tiles 1e-6. The attribute of an op may fix its schedule. `machine` is the machine of the
+    kernels. Kernels are transformed, to a larger size, when the package is loaded.
 
         tri.conv %x, %w   =>   %u = tri.mat_mul %transform, %taps
                                cpu.winograd_conv %x, %u {tile = 4}
@@ -58,7 +57,7 @@ class _Winograd(MachinePattern):
 
 
 def _block(op: tri.Conv, tile: int, machine: Machine) -> int:
-    """Return how many outputs are multiplied at a time: as many as the registers hold."""
+    """Return the number of outputs that are multiplied at a time, which fill the registers."""
     y = tensor_of(op.y.type)
     rows, columns = (-(-size // tile) for size in y.shape[2:])
     layout = winograd_layout(tile, rows, columns, machine.lanes(32))

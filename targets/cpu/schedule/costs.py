@@ -1,4 +1,4 @@
-"""What schedules are expected to cost, when nobody has measured it.
+"""The cost model of schedules, for ops without measurements.
 
 The unit is one multiply-add of a vector. The weights are those with which the schedules that cost
 least also take the least time, or nearly so, in ResNet-50, MobileNetV2, Inception v3, DeepLab v3,
@@ -24,38 +24,38 @@ COPY = 23.0  # a vector into a panel
 WINDOW = 37.0  # a vector of windows into a panel
 REREAD = 0.51  # a byte of weights that the caches have lost
 LINE = 3.9  # a cache line of pixels
-TRANSPOSE = 44.0  # a vector of results that lie pixel by pixel
+TRANSPOSE = 44.0  # a vector of results stored by pixels
 SCATTERED = 3.5  # a vector that is read from a page of its own
 DISTANT = 5.3  # a cache line of pixels of an image that outgrows the nearest caches
-ALIASED = 6.5  # a cache line of pixels whose channels lie a power of two apart
+ALIASED = 6.5  # a cache line of pixels whose channels are a power of two apart
 TRANSFORM = 80.0  # a vector of transformed tiles of one channel, or of products of one output
 FETCH = 0.16  # a byte of transformed kernels
 BLOCKED_TRANSFORM = 90.0  # a vector of channels of a tile, or of its outputs
 
 FAR = {32 << 10: 0.5, 256 << 10: 16.0}
-"""What it costs more to load a vector of a panel that has more bytes than this."""
+"""The extra cost of loading a vector of a panel with more bytes than the key."""
 
 KEPT_BYTES = 512 << 10
 """Weights that outgrow this are not in the nearest caches when they are read again."""
 
 PAGES = 64
-"""So many pages are found at once."""
+"""The number of pages that the TLB covers at once."""
 
 LINE_BYTES = 64
 
 ALIASING = 2048
-"""Rows so many bytes apart, or a multiple, share few sets of a cache: they push each other out."""
+"""Rows that are a multiple of these bytes apart share few sets of a cache and evict each other."""
 
 
 def cheapest(product: Product, machine: Machine, error: float) -> Schedule:
-    """Return the schedule that is expected to take the least time."""
+    """Return the schedule with the least expected time."""
     few = min(product.outputs, product.channels) < FEW
     possible = [s for s in candidates(product, machine, error) if s.method != WINOGRAD or not few]
     return min(possible, key=lambda schedule: cost(schedule, product, machine))
 
 
 def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
-    """Return what a product is expected to cost by a schedule."""
+    """Return the expected cost of a product by a schedule."""
     if schedule.method == WINOGRAD:
         winograd = _blocked_winograd_cost if product.blocked else _winograd_cost
         return winograd(schedule.rows, product, machine)
@@ -82,7 +82,7 @@ def cost(schedule: Schedule, product: Product, machine: Machine) -> float:
 
 
 def _blocked_reading(work: "_Work", product: Product) -> float:
-    """Return what it costs to read the pixels of a blocked image that outgrows the caches."""
+    """Return the cost of reading the pixels of a blocked image that outgrows the caches."""
     size = product.bits // 8
     if product.seen * product.channels * size <= KEPT_BYTES:
         return 0.0
@@ -91,7 +91,7 @@ def _blocked_reading(work: "_Work", product: Product) -> float:
 
 @dataclass(frozen=True)
 class _Work:
-    """Count the rows, the vectors of columns, and how often each is gone over."""
+    """Count the rows, the vectors of columns, and the passes over each."""
 
     rows: int
     vectors: int
@@ -113,7 +113,7 @@ class _Work:
 
 
 def _contraction_cost(work: _Work, schedule: Schedule, product: Product, machine: Machine) -> float:
-    """Return what the products cost, and loading what is multiplied."""
+    """Return the cost of the products and of loading their operands."""
     loads = product.depth * (work.rows * work.panels + work.vectors * work.tiles)
     total = work.rows * work.vectors * product.depth + LOAD * loads
     if schedule.method == PANEL and product.is_widened:
@@ -141,7 +141,7 @@ def _blocked_winograd_cost(tile: int, product: Product, machine: Machine) -> flo
 
 
 def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
-    """Return what the transforms, and one product for each point of a tile, cost."""
+    """Return the cost of the transforms, and of one product for each point of a tile."""
     points = TRANSFORMS[tile].points ** 2
     lanes = machine.lanes(product.bits)
     rows, columns = (-(-size // tile) for size in product.image)
@@ -158,7 +158,7 @@ def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
 
 
 def _reading(work: _Work, product: Product) -> float:
-    """Return what it costs to read a vector of pixels for the first time."""
+    """Return the cost of reading a vector of pixels for the first time."""
     if product.moved:
         return WINDOW
     if work.tiles > 1:

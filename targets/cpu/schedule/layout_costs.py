@@ -1,4 +1,4 @@
-"""What layouts are expected to cost, in the unit of `costs`: with those of convolutions there.
+"""The cost model of layouts, in the unit of `costs`, which has the costs of convolutions.
 
 The numbers are times of kernels of MobileNetV2, RegNet and ResNet-50 on a machine with AVX-512,
 beside those of their convolutions.
@@ -23,24 +23,24 @@ LANE_TAP = {1: 2.5, 2: 4.0}
 
 
 def relayout_cost(tensor: Tensor, machine: Machine) -> float:
-    """Return what it costs to block an image, to unblock it, or to put a border around it."""
+    """Return the cost of blocking an image, unblocking it, or adding a border."""
     return RELAYOUT * tensor.size / machine.lanes(DTYPES[tensor.dtype].bits)
 
 
 def conv_cost(product: Product, machine: Machine, error: float) -> tuple[Schedule, float]:
-    """Return the cheapest schedule of a convolution, and what it costs."""
+    """Return the cheapest schedule of a convolution, and its cost."""
     best = cheapest(product, machine, error)
     return best, product.count * cost(best, product, machine)
 
 
 def on_blocks(product: Product) -> Product:
-    """Return what a convolution computes on blocked images: its groups are whole blocks."""
+    """Return the product of a convolution on blocked images, whose groups are whole blocks."""
     alone = product.group == 1
     return replace(product, group=1, plain=product.plain and alone, blocked=True)
 
 
 def depthwise_costs(op: tri.Conv, machine: Machine) -> tuple[float, float]:
-    """Return what a convolution with a kernel for each channel costs, plain and blocked."""
+    """Return the costs of a depthwise convolution on plain and on blocked images."""
     y = tensor_of(op.y.type)
     lanes = machine.lanes(DTYPES[y.dtype].bits)
     *leading, width = y.shape

@@ -1,4 +1,4 @@
-"""`MachinePattern`: a rewrite that depends on what the kernels will run on."""
+"""`MachinePattern`: a rewrite that depends on the machine of the kernels."""
 
 from ....dialects.core.machine import Machine
 from ....passes.rewriting import Pattern

@@ -22,14 +22,14 @@ from ..emit.compile import compile_kernels
 from ..layout.pack_weights import PackWeights
 from .candidates import ERRORS
 from .choose_winograd import ChooseWinograd
-from .run_kernel import bind, lay_out
+from .run_kernel import allocate_buffers, bind
 from .schedule import Schedule, fix_schedule
 
 ROUNDS = 12
-"""How often each schedule has its turn; the least time counts."""
+"""The number of runs of each schedule; the least time counts."""
 
 EVICTED_BYTES = 48 << 20
-"""What is read before each turn, so that weights come from memory as they do in a network."""
+"""Bytes read before each run to evict weights from the caches, as in a network."""
 
 
 def measure(
@@ -39,9 +39,9 @@ def measure(
     options: Options,
     clock: Callable[[], int] = time.process_time_ns,
 ) -> list[float]:
-    """Return the least microseconds of processor time that an op takes with each schedule.
+    """Return the least processor time of an op with each schedule, in microseconds.
 
-    Inputs are random and in the caches, weights as large as the op's own and out of them.
+    Inputs are random and in the caches; weights are as large as the op's own and not in them.
     """
     calls = [_prepare(op, schedule, machine, options) for schedule in schedules]
     least = [float("inf")] * len(calls)
@@ -62,7 +62,7 @@ Action = Callable[[], object]
 def _prepare(
     op: Op, schedule: Schedule, machine: Machine, options: Options
 ) -> tuple[Action, Action]:
-    """Return what runs a kernel, and what brings its input into the caches."""
+    """Return a function that runs a kernel, and one that loads its input into the caches."""
     module = _alone(op)
     for copy in ops(module.operation):
         if isinstance(copy, type(op)):
@@ -76,7 +76,7 @@ def _prepare(
     kernel = code.kernels[group]
     values = [*group.operation.operands, *group.results]
     scratch = [piece.tensor for piece in kernel.scratch]
-    arrays = lay_out([*(tensor_of(v.type) for v in values), *scratch])
+    arrays = allocate_buffers([*(tensor_of(v.type) for v in values), *scratch])
     library = load_objects({name: memoryview(data) for name, data in code.objects.items()})
     # The library must live as long as its code may be called.
     call = partial(_call, library, bind(kernel, library, arrays))

@@ -1,4 +1,4 @@
-"""`Product`: the sums of products that an op on constant weights computes, whatever the op is."""
+"""`Product`: the sums of products of an op on constant weights, a convolution or a product."""
 
 import math
 from dataclasses import dataclass
@@ -39,18 +39,18 @@ class Product:
 
     @property
     def channels(self) -> int:
-        """How many channels of the input an output sees."""
+        """The number of channels of the input that an output depends on."""
         return self.depth // math.prod(self.taps)
 
     @property
     def winograd_suits(self) -> bool:
-        """Say whether Winograd's method computes this convolution."""
+        """Return whether Winograd's method computes this convolution."""
         square = self.taps == (TAPS, TAPS)
         return square and self.plain and self.group == 1 and self.dtype == "f32"
 
     @property
     def panels_suit(self) -> bool:
-        """Say whether vectors may lie across the outputs of this convolution."""
+        """Return whether vectors may be across the outputs of this convolution."""
         return self.is_conv and self.group == 1 and len(self.taps) <= 2
 
     @property
@@ -64,7 +64,7 @@ class Product:
 
 
 def product_of(op: Op) -> Product | None:
-    """Return what an op computes when its weights can be packed, else None."""
+    """Return the product of an op whose weights can be packed, else None."""
     product = None
     if isinstance(op, tri.Conv):
         product = _convolution(op)

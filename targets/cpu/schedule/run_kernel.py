@@ -15,9 +15,9 @@ _APART = 4096 + 64  # not on equal places of their pages, which caches would mix
 
 
 def bind(kernel: Kernel, library: NativeLibrary, arrays: Sequence[Array]) -> Callable[[], None]:
-    """Return what runs all phases of a kernel on arrays: operands, results, then scratch memory.
+    """Return a function that runs a kernel on arrays: operands, results, then scratch memory.
 
-    The library and the arrays have to live as long.
+    The library and the arrays must outlive the function.
     """
     types = [*[ctypes.c_int64] * 3, *[ctypes.c_void_p] * len(arrays)]
     function = ctypes.CFUNCTYPE(None, *types)(library.address(kernel.symbol))
@@ -34,10 +34,10 @@ def _in_turn(actions: Sequence[Callable[[], None]]) -> None:
         action()
 
 
-def lay_out(tensors: Sequence[Tensor]) -> list[Array]:
-    """Make a buffer for each tensor, all in one block of memory as they are in a session.
+def allocate_buffers(tensors: Sequence[Tensor]) -> list[Array]:
+    """Allocate a buffer for each tensor, all in one block of memory as in a session.
 
-    Floats are normal; all else is zero, which any kernel takes for an index.
+    Floats are normally distributed; integers are zero, which is a valid index for any kernel.
     """
     ends = [0]
     for tensor in tensors:

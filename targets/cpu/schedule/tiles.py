@@ -1,4 +1,4 @@
-"""Register tiles: how much of a contraction the vector registers of a machine hold."""
+"""Register tiles: the part of a contraction that fills the vector registers of a machine."""
 
 import math
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from ....dialects.core.tensor import DTYPES
 
 @dataclass(frozen=True)
 class Tile:
-    """Schedule a contraction: so many rows by so many vectors of columns in registers."""
+    """Hold the rows and the vectors of columns of a contraction that are kept in registers."""
 
     rows: int
     vectors: int
@@ -21,12 +21,12 @@ class Tile:
 
 
 def fits_registers(machine: Machine, rows: int, vectors: int) -> bool:
-    """Say whether accumulators, one row of a panel and one broadcast fit in the registers."""
+    """Return whether accumulators, one row of a panel and one broadcast fit in the registers."""
     return rows * vectors + vectors + 1 <= machine.registers
 
 
 def most_rows(machine: Machine, vectors: int) -> int:
-    """Return how many rows of so many vectors fill the registers, with one to spare."""
+    """Return the number of rows of some vectors that fill the registers, with one to spare."""
     return max(1, (machine.registers - vectors - 2) // vectors)
 
 
@@ -38,10 +38,9 @@ def choose_tile(machine: Machine, dtype: str, rows: int, columns: int) -> Tile:
 
 
 def block_tile(machine: Machine, dtype: str, block: int, columns: int, vectors: int = 0) -> Tile:
-    """Take all rows that were packed together, by so many vectors if that is not left open.
+    """Return a tile of all rows that were packed together, by `vectors` vectors unless that is 0.
 
-    They may have been packed for another machine: where they do not fit in the registers, a tile
-    takes as many of them as do.
+    If rows packed for another machine do not fit in the registers, the tile has those that do.
     """
     best = choose_tile(machine, dtype, block, columns)
     wanted = vectors or best.vectors
@@ -53,9 +52,9 @@ def fit_tile(
 ) -> Tile:
     """Fill the registers of a machine from a panel that was packed `width` columns wide.
 
-    It may have been packed for another machine: then a tile takes a part of it, and vectors may
-    be shorter than the machine's. With `most` rows, if they are given, a tile takes all of the
-    panel where the registers hold that. With `block`, no vector goes beyond so many columns.
+    If it was packed for another machine, the tile is a part of the panel, and its vectors may be
+    shorter than the machine's. With `most` rows, the tile has all of the panel if that fits in the
+    registers. With `block`, no vector crosses a multiple of that number of columns.
     """
     lanes = math.gcd(width, block, machine.lanes(DTYPES[dtype].bits))
     count = width // lanes

@@ -24,11 +24,11 @@ Measure = Callable[[Op, Sequence[Schedule], Machine, Options], list[float]]
 
 
 class Tuner(Watch):
-    """Watch for the pass that takes schedules from a file; before it runs, see to the file.
+    """Complete the tuning file before the pass runs that applies its schedules.
 
-    With `options.tune`, ops of which the file lacks candidates are measured, each kind once, and
-    the file is written after every one: what an interrupted tuning has measured is not lost.
-    `used` are the entries that the model has in the file. Raises CompileError for a file that is
+    With `options.tune`, ops with candidates that the file lacks are measured, each kind once, and
+    the file is written after each: an interrupted tuning loses no measurement. `used` are the
+    entries of the model's ops in the file. Raises CompileError for a file that is
     malformed, cannot be written, or would lose what another machine has measured.
     """
 
@@ -78,7 +78,7 @@ class Tuner(Watch):
             self.format.write(self.options.tune, entries)
 
     def _missing(self, op: Op, entries: dict[str, Entry[Schedule]]) -> list[Schedule]:
-        """List what to measure of an op: nothing when the file knows all candidates."""
+        """List the schedules of an op to measure: none if the file has all candidates."""
         product = product_of(op)
         assert product is not None, "only what can be packed is tuned"
         wanted = candidates(product, self.machine, self.options.layer_error)

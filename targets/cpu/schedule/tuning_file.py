@@ -1,4 +1,4 @@
-"""Tuning files of CPUs: which schedules were measured on one, and how long they took."""
+"""Tuning files of CPUs: measured schedules and their times."""
 
 from collections.abc import Mapping
 
@@ -10,7 +10,7 @@ Entries = Mapping[str, Entry[Schedule]]
 
 
 def tuning_format(machine: Machine) -> TuningFormat[Schedule]:
-    """Return how tuning files of a machine look."""
+    """Return the format of tuning files of a machine."""
     described: dict[str, object] = {
         "model": model_name(),
         "vector_bytes": machine.vector_bytes,

@@ -1,4 +1,4 @@
-"""The choice of what the lanes of a convolution's vectors are: outputs of a pixel, or pixels."""
+"""The choice of the lanes of a convolution's vectors: outputs of a pixel, or pixels."""
 
 import math
 
@@ -9,16 +9,16 @@ from ....passes.rewriting import NoMatch
 from .tiles import Tile, choose_tile
 
 GAIN = 1.05
-"""How much fuller vectors across outputs have to be than those across pixels, for a single tap.
+"""The ratio by which vectors across outputs must be fuller than across pixels, for one tap.
 
-Results are transposed; windows of several taps are read where they are, which makes up for it.
+Results are transposed; windows of several taps are read in place, which makes up for that.
 """
 
 
 def output_tile(op: tri.Conv, sums: str, machine: Machine) -> Tile:
     """Return the tile with vectors across outputs, for sums of a type on a machine.
 
-    Raises NoMatch where those across pixels are fuller, or there is no kernel for it.
+    Raises NoMatch if vectors across pixels are fuller, or the op has no kernel for them.
     """
     y, w = tensor_of(op.y.type), tensor_of(op.w.type)
     outputs, _, *kernel = w.shape

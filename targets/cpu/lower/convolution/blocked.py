@@ -113,9 +113,9 @@ class ImageReader:
     def ahead(
         self, number: IndexExpr, group: IndexExpr
     ) -> Callable[[Rows, Sequence[IndexExpr]], None] | None:
-        """Return what asks for the pixels of the next block, one of them for each channel of this.
+        """Return the emitter of prefetches of pixels of the next block, one per channel of this.
 
-        They lie too far apart for the processor to see them coming.
+        They are too far apart for the hardware prefetcher.
         """
         if not (self.blocked and self.pointwise) or self.x.tensor.size_bytes < KEPT_BYTES:
             return None
@@ -130,7 +130,7 @@ class ImageReader:
         return fetch
 
     def _pixels(self) -> Buffer:
-        """See a blocked image as [N, blocks, pixels, lanes]."""
+        """View a blocked image as [N, blocks, pixels, lanes]."""
         batch, count, *sizes, lanes = self.x.shape
         return self.x.reshape((batch, count, math.prod(sizes), lanes))
 

@@ -1,8 +1,8 @@
-"""Lowering of Winograd convolution of blocked images: vectors lie across channels.
+"""Lowering of Winograd convolution of blocked images, with vectors across channels.
 
 Some tiles are transformed at a time, for all channels; a panel of outputs is then multiplied for
-each point of the transform, with tiles as rows, and transformed back from cache. No lane is idle,
-however many tiles there are.
+each point of the transform, with tiles as rows, and transformed back from cache. No lane is idle
+for any number of tiles.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from ...schedule.tiles import fit_tile
 from .winograd_transforms import both_sides
 
 AHEAD = 8192
-"""How many elements before it is read a kernel is fetched from memory."""
+"""The prefetch distance of kernels, in elements."""
 
 
 @template(cpu.BlockedWinogradConv)
@@ -77,7 +77,7 @@ class _Winograd:
         self.u = u.reshape((panels * self.points, self.channels, self.columns))
         self.lanes = Lanes(x.shape[-1])
         self.across = -(-y.shape[3] // op.tile)  # tiles
-        # Rows a vector longer: they must not lie a power of two apart.
+        # Rows a vector longer: a distance of a power of two would alias in the cache.
         more = self.lanes.width
         self.v = kernel.private((self.points, most, self.channels + more), x.dtype)
         self.m = kernel.private((self.points, most, self.columns + more), x.dtype)

@@ -74,11 +74,11 @@ def emit_convolution(
     sums: str | None = None,
     multiply: Multiply = multiply_add,
 ) -> None:
-    """Contract kernels with columns of windows, which are never stored as a whole.
+    """Contract kernels with columns of windows, by an implicit im2col.
 
-    `kernels` is the shape [group, outputs, depth] of what `left` loads for a group, in which the
-    outputs of a `block` are stored together. `sums` is the element type that `multiply` sums in,
-    where it is not that of `x`.
+    `kernels` is the shape [group, outputs, depth] of the matrices that `left` loads, in which the
+    outputs of a `block` are stored together. `sums` is the element type of the sums of `multiply`,
+    that of `x` by default.
     """
     if len(axes) == 1:
         x, taps, y, axes = _one_line(x), (1, *taps), y.reshape(_with_line(y.shape)), [LINE, *axes]
@@ -112,7 +112,7 @@ def emit_convolution(
 
 
 def _one_line(images: Buffer) -> Buffer:
-    """See images of one axis, or kernels for them, as images of two, of which one is a line."""
+    """View images of one axis, or kernels for them, as images of two axes with one line."""
     return images.reshape(_with_line(images.shape))
 
 
@@ -121,7 +121,7 @@ def _with_line(shape: Shape) -> Shape:
 
 
 def row_bias(bias: Buffer | None, group: IndexExpr) -> Callable[[IndexExpr], Value] | None:
-    """Return what the sums of a row start from: its bias, [group, rows]."""
+    """Return the load of the initial sum of a row: its bias, of a buffer [group, rows]."""
     return None if bias is None else lambda row: bias.load([group, row])
 
 

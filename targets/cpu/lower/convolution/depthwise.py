@@ -1,8 +1,7 @@
 """The depthwise template: slide a kernel over one padded channel, several rows at a time.
 
-A channel is copied with its padding first; for stride 2, even and odd columns come apart. All
-loads are then of neighbours, and none needs a mask. A tile is a few rows of one vector: what it
-loads serves every row that sees it.
+A channel is copied with its padding first; for stride 2, even and odd columns are separated. All
+loads are then contiguous and unmasked. A tile is a few rows of one vector, which share their loads.
 """
 
 from collections.abc import Sequence
@@ -25,7 +24,7 @@ ROWS = 4
 
 
 def suits(axes: Sequence[Axis]) -> bool:
-    """Say whether the template knows such windows."""
+    """Return whether the template knows such windows."""
     return len(axes) == 2 and axes[1].stride in (1, 2)
 
 
@@ -97,7 +96,7 @@ class Depthwise:
         plane.store(zero(self.dtype, lanes), at, lanes)
 
     def _copy(self, plane: Buffer, at: Sequence[IndexExpr]) -> None:
-        """Copy the rows of a channel that windows see; those of padding stay clear."""
+        """Copy the rows of a channel that windows read; rows of padding remain zero."""
         down = self.axes[0]
         first = max(down.begin, 0)
         stop = min(down.begin + down.size, plane.shape[1])
@@ -117,7 +116,7 @@ class Depthwise:
         for_each(stop, line, start=first)
 
     def _lies_inside(self, column: int) -> bool:
-        """Say whether a vector of a padded row, for each part, is all input."""
+        """Return whether a vector of a padded row, for each part, is all input."""
         across = self.axes[1]
         first = column * across.stride - across.begin
         return first >= 0 and first + self._width * across.stride <= across.size

@@ -1,4 +1,4 @@
-"""Lowering of convolution whose groups lie inside of a vector: each lane sees its own group.
+"""Lowering of convolution whose groups are inside a vector: each lane reads its own group.
 
 A tile is a few neighbouring pixels of one block. Where a group is one channel, lanes are
 multiplied as they are; otherwise each channel of the groups is repeated in the lanes of its group.
@@ -19,7 +19,7 @@ from ...kernels.value import Value
 from ...registry import template
 
 UNROLLED = 9
-"""Windows of so many taps are written out; of larger ones, only their lines are."""
+"""The most taps of a window that is unrolled; of larger ones, each line is."""
 
 
 @template(cpu.LaneConv)
@@ -60,10 +60,10 @@ class _LaneConv:
         self.weights = w.reshape((w.shape[0], *op.kernel, self.channels, width))
 
     def _most(self, registers: int) -> int:
-        """Return how many pixels of a line to compute at a time.
+        """Return the number of pixels of a line to compute at a time.
 
-        Sums take less than half of the registers. Where channels are repeated in lanes, all that a
-        line of windows sees is kept in registers as well.
+        Sums use less than half of the registers. If channels are repeated in lanes, all pixels that
+        a line of windows reads are kept in registers as well.
         """
         most = max(1, registers * 7 // 16)
         if self.channels == 1:
@@ -72,13 +72,13 @@ class _LaneConv:
         return next((n for n in range(most, 1, -1) if n + len(self._columns(n)) <= room), 1)
 
     def _columns(self, count: int) -> list[int]:
-        """List where the pixels lie that so many neighbouring windows see of a line."""
+        """List the columns of a line that `count` neighbouring windows read."""
         step, apart = self.op.strides[-1], self.op.dilations[-1]
         taps = range(self.op.kernel[-1])
         return sorted({i * step + tap * apart for i in range(count) for tap in taps})
 
     def start(self, block: IndexExpr) -> Value:
-        """Return what sums of a block start from."""
+        """Return the initial sum of a block."""
         if self.b is None:
             return zero(self.x.dtype, self.lanes)
         return self.b.load([block * self.lanes.width], self.lanes)
@@ -114,7 +114,7 @@ class _LaneConv:
         tap: Sequence[IndexExpr],
         sums: list[Value],
     ) -> list[Value]:
-        """Add what one line of the windows sees."""
+        """Add the products of one line of the windows."""
         *strides, step = self.op.strides
         *dilations, apart = self.op.dilations
         row = [

@@ -40,10 +40,10 @@ def emit_panel_convolution(
     multiply: Multiply = multiply_add,
     most: int = 0,
 ) -> None:
-    """Multiply windows by panels of outputs; the results lie pixel by pixel, and are transposed.
+    """Multiply windows by panels of outputs; the results are stored by pixels, then transposed.
 
-    `sums` is the element type that `multiply` sums in, where it is not that of `x`; `most` is how
-    many pixels a tile has at most, if that is not left open.
+    `sums` is the element type of the sums of `multiply`, that of `x` by default; `most` is the
+    greatest number of pixels of a tile, 0 for any.
     """
     batch, outputs, *spatial = y.shape
     pixels, dtype = math.prod(spatial), sums or compute_dtype(x.dtype)
@@ -79,7 +79,7 @@ def emit_panel_convolution(
 
 
 def _pixel_rows(kernel: KernelBuilder, shape: tuple[int, int, int], dtype: str) -> Buffer:
-    """Take memory for results, in rows that never lie a power of two apart."""
+    """Allocate results in padded rows, whose distance is no power of two."""
     batch, pixels, outputs = shape
     whole = kernel.scratch((batch, pixels, outputs + LINE * 8 // DTYPES[dtype].bits), dtype)
     return whole.slice([0, 0, 0], shape, [1, 1, 1])

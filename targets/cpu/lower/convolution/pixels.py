@@ -1,4 +1,4 @@
-"""Rows of pixels: the left-hand side of convolutions whose vectors lie across outputs."""
+"""Rows of pixels: the left-hand side of convolutions with vectors across outputs."""
 
 from collections.abc import Callable, Sequence
 

@@ -76,8 +76,8 @@ def _every_other(
 ) -> Value:
     """Load every other element of a row: two vectors, of which one half is kept.
 
-    Several times faster than a gather. No element outside of the row is touched, and none at all
-    unless all `rows` hold: then the row is one of the input.
+    Several times faster than a gather. Elements outside the row are not loaded, and none at all
+    unless all `rows` are true: the row is one of the input.
     """
     wide = 2 * lanes.width
     mask = inside_axis(at[-1], wide, axis)

@@ -1,7 +1,7 @@
 """Packing windows of two axes by loads of neighbours, where rows of outputs fill a vector.
 
-A vector of windows then lies in one row, or in the end of one and the start of the next. Both
-parts are loads of neighbours: the second is as if its row began that much further left.
+A vector of windows is then in one row, or in the end of one row and the start of the next. Both
+parts are contiguous loads: the second one starts further left by the size of the first.
 """
 
 from collections.abc import Sequence
@@ -12,13 +12,14 @@ from ....strides import row_major
 from ...kernels.buffer import Buffer, Lanes, tail_mask
 from ...kernels.contraction import Left, splat
 from ...kernels.index import IndexExpr, nest
+from ...kernels.panels import Panel
 from ...kernels.value import Value, arith
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal
 
 
 def suits(axes: Sequence[Axis], windows: Shape, lanes: int) -> bool:
-    """Say whether a vector of windows touches two rows at most, and is a load or two of each."""
+    """Return whether a vector of windows touches two rows at most, and is a load or two of each."""
     return len(axes) == 2 and axes[1].stride in (1, 2) and windows[1] >= lanes
 
 
@@ -80,7 +81,7 @@ class RowWindows:
         tap: Sequence[IndexExpr],
         lanes: int,
     ) -> Value:
-        """Load one tap of windows in one row; what lies outside of the row of inputs is zero."""
+        """Load one tap of windows in one row; zero outside the row of inputs."""
         down, across = self.axes
         line = row * down.stride + tap[0] * down.dilation - down.begin
         place = column * across.stride + tap[1] * across.dilation - across.begin
@@ -92,13 +93,10 @@ class RowWindows:
 
 
 @dataclass(frozen=True)
-class DirectWindows:
+class DirectWindows(Panel):
     """Read windows where they are, at a depth of `windows`; for few rows, used once each."""
 
     windows: RowWindows
-
-    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
-        pass
 
     def load(
         self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
@@ -109,9 +107,6 @@ class DirectWindows:
             for v, lanes in enumerate(masks)
         ]
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> None:
-        return None
-
     def left(self, left: Left) -> Left:
-        """Return what loads the elements of rows at a depth of `windows`."""
+        """Return a `Left` that maps a depth of `windows` to that of packed kernels."""
         return lambda rows, r, depth: left(rows, r, [self.windows.place(depth)])

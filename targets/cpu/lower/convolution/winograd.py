@@ -1,6 +1,6 @@
 """Lowering of Winograd convolution: transform tiles, multiply point by point, transform back.
 
-Vectors lie across tiles. A panel of tile rows is transformed at a time, for all channels; a block
+Vectors are across tiles. A panel of tile rows is transformed at a time, for all channels; a block
 of outputs is then multiplied for each point of the transform, and transformed back from cache.
 """
 
@@ -25,7 +25,7 @@ from .winograd_tiles import TileReader
 from .winograd_transforms import both_sides
 
 AHEAD = 2048
-"""How many elements before it is read a kernel is fetched from memory."""
+"""The prefetch distance of kernels, in elements."""
 
 
 @template(cpu.WinogradConv)

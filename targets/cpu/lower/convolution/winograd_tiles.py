@@ -100,7 +100,7 @@ class TileReader:
 
 
 def deal(value: Value, hands: int) -> list[Value]:
-    """Deal the elements of a vector out to so many, a power of two, one after the other."""
+    """Deinterleave a vector into `count` vectors, a power of two."""
     if hands == 1:
         return [value]
     even, odd = (value.with_ssa(half) for half in vector.deinterleave(value.ssa))

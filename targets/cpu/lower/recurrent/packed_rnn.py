@@ -12,20 +12,20 @@ from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr
 from ...kernels.loops import each_of
 from ...kernels.panels import StoredPanel
-from ...kernels.value import Value, compute_dtype
+from ...kernels.value import Value
 from ...registry import template
 from ...schedule.tiles import Tile, fit_tile
 from .recurrence import (
-    ACTIVATIONS,
     Cell,
     Direction,
     Layer,
+    RecurrentLayer,
+    Walk,
     activations_of,
     columns_of,
     gru_cell,
     lstm_cell,
     plain_cell,
-    walk,
 )
 
 
@@ -81,20 +81,14 @@ def lower_packed_gru(
     layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
 
 
-class _PackedLayer:
-    """Emit both directions of a layer: at once, where their cells are the same.
-
-    The state is multiplied by the weights in `parts`, so many columns at a time.
-    """
+class _PackedLayer(RecurrentLayer):
+    """Emit both directions of a layer: in parallel if their cells are the same."""
 
     def __init__(
         self, op: cpu.PackedRecurrent, kernel: KernelBuilder, x: Buffer, r: Buffer, parts: Shape
     ) -> None:
-        self.op, self.kernel, self.parts = op, kernel, parts
-        self.x, self.r = x, r
-        self.length, self.batch, _ = x.shape
-        self.hidden, self.width = op.hidden_size, sum(parts)
-        self.dtype = compute_dtype(x.dtype)
+        super().__init__(op, kernel, x, parts)
+        self.r = r
 
     def run(
         self,
@@ -110,22 +104,20 @@ class _PackedLayer:
         same = len(set(functions)) == 1
         memory = self.kernel.private if directions > 1 and same else self.kernel.scratch
         state = partial(memory, (self.batch, self.hidden), self.dtype)
-        states = [state() for _ in initial]
+        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
         totals = memory((self.batch, self.width), self.dtype)
 
-        def emit(number: IndexExpr, chosen: Sequence[str]) -> None:
-            layer = self._layer(number, totals)
-            step = cell([ACTIVATIONS[name] for name in chosen], state)
+        def emit(number: IndexExpr, names: Sequence[str]) -> None:
             back = IndexExpr(1) if self.op.direction == "reverse" else number
-            walk(layer, step, states, initial, y, last, Direction(number, back))
+            walk.emit(self._direction(number, totals), names, Direction(number, back))
 
         if same:
             each_of(directions, lambda number: emit(number, functions[0]))
         else:
-            for number, chosen in enumerate(functions):
-                emit(IndexExpr(number), chosen)
+            for number, names in enumerate(functions):
+                emit(IndexExpr(number), names)
 
-    def _layer(self, number: IndexExpr, totals: Buffer) -> Layer:
+    def _direction(self, number: IndexExpr, totals: Buffer) -> Layer:
         rows = self.length * self.batch
         whole = self.x.reshape((rows, self.x.shape[2]))
         inputs = columns_of(whole, number * self.width, self.width)
@@ -147,8 +139,7 @@ class _PackedLayer:
                 lambda i, j, total, lanes: into.store(total, [i, j], lanes),
             ).emit(tile)
 
-        sizes = (self.length, self.batch, self.hidden)
-        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
+        return self.layer(inputs, totals, recall)
 
     def _tile(self) -> Tile:
         """Return the tile of a product: all of a panel, where the registers hold that."""

@@ -10,7 +10,7 @@ from ...kernels.buffer import Buffer, Lanes, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue, each_vector
 from ...kernels.index import IndexExpr, for_each
-from ...kernels.value import Value
+from ...kernels.value import Value, compute_dtype
 
 ACTIVATIONS: dict[str, Callable[[Value], Value]] = {
     "Relu": lambda x: x.maximum(0),
@@ -33,11 +33,10 @@ Allocate = Callable[[], Buffer]
 
 @dataclass(frozen=True)
 class Layer:
-    """Hold what a direction of a layer works with.
+    """Hold the buffers of a direction of a layer, and the product with its weights.
 
-    `inputs` is [steps * batch, gates * hidden]: the inputs, multiplied before. `recall` multiplies
-    a state by the weights of some gates, which are a part of all, into `totals`, [batch, gates *
-    hidden].
+    `inputs` is [steps * batch, gates * hidden]: the inputs, already multiplied. `recall` multiplies
+    a state by the weights of one part of the gates, into `totals`, [batch, gates * hidden].
     """
 
     kernel: KernelBuilder
@@ -50,12 +49,12 @@ class Layer:
     dtype: str
 
     def gate(self, which: int, step: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load what the inputs of a step contribute to a gate."""
+        """Load the contribution of the inputs of a step to a gate."""
         row = step * self.batch + at[0]
         return self.inputs.load([row, at[1] + which * self.hidden], lanes)
 
     def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load what the state contributes to a gate."""
+        """Load the contribution of the state to a gate."""
         return self.totals.load([at[0], at[1] + which * self.hidden], lanes)
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
@@ -64,7 +63,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Direction:
-    """Name a direction of a layer, and say at which time its steps are."""
+    """Hold the number of a direction of a layer, and map its steps to times."""
 
     number: IndexExpr
     back: IndexExpr  # 1 where the last time comes first, else 0
@@ -131,7 +130,7 @@ def lstm_cell(functions: Functions, allocate: Allocate) -> Step:
 
 
 Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
-"""Load the bias of a direction that is added to what the state contributes to the hidden part."""
+"""Load the bias of the contribution of the state to the hidden part, of a direction."""
 
 
 def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
@@ -226,44 +225,73 @@ def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
     return Buffer(matrix.memory, tensor, matrix.strides, matrix.offset + first)
 
 
-def walk(
-    layer: Layer,
-    step: Step,
-    states: Sequence[Buffer],
-    initial: Sequence[Buffer | None],
-    y: Epilogue,
-    last: Sequence[Epilogue],
-    direction: Direction,
-) -> None:
-    """Emit the steps of a direction, from the initial states, or zero, to the last ones."""
-    for state, given in zip(states, initial, strict=True):
+@dataclass(frozen=True)
+class Walk:
+    """Emit the steps of the directions of a layer, from the initial states to the last ones.
 
-        def begin(
-            at: list[IndexExpr],
-            lanes: Lanes | None,
-            state: Buffer = state,
-            given: Buffer | None = given,
-        ) -> None:
-            none = given is None
-            number = (
-                zero(layer.dtype, lanes) if none else given.load([direction.number, *at], lanes)
-            )
-            state.store(number, at, lanes)
+    Directions share `states`; initial states that are not given are zero.
+    """
 
-        layer.each(begin)
+    cell: Cell
+    allocate: Allocate
+    states: Sequence[Buffer]
+    initial: Sequence[Buffer | None]
+    y: Epilogue
+    last: Sequence[Epilogue]
 
-    for_each(
-        layer.length,
-        lambda i: step(layer, direction.time(i, layer.length), states, y, direction.number),
-    )
-    for state, epilogue in zip(states, last, strict=True):
+    def emit(self, layer: Layer, activations: Sequence[str], direction: Direction) -> None:
+        """Emit one direction."""
+        step = self.cell([ACTIVATIONS[name] for name in activations], self.allocate)
+        for state, given in zip(self.states, self.initial, strict=True):
 
-        def finish(
-            at: list[IndexExpr],
-            lanes: Lanes | None,
-            state: Buffer = state,
-            epilogue: Epilogue = epilogue,
-        ) -> None:
-            epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
+            def begin(
+                at: list[IndexExpr],
+                lanes: Lanes | None,
+                state: Buffer = state,
+                given: Buffer | None = given,
+            ) -> None:
+                if given is None:
+                    state.store(zero(layer.dtype, lanes), at, lanes)
+                else:
+                    state.store(given.load([direction.number, *at], lanes), at, lanes)
 
-        layer.each(finish)
+            layer.each(begin)
+
+        def one(i: IndexExpr) -> None:
+            step(layer, direction.time(i, layer.length), self.states, self.y, direction.number)
+
+        for_each(layer.length, one)
+        for state, epilogue in zip(self.states, self.last, strict=True):
+
+            def finish(
+                at: list[IndexExpr],
+                lanes: Lanes | None,
+                state: Buffer = state,
+                epilogue: Epilogue = epilogue,
+            ) -> None:
+                epilogue.store(state.load(at, lanes), [direction.number, *at], lanes)
+
+            layer.each(finish)
+
+
+class RecurrentLayer:
+    """Hold the sizes of a layer on its inputs.
+
+    A state is multiplied by the weights in `parts`, so many columns at a time.
+    """
+
+    def __init__(
+        self,
+        op: tri.Recurrent | cpu.PackedRecurrent,
+        kernel: KernelBuilder,
+        x: Buffer,
+        parts: Sequence[int],
+    ) -> None:
+        self.op, self.kernel, self.x, self.parts = op, kernel, x, parts
+        self.length, self.batch, _ = x.shape
+        self.hidden, self.width = op.hidden_size, sum(parts)
+        self.dtype = compute_dtype(x.dtype)
+
+    def layer(self, inputs: Buffer, totals: Buffer, recall: Callable[[Buffer, int], None]) -> Layer:
+        sizes = (self.length, self.batch, self.hidden)
+        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)

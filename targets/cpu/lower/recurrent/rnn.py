@@ -12,7 +12,7 @@ from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, for_each
 from ...kernels.transposition import store_transposed
-from ...kernels.value import Value, compute_dtype
+from ...kernels.value import Value
 from ...registry import accepts, template
 from ..matmul import emit_matrix_product
 from .recurrence import (
@@ -20,12 +20,13 @@ from .recurrence import (
     Cell,
     Direction,
     Layer,
+    RecurrentLayer,
+    Walk,
     activations_of,
     columns_of,
     gru_cell,
     lstm_cell,
     plain_cell,
-    walk,
 )
 
 
@@ -109,11 +110,10 @@ def lower_gru(
     layer.run(("Sigmoid", "Tanh"), cell, [initial_h], y, [y_h])
 
 
-class _PlainLayer:
+class _PlainLayer(RecurrentLayer):
     """Emit the directions of a layer, one after the other.
 
-    The state is multiplied by the weights in `parts`, so many columns at a time. The first `added`
-    gates add the bias of the state to that of the inputs.
+    The first `added` gates add the bias of the state to that of the inputs.
     """
 
     def __init__(
@@ -127,12 +127,9 @@ class _PlainLayer:
         parts: Sequence[int],
         added: int,
     ) -> None:
-        self.op, self.kernel, self.parts = op, kernel, parts
-        self.x, self.w, self.r, self.b = x, w, r, b
-        self.length, self.batch, _ = x.shape
-        self.hidden, self.width = op.hidden_size, sum(parts)
+        super().__init__(op, kernel, x, parts)
+        self.w, self.r, self.b = w, r, b
         self.added = added * self.hidden
-        self.dtype = compute_dtype(x.dtype)
 
     def run(
         self,
@@ -146,20 +143,18 @@ class _PlainLayer:
         directions = self.w.shape[0]
         weights = self._scratch(self.x.shape[2], self.width)
         recurrent = self._scratch(self.hidden, self.width)
-        layer = self._layer(recurrent)
+        layer = self._multiplied(recurrent)
         state = partial(self._scratch, self.batch, self.hidden)
-        states = [state() for _ in initial]
-        for number, functions in enumerate(activations_of(self.op, defaults, directions)):
+        walk = Walk(cell, state, [state() for _ in initial], initial, y, last)
+        for number, names in enumerate(activations_of(self.op, defaults, directions)):
             self._prepare(layer.inputs, weights, recurrent, IndexExpr(number))
-            step = cell([ACTIVATIONS[name] for name in functions], state)
             back = number == 1 or self.op.direction == "reverse"
-            direction = Direction(IndexExpr(number), IndexExpr(int(back)))
-            walk(layer, step, states, initial, y, last, direction)
+            walk.emit(layer, names, Direction(IndexExpr(number), IndexExpr(int(back))))
 
     def _scratch(self, *shape: int) -> Buffer:
         return self.kernel.scratch(shape, self.dtype)
 
-    def _layer(self, recurrent: Buffer) -> Layer:
+    def _multiplied(self, recurrent: Buffer) -> Layer:
         totals = self._scratch(self.batch, self.width)
 
         def recall(state: Buffer, part: int) -> None:
@@ -171,8 +166,7 @@ class _PlainLayer:
             )
 
         inputs = self._scratch(self.length * self.batch, self.width)
-        sizes = (self.length, self.batch, self.hidden)
-        return Layer(self.kernel, *sizes, inputs, totals, recall, self.dtype)
+        return self.layer(inputs, totals, recall)
 
     def _prepare(
         self, inputs: Buffer, weights: Buffer, recurrent: Buffer, direction: IndexExpr

@@ -1,0 +1,63 @@
+"""`Reduction`: how partial results of a reduction are combined, in vectors and across lanes."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import DTYPES, numpy_dtype
+from .buffer import vector
+from .value import REASSOCIATE, Value, constant_of, element_type, fast_flags
+
+Element = Callable[[Value], Value]
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """Describe a reduction: `element` maps each element, `finish` the result.
+
+    `kind` combines two partial results: add, mul, max or min; `dtype` is the type of these.
+    """
+
+    kind: str
+    dtype: str
+    element: Element = lambda x: x
+    finish: Element = lambda x: x
+
+    def combine(self, a: Value, b: Value) -> Value:
+        """Emit the combination of two partial results."""
+        if self.kind == "add":
+            return a + b
+        if self.kind == "mul":
+            return a * b
+        return a.maximum(b) if self.kind == "max" else a.minimum(b)
+
+    def identity(self, width: int) -> Value:
+        """Emit the neutral element in all lanes of a vector."""
+        type_ = ir.VectorType.get([width], element_type(self.dtype))
+        return Value(constant_of(self._identity(), self.dtype, type_), self.dtype)
+
+    def _identity(self) -> float:
+        if self.kind in ("add", "mul"):
+            return 0 if self.kind == "add" else 1
+        if DTYPES[self.dtype].kind == "float":
+            return -math.inf if self.kind == "max" else math.inf
+        if DTYPES[self.dtype].kind == "bool":
+            return 0 if self.kind == "max" else 1
+        info = np.iinfo(numpy_dtype(self.dtype))
+        return int(info.min if self.kind == "max" else info.max)
+
+    def across(self, x: Value) -> Value:
+        """Reduce the lanes of a vector to one scalar."""
+        kind: Any = ir.Attribute.parse(f"#vector.kind<{self._vector_kind()}>")
+        flags = fast_flags(REASSOCIATE)
+        return x.with_ssa(vector.reduction(element_type(x.dtype), kind, x.ssa, fastmath=flags))
+
+    def _vector_kind(self) -> str:
+        if self.kind in ("add", "mul"):
+            return self.kind
+        signs = {"float": "imumf", "int": "si"}
+        return self.kind + signs.get(DTYPES[self.dtype].kind, "ui")
