@@ -1,24 +1,25 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
-from ....dialects.core.module import ops
+from ....dialects.core.module import Module, ops
+from ....dialects.core.verification import Verify
 from ...cache import cached
 from ...core import Progress, kernel_progress
 from ...forks import map_forked
 from ...options import DEFAULT, Options
-from ..kernels.builder import Kernel
-from ..lower.group import lower_group, structure
+from ..kernels.kernel_module import Kernel, kernel_modules
+from ..lower.group import structure
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
+from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
 from .segment import KernelCall, Segment, segment
 from .threads import threads_text
-from .to_llvm import recipe, to_object
+from .to_llvm import object_code, recipe, to_object
 
 
 @dataclass
@@ -70,12 +71,22 @@ class _Job:
         return max(operands, default=0)
 
     def run(self) -> bytes:
-        """Lower the group and compile its kernel, unless the same text was compiled before."""
-        kernel = lower_group(self.group, self.machine, self.options)
-        code = _compile(kernel.text, self.machine, self.options.strict)
+        """Lower the group and compile its kernel, unless an equal one was compiled before."""
+        module = module_of(self.group)
+        kernel_pipeline(self.machine, self.options.strict).run(module, verify=Verify.NONE)
+        (lowered,) = kernel_modules(module)
+        kernel = lowered.kernel
+        source = "\n".join([recipe(self.machine, self.options.strict), kernel.symbol])
+        code = cached(source, lambda: self._generate(module))
         made = CompiledKernel(kernel, code).to_bytes()
         remember_kernel(self.source, made)
         return made
+
+    def _generate(self, module: Module) -> bytes:
+        """Return object code of the only kernel in a module, which is used up."""
+        code_pipeline(self.machine, self.options.strict).run(module, verify=Verify.NONE)
+        (lowered,) = kernel_modules(module)
+        return object_code(lowered.alone())
 
 
 def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKernel]:
@@ -96,8 +107,7 @@ def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKerne
     def run(index: int) -> bytes:
         return jobs[missing[index]].run()
 
-    with code_context() if missing else nullcontext():
-        made = map_forked(run, len(missing), lambda index: announce(missing[index]))
+    made = map_forked(run, len(missing), lambda index: announce(missing[index]))
     announce(None)
     found = {number: data for number, data in recalled.items() if data is not None}
     found |= dict(zip(missing, made, strict=True))

@@ -9,24 +9,23 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import ops
 from ....dialects.core.op import Op
-from ...options import DEFAULT, Options
 from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder, LoweredKernel
+from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
+from ..kernels.kernel_module import KernelModule
 from ..kernels.value import Value, compute_dtype, constant_of, strict_numbers
 from ..registry import lowering_of
 from .pad import fill_border
 
 
-def lower_group(
-    group: tri.Group,
-    machine: Machine,
-    options: Options = DEFAULT,
-) -> LoweredKernel:
-    """Generate the kernel of a group, in the current code context."""
+def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> KernelModule:
+    """Emit the kernel of a group as a kernel module at the current insertion point.
+
+    With `strict`, numbers are computed without approximations.
+    """
     terminator = group.block.operations[len(group.block.operations) - 1].operation
-    with ir.Location.unknown(), strict_numbers(options.strict):
-        kernel = KernelBuilder(machine)
+    with ir.Location.unknown(), strict_numbers(strict):
+        kernel = KernelBuilder(machine, group.location)
         inputs: dict[ir.Value, Buffer] = {
             v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments
         }

@@ -12,8 +12,8 @@ from trivium.targets.cache import VARIABLE
 from trivium.targets.cpu.emit import compile as cpu_compile
 from trivium.targets.cpu.emit import kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
-from trivium.targets.cpu.kernels.builder import Kernel
-from trivium.targets.cpu.kernels.phases import Phase
+from trivium.targets.cpu.kernels.kernel_module import Kernel, Phase
+from trivium.targets.cpu.lower import to_kernels
 from trivium.targets.cpu.registry import TABLE, Lowering
 from trivium.targets.program import Scratch
 
@@ -30,13 +30,13 @@ def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.setattr(cpu_compile, "map_forked", in_this_process)
     names: list[str] = []
-    lower = cpu_compile.lower_group
+    lower = to_kernels.lower_group
 
     def listed(group: tri.Group, *rest: object) -> object:
         names.append(str(group.location))
         return lower(group, *rest)  # pyright: ignore
 
-    monkeypatch.setattr(cpu_compile, "lower_group", listed)
+    monkeypatch.setattr(to_kernels, "lower_group", listed)
     return names
 
 
