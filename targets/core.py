@@ -8,6 +8,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
+from .emitter import Emitter
 from .lowering_table import LoweringTable
 from .options import DEFAULT, TF32, Options
 
@@ -82,6 +83,9 @@ class Target(LoweringTable):
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""
+
+    emitters: ClassVar[tuple[Emitter, ...]] = ()
+    """The forms other than IR in which `trivium-opt --emit` prints kernels."""
 
     replaces_groups = False
     """Whether `compile` puts what groups are lowered to in their place."""

@@ -9,6 +9,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import operations
 from ..dialects.core.op import OPS
 from .core import Target
+from .emitter import Emitter
 from .installed import names, pick, targets
 from .pass_index import pass_index
 
@@ -41,6 +42,21 @@ def choose_target(choice: str) -> Target:
     """Load the target that a user means by `cpu`, or by `vanilla:half.toml`; as find_target."""
     name, architectures = split_target(choice)
     return find_target(name).chosen(architectures)
+
+
+def find_emitter(name: str) -> Emitter:
+    """Return the emitter of a name that a target offers; CompileError when there is none.
+
+    Raises CompileError, too, as `find_target` does, and when two targets offer the same name.
+    """
+    offered = [emitter for target in target_names() for emitter in find_target(target).emitters]
+    found = dict.fromkeys(emitter for emitter in offered if emitter.name == name)
+    if not found:
+        known = ", ".join(dict.fromkeys(emitter.name for emitter in offered))
+        raise CompileError(f"no emitter is called '{name}', targets offer: {known}")
+    if len(found) > 1:
+        raise CompileError(f"two targets offer an emitter called '{name}', uninstall one of them")
+    return next(iter(found))
 
 
 def load_passes() -> None:

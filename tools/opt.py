@@ -28,6 +28,7 @@ def _run(arguments: Sequence[str]) -> int:
 
     # Only what reads IR needs MLIR, which is slow to import.
     from ..dialects.core.errors import CompileError
+    from ..targets.registry import find_emitter
     from .opt_pipeline import phase_table, pipeline
 
     try:
@@ -35,6 +36,8 @@ def _run(arguments: Sequence[str]) -> int:
             print(phase_table(flags.list_phases))
             return OK
         passes = pipeline(flags, leftover)
+        if flags.emit not in (None, opt_flags.LISTING):
+            find_emitter(flags.emit)
     except CompileError as error:
         parser.error(str(error).removeprefix("error: "))
 

@@ -15,6 +15,7 @@ from ..core import Progress, Target, Watch
 from ..options import DEFAULT, Options
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
+from .emit.print_kernels import EMITTERS
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
@@ -31,6 +32,7 @@ class CpuTarget(Target):
 
     prepares = True
     kept_entries = (PACKAGED,)
+    emitters = EMITTERS
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]

@@ -9,6 +9,7 @@ from ...dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ...dialects.core.location import describe, node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
+from ..emitter import Emitter
 from .print_body import Printer
 from .print_grid import launch_grid
 from .source import Source
@@ -21,6 +22,14 @@ def print_kernels(module: ir.Operation, strict: bool = False) -> list[Source]:
     """Print all kernels of a module, in order."""
     found = [op for op in ops(module) if isinstance(op, tile.Kernel)]
     return [print_kernel(kernel, strict) for kernel in found]
+
+
+TRITON = Emitter(
+    "triton",
+    lambda module: [source.file for source in print_kernels(module.operation)],
+    "the IR has no kernels for a GPU: --emit=triton prints those that --lower-to-tile makes of "
+    "groups on the GPU; those of a model: -p 'fuse-epilogues,place{targets=gpu},lower-to-tile'",
+)
 
 
 def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:

@@ -20,6 +20,7 @@ from ..options import DEFAULT, Options
 from .architecture import TARGET, Architecture, find_architectures
 from .choose_orders import ChooseOrders
 from .multiply_bytes import MultiplyBytes
+from .print_kernel import TRITON
 from .tuning_file import check_file
 
 
@@ -27,6 +28,7 @@ class GpuTarget(Target):
     """Run kernels of fused ops as Triton kernels."""
 
     replaces_groups = True
+    emitters = (TRITON,)
 
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]

@@ -139,7 +139,7 @@ class KernelModule:
     @staticmethod
     def create(location: ir.Location) -> "KernelModule":
         """Create an empty kernel module at the current insertion point."""
-        location.context.load_all_available_dialects()  # operations are built without their text
+        _load_dialects(location.context)
         operation = ir.Operation.create("builtin.module", regions=1, loc=location)
         ir.Block.create_at_start(operation.regions[0], [])
         made = KernelModule(operation)
@@ -148,10 +148,17 @@ class KernelModule:
 
 
 def kernel_modules(module: Module) -> Iterator[KernelModule]:
-    """Yield the kernel modules in the module of a model, in order."""
-    for each in list(module.operation.regions[0].blocks[0].operations):
-        if each.operation.name == "builtin.module" and _SCRATCH in each.operation.attributes:
-            yield KernelModule(each.operation)
+    """Yield the kernel modules in the module of a model, in order, or a kernel module itself."""
+    _load_dialects(module.operation.context)
+    for each in [module, *module.operation.regions[0].blocks[0].operations]:
+        operation = each.operation
+        if operation.name == "builtin.module" and _SCRATCH in operation.attributes:
+            yield KernelModule(operation)
+
+
+def _load_dialects(context: ir.Context) -> None:
+    """Load MLIR's dialects, of which passes on kernels create operations, unless they are."""
+    context.load_all_available_dialects()
 
 
 def _symbol(operation: ir.Operation) -> str:
