@@ -47,7 +47,8 @@ def assemble(
     """Make the package of a laid-out program.
 
     `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
-    is the IR that the code was made of, `entries` is what else is in the package.
+    is the IR that the code was made of, `entries` is what else is in the package. The weights of
+    the module and of the program are used up: there is no room for two copies of large ones.
     """
     assembly = _Assembly(module, program, target, codes)
     return assembly.package(owners, placed, source, options, entries)
@@ -98,6 +99,7 @@ class _Assembly:
         entries |= others
         for code in self.codes:
             entries |= code.entries()
+        self.module.weights.clear()
         for memory, name in WEIGHTS.items():
             if (storage := self.program.storage[memory]).weight_bytes:
                 entries[name] = _weights(storage)
@@ -183,8 +185,10 @@ class _Assembly:
 
 
 def _weights(storage: Storage) -> memoryview:
+    """Copy weights to where a session reads them; each is freed as soon as it is copied."""
     blob = allocate(storage.weight_bytes)
-    for offset, array in storage.weights:
+    while storage.weights:
+        offset, array = storage.weights.pop()
         flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         blob[offset : offset + flat.size] = flat
     return blob.data

@@ -37,6 +37,7 @@ def build_module(
 
     The code is for each of the machines and architectures of `options`. `kept` are entries that the
     package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
+    The module is used up.
     """
     progress("optimise")
     options = options_for(target, options)

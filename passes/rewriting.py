@@ -1,6 +1,7 @@
 """`Pattern`: one local rewrite, and the driver that applies patterns until none fits."""
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
@@ -17,6 +18,9 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, ops
 from ..dialects.core.op import OPS, Op, view
 from ..dialects.core.tensor import Array
+
+WEIGHT = "tri.weight"
+"""The op that names an array of `Module.weights`."""
 
 AnyOp = TypeVar("AnyOp", bound=Op)
 
@@ -51,6 +55,7 @@ class Rewriter:
         self.changed = False
         self.erased: set[int] = set()
         self.constants = ConstantEvaluator(module.weights)
+        self._named: Counter[str] | None = None
 
     # -- looking ------------------------------------------------------------------------------
 
@@ -170,6 +175,20 @@ class Rewriter:
         self.changed = True
         if old is not None:
             self.erase_unused(old)
+
+    def release(self, value: ir.Value) -> None:
+        """Erase the weight that makes a value and free its array, if nothing else uses them."""
+        op = self.find_producer(value)
+        if op is None or op.op_name != WEIGHT or uses(value):
+            return
+        if self._named is None:
+            found = (op for op in ops(self.module.operation) if op.op_name == WEIGHT)
+            self._named = Counter(op.attributes["name"] for op in found)
+        name = op.attributes["name"]
+        self.erase(op)
+        self._named[name] -= 1
+        if self._named[name] == 0:
+            del self.module.weights[name]
 
     def erase_unused(self, op: Op) -> None:
         """Erase an op of which no result is used; leave it otherwise."""

@@ -5,6 +5,7 @@ same reason no other thread is inside of MLIR or LLVM, and holds a lock of their
 forks. A fork has all IR of its parent; only results are sent.
 """
 
+import gc
 import os
 import signal
 import struct
@@ -139,6 +140,7 @@ def _work(function: Callable[[int], bytes], tasks: _Tasks, sink: int) -> None:
     """Compute results and send them, then leave without any of the parent's clean-up."""
     found: list[tuple[int, bytes]] = []
     try:
+        gc.freeze()  # a collection would write to, and so copy, all objects of the parent
         while (number := tasks.take()) is not None:
             found.append((number, function(number)))
     finally:

@@ -57,7 +57,7 @@ def _kind(cls: type[Op], target: Target) -> str:
         return "free"
     if cls in target.lowerings:
         lowering = target.lowerings[cls]
-        return getattr(lowering, "kind", getattr(lowering, "road", "lowered"))
+        return getattr(lowering, "kind", "lowered")
     if target.name == "host":
         return "numpy" if cls.reference is not Op.reference else NO
     return "decomposed" if cls in decomposition_rules() else NO

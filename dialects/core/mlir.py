@@ -122,7 +122,8 @@ def new_context() -> ir.Context:
 
     Our ops are not registered with MLIR: IRDL, the only way to do so from Python, makes all
     operands of a variadic field share one type, which `concat` and kernels cannot live with.
-    `verification` checks them instead, which is also many times faster than callbacks from C++.
+    `verification` checks them instead. Reaching an op takes 0.6 us there and 2 us from C++; with
+    `Op.verify` that is 8 and 9 us, so what counts is that ops that did not change are not verified.
     """
     context = ir.Context(load_on_create_dialects=["func"])
     context.enable_multithreading(False)

@@ -150,13 +150,14 @@ class _ChangeWalk:
         if is_new:
             users = (use.owner for result in operation.results for use in result.uses)
             self._users.update(hash(user.operation) for user in users)
-        changed = is_new or parent_changed or version in self._users
+        all_inside = is_new or parent_changed
+        changed = all_inside or version in self._users
         if not len(operation.regions):
             if changed or _checks_more_than_itself(operation):
                 self.faults += _own_faults(operation, self._allow_unregistered)
             return changed
         count = len(self.faults)
-        if self.visit_regions(operation, parent_changed=changed) or changed:
+        if self.visit_regions(operation, parent_changed=all_inside) or changed:
             self.faults[count:count] = _own_faults(operation, self._allow_unregistered)
             if len(self.faults) == count:
                 self.faults += _region_faults(operation)

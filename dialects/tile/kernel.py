@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from ..core.errors import Invalid
 from ..core.fields import Result
 from ..core.mlir import ir
-from ..core.module import find_symbol
-from ..core.op import view
+from ..core.module import find_symbol, ops
+from ..core.op import Op, view
 from .dialect import BodyOp, TileOp
 from .setting import Setting, numbers_of
 from .types import NAME, Memory, Tile, need_memory, plain_type, size_of
@@ -222,3 +222,19 @@ def find_kernel(operation: ir.Operation, name: str) -> Kernel:
     if not isinstance(found, Kernel):
         raise Invalid(f"there is no kernel '{name}'")
     return found
+
+
+def kernels_of(scope: ir.Operation) -> list[Kernel]:
+    """List the kernels of a module, in order."""
+    return [op for op in ops(scope) if isinstance(op, Kernel)]
+
+
+def body_ops(block: ir.Block) -> list[Op]:
+    """List the ops of one block of a kernel, without those in their regions."""
+    return [_view(operation.operation) for operation in block.operations]
+
+
+def _view(operation: ir.Operation) -> Op:
+    op = view(operation)
+    assert op is not None, "kernels consist of ops of the tile dialect"
+    return op

@@ -5,7 +5,7 @@ from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decomposition, decomposition_rules
 from ...passes.rewriting import NoMatch, Rewriter, rewrite
-from .target import GPU
+from .registry import TABLE
 
 
 class DecomposeRefused(Pass):
@@ -17,12 +17,12 @@ class DecomposeRefused(Pass):
 
     def run(self, module: Module) -> None:
         rules = decomposition_rules()
-        limited = [cls for cls in GPU.limits if cls in rules]
+        limited = [cls for cls in TABLE.limits if cls in rules]
         rewrite(module, *(_Refused(cls, rules[cls]) for cls in limited))
 
 
 class _Refused(Decomposition):
     def rewrite(self, op: Op, rewriter: Rewriter) -> None:
-        if GPU.refusal(op) is None:
+        if TABLE.broken_limit(op) is None:
             raise NoMatch("the GPU has a kernel for it")
         super().rewrite(op, rewriter)

@@ -9,7 +9,7 @@ from ...passes.core import Pass
 from ...passes.fuse.grouping import build_group
 from ...passes.rewriting import users
 from ..place import dissolve
-from .target import lowering_of
+from .registry import is_elementwise
 
 READ_ONCE = (
     *(tri.Softmax, tri.LogSoftmax, tri.Hardmax, tri.LayerNorm, tri.RmsNorm),
@@ -24,7 +24,7 @@ READ_OFTEN = (tri.MatMul, tri.Gemm, tri.Linear, tri.Conv, tri.ConvTranspose)
 """Anchors whose kernels read elements once for each block of results: only cheap ops may be."""
 
 CHEAP = (tri.Cast, tri.Add, tri.Sub, tri.Mul, tri.Relu, tri.Clip, tri.Neg, tri.Abs, tri.Maximum)
-"""Ops that cost less than the load they stand behind."""
+"""Ops that cost less than a load."""
 
 MOST = 4
 """How many cheap ops may be computed more than once."""
@@ -62,7 +62,7 @@ def _fuse_into(group: tri.Group) -> None:
 
 def _producer(group: tri.Group) -> tri.Group | None:
     """Return an elementwise kernel that only the anchor of a group reads, if it may go there."""
-    anchor = next((op for op in _work(group) if not _is_elementwise(op)), None)
+    anchor = next((op for op in _work(group) if not is_elementwise(op)), None)
     if anchor is None or len(group.results) != 1 or len(anchor.results) != 1:
         return None
     for argument, value in zip(group.block.arguments, group.operation.operands, strict=True):
@@ -71,7 +71,7 @@ def _producer(group: tri.Group) -> tri.Group | None:
             continue
         read = [op for op in _work(group) if argument in list(op.operation.operands)]
         alone = len(users(value)) == 1 and read == [anchor]
-        if alone and all(map(_is_elementwise, _work(owner))) and _may_move(owner, anchor):
+        if alone and all(map(is_elementwise, _work(owner))) and _may_move(owner, anchor):
             return owner
     return None
 
@@ -93,7 +93,3 @@ def _work(group: tri.Group) -> list[Op]:
 
 def _is_constant(op: Op) -> bool:
     return isinstance(op, tri.Constant)
-
-
-def _is_elementwise(op: Op) -> bool:
-    return lowering_of(op).road == "elementwise"

@@ -17,7 +17,7 @@ from ...passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
 BYTE = np.iinfo(np.int8)
 
 UNSIGNED_OFFSET = 128
-"""What is subtracted from an unsigned byte to make it a signed one."""
+"""The difference between an unsigned byte and its signed form."""
 
 
 class MultiplyBytes(Pass):
@@ -82,7 +82,7 @@ class _Conv(Pattern):
 
 
 def _bytes_of(value: ir.Value, rewriter: Rewriter) -> tuple[ir.Value, int]:
-    """Find the bytes that an operand is made of, and what is subtracted from them as signed ones.
+    """Find the bytes that an operand widens, and their zero point as signed bytes.
 
     Raises NoMatch when it is made otherwise, or is a plain cast of signed bytes already.
     """
@@ -125,7 +125,7 @@ def _wide(x: ir.Value) -> ir.Value:
 
 
 def _less(op: Op, product: tri.MatMul | tri.Conv, sums: Array, rewriter: Rewriter) -> Op:
-    """Subtract what zero points add to each output."""
+    """Subtract the contribution of zero points from each output."""
     if not sums.any():
         return product
     return tri.Sub.build(product.y, _constant(op, sums, np.int32, rewriter))

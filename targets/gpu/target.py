@@ -1,8 +1,6 @@
-"""The GPU target: what it accepts, and the three roads by which an op becomes a kernel."""
+"""The GPU target: its passes, its options, and which ops may share a kernel."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Sequence
 
 from ...dialects import tile, tri
 from ...dialects.core.attributes import tensor_of
@@ -17,11 +15,16 @@ from ..code import Code
 from ..core import DEVICE_MEMORY, Progress, Target, Watch
 from ..insert_copies import InsertCopies
 from ..options import DEFAULT, Options
-from .architecture import TARGET, Architecture, find_architectures
-from .choose_orders import ChooseOrders
+from . import lower as lower  # registers the lowerings
+from .decompose_refused import DecomposeRefused
+from .emit.package import compile_for_gpu
+from .emit.print_kernel import TRITON
+from .fuse_prologues import FusePrologues
+from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
-from .print_kernel import TRITON
-from .tuning_file import check_file
+from .registry import TABLE, is_elementwise
+from .schedule.architecture import TARGET, Architecture, find_architectures
+from .schedule.tuning_file import check_file
 
 
 class GpuTarget(Target):
@@ -33,8 +36,6 @@ class GpuTarget(Target):
     def passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
         names = tuple(c.op_name.partition(".")[2] for c in lacking)
-        from .decompose_refused import DecomposeRefused  # it asks this target what it takes
-
         decompose = (*([Decompose(names)] if names else []), DecomposeRefused())
         return (*decompose, *([MultiplyBytes()] if opt_level else []))
 
@@ -55,21 +56,16 @@ class GpuTarget(Target):
         return isinstance(op, tile.Launch)
 
     def compile(self, module: Module, options: Options, progress: Progress) -> Code:
-        from .code import compile_for_gpu  # lowerings register with this target
-
         return compile_for_gpu(module, _architectures(options), options, progress)
 
     def placed_passes(self, opt_level: int, options: Options = DEFAULT) -> tuple[Pass, ...]:
-        from .fuse_prologues import FusePrologues  # it asks this target how ops are lowered
-
-        return (InsertCopies(), *([FusePrologues(), ChooseOrders()] if opt_level else []))
+        return (InsertCopies(), *([FusePrologues(), ChooseDimOrders()] if opt_level else []))
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
         if not work:
             return f"{self.name} takes no kernel that only returns constants"
-        roads = [lowering_of(op).road for op in work]
-        anchors = [op for op, road in zip(work, roads, strict=True) if road != "elementwise"]
+        anchors = [op for op in work if not is_elementwise(op)]
         if not anchors:
             return None
         anchor, *others = anchors
@@ -85,7 +81,7 @@ class GpuTarget(Target):
 
 
 def _architectures(options: Options) -> tuple[Architecture, ...]:
-    """Return the architectures that code is made for; CompileError for those there is none for."""
+    """Return the architectures to compile for; raise CompileError for unsupported ones."""
     names = options.architectures or (_architecture_here(),)
     found = find_architectures(f"{TARGET}:{','.join(names)}")
     for architecture in found:
@@ -107,7 +103,7 @@ def _architecture_here() -> str:
 
 
 class TuningWatch(Watch):
-    """Look into a tuning file before any work is done; its settings are taken much later.
+    """Check a tuning file before the passes run; code generation reads its settings.
 
     Raises CompileError for one that is malformed, or for none of the architectures.
     """
@@ -115,55 +111,7 @@ class TuningWatch(Watch):
     ran = True
 
     def __init__(self, options: Options) -> None:
-        from .tuning_file import check_file
-
         check_file(options.tuning, [each.name for each in _architectures(options)])
 
 
-GPU = GpuTarget("gpu", DEVICE_MEMORY)
-
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True)
-class Lowering:
-    """How one op becomes a kernel: the road it takes and the function that knows the way.
-
-    - `elementwise`: `f(op, *numbers) -> Number`; fuses into any kernel.
-    - `indexed`: `f(op, *buffers)` returns, for each result, a `Buffer` that shows the elements in
-      the result's shape, or a function from the index along each dimension to a `Number`; the
-      framework makes the grid.
-    - `template`: `f(op, kernel, *buffers, *sinks)` makes its own grid and hands tiles of its
-      results to one `Sink` per result.
-    """
-
-    road: str
-    function: Callable[..., Any]
-
-
-def _road(road: str, classes: tuple[type[Op], ...]) -> Callable[[Function], Function]:
-    def register(function: Function) -> Function:
-        GPU.lowers(*classes)(Lowering(road, function))
-        return function
-
-    return register
-
-
-def elementwise(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that computes one element from the elements at its place."""
-    return _road("elementwise", classes)
-
-
-def indexed(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that says where an element comes from."""
-    return _road("indexed", classes)
-
-
-def template(*classes: type[Op]) -> Callable[[Function], Function]:
-    """Register a lowering that makes its own grid."""
-    return _road("template", classes)
-
-
-def lowering_of(op: Op) -> Lowering:
-    """Return the lowering of an op that the target accepts."""
-    return GPU.lowerings[type(op)]
+GPU = GpuTarget("gpu", DEVICE_MEMORY, TABLE)

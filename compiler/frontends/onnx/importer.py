@@ -21,7 +21,7 @@ from .check import check_nodes, operator_sets
 from .functions import expand_function
 from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
-from .model import UNNAMED, Source, attribute_value, read_model, tensor_value
+from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
 from .rules import Node, Rule, UseFunctionBody, find_rule
 from .support import check_supported
@@ -39,13 +39,12 @@ def import_onnx(
     constants: the model is specialised on their values. Raises CompileError with everything
     that is unsupported, all at once, or with the first node that is invalid.
     """
-    model = read_model(source)
-    opsets = operator_sets(model, UNNAMED)
-    nodes = ordered_nodes(model.graph)
-    check_supported(nodes, opsets)
-    check_nodes(nodes, model.ir_version, opsets)
-    with ir.Location.unknown():
-        return _Importer(opsets).run(model.graph, nodes, shapes or {}, constants or {})
+    with open_model(source) as (model, values), ir.Location.unknown():
+        opsets = operator_sets(model, UNNAMED)
+        nodes = ordered_nodes(model.graph)
+        check_supported(nodes, opsets)
+        check_nodes(nodes, model.ir_version, opsets)
+        return _Importer(opsets, values).run(model.graph, nodes, shapes or {}, constants or {})
 
 
 @dataclass
@@ -57,8 +56,9 @@ class _Scope:
 
 
 class _Importer:
-    def __init__(self, opsets: Mapping[str, int]) -> None:
+    def __init__(self, opsets: Mapping[str, int], initial_value: Values) -> None:
         self.opsets = opsets
+        self.initial_value = initial_value
         self.main = MainFunction()
 
     def run(
@@ -167,7 +167,7 @@ class _Importer:
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:
         if name not in scope.values and name in scope.initializers:
-            array = tensor_value(scope.initializers[name])
+            array = self.initial_value(scope.initializers[name])
             scope.values[name] = self.main.constant(name, array)
         value = scope.values.get(name)
         if value is None:

@@ -1,6 +1,11 @@
 """Read ONNX models: files, bytes or protos, with external data; no IR yet."""
 
+import mmap
 import os
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +19,12 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from ....dialects.core.tensor import Array
 from .check import check_text, operator_sets
 from .local_functions import inline_functions
+from .tensor_file import TensorFile, strip_initializers
 
 Source = str | os.PathLike[str] | bytes | onnx.ModelProto
+
+Values = Callable[[onnx.TensorProto], Array]
+"""Returns the value of an initializer; raises Invalid when its data does not fit its type."""
 
 SOURCES = "a path, bytes, an onnx.ModelProto, a pnnx.Graph or a torch.nn.Module"
 """What a model may be, of this frontend and of the others: nobody else takes it but these."""
@@ -31,13 +40,61 @@ def read_model(source: Source) -> onnx.ModelProto:
     versions of ONNX that the installed one does not define.
     """
     model, origin, folder = _parse(source)
+    _check(model, origin)
+    model = inline_functions(model, origin)
+    _load_external_data(model, folder, origin)
+    return model
+
+
+def _check(model: onnx.ModelProto, origin: str) -> None:
     if not model.graph.node and not model.graph.output:
         raise CompileError([Diagnostic(origin, "holds no ONNX graph")])
     check_text(model, origin)
     operator_sets(model, origin)
-    model = inline_functions(model, origin)
-    _load_external_data(model, folder, origin)
-    return model
+
+
+@contextmanager
+def open_model(source: Source) -> Generator[tuple[onnx.ModelProto, Values]]:
+    """Read a model like `read_model`, and return what reads the values of its initializers.
+
+    While this is open, so is the file: large initializers have no data in the model.
+    """
+    with ExitStack() as stack:
+        opened = None
+        if not isinstance(source, (onnx.ModelProto, bytes)):
+            with suppress(OSError, TypeError, ValueError):  # of which read_model tells
+                opened = _strip(stack.enter_context(open(source, "rb")))
+        if opened is None:
+            yield read_model(source), tensor_value
+            return
+        model, tensors = opened
+        path = os.fsdecode(tensors.file.name)
+        _check(model, path)
+        _load_external_data(model, str(Path(path).parent), path)
+        yield model, partial(_initializer, tensors)
+
+
+def _strip(file: BufferedReader) -> tuple[onnx.ModelProto, TensorFile] | None:
+    """Read the model in a file without large initializers; None where only all can be read.
+
+    Functions are inlined by code that copies all of a model.
+    """
+    try:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        stripped, spans = strip_initializers(memoryview(data))
+        model = onnx.load_model_from_string(stripped)
+    except (ValueError, RuntimeError, google.protobuf.message.DecodeError):
+        return None
+    names = [tensor.name for tensor in model.graph.initializer]
+    if not spans or model.functions or len(set(names)) < len(names):
+        return None
+    return model, TensorFile(file, spans)
+
+
+def _initializer(tensors: TensorFile, tensor: onnx.TensorProto) -> Array:
+    with _decoding(tensor):
+        found = tensors.read(tensor)
+    return tensor_value(tensor) if found is None else found
 
 
 def _parse(source: Source) -> tuple[onnx.ModelProto, str, str]:
@@ -77,8 +134,14 @@ def _load_external_data(model: onnx.ModelProto, folder: str, origin: str) -> Non
 
 def tensor_value(tensor: onnx.TensorProto) -> Array:
     """Return the numpy array that a tensor holds; Invalid when its data does not fit its type."""
-    try:
+    with _decoding(tensor):
         return onnx.numpy_helper.to_array(tensor)
+
+
+@contextmanager
+def _decoding(tensor: onnx.TensorProto) -> Generator[None]:
+    try:
+        yield
     except (KeyError, TypeError, ValueError) as error:
         raise Invalid(f"uses tensor '{tensor.name}', which does not decode: {error}") from None
 

@@ -101,19 +101,22 @@ class _PackMatMul(_PackProduct):
     root = tri.MatMul
 
     def rewrite(self, op: tri.MatMul, rewriter: Rewriter) -> None:
+        b = op.b
         rewriter.replace(op, self.build(op, False, rewriter))
+        rewriter.release(b)
 
 
 class _PackGemm(_PackProduct):
     root = tri.Gemm
 
     def rewrite(self, op: tri.Gemm, rewriter: Rewriter) -> None:
-        product = self.build(op, op.trans_b, rewriter)
-        if op.c is None:
-            rewriter.replace(op, product)
-            return
-        with rewriter.before(op):
-            rewriter.replace(op, tri.Add.build(product.y, op.c))
+        b = op.b
+        new = self.build(op, op.trans_b, rewriter)
+        if op.c is not None:
+            with rewriter.before(op):
+                new = tri.Add.build(new.y, op.c)
+        rewriter.replace(op, new)
+        rewriter.release(b)
 
 
 class _TransposeGemm(Pattern):

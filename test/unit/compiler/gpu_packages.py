@@ -9,7 +9,7 @@ from trivium.runtime.dtypes import resolve
 from trivium.runtime.manifest import GpuKernel, GpuParameter
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
-from trivium.targets.gpu.source import Parameter, Source
+from trivium.targets.gpu.emit.source import Parameter, Source
 from trivium.test.unit.runtime.gpu.stand_in import Run, StandIn
 from trivium.test.unit.targets.gpu.interpreter import run_source
 

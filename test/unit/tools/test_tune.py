@@ -161,9 +161,9 @@ def test_models_are_compiled_with_candidates(
     gpu: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("triton")
-    settle = importlib.import_module("trivium.targets.gpu.settle")
+    kernels = importlib.import_module("trivium.targets.gpu.emit.compile_kernels")
     more = lambda kernel, _: [kernel.setting, replace(kernel.setting, warps=8)]  # noqa: E731
-    monkeypatch.setattr(settle, "settings_of", more)
+    monkeypatch.setattr(kernels, "settings_of", more)
     model = onnx.parser.parse_model(
         """<ir_version: 10, opset_import: ["" : 21]>
         g (float[8] x) => (float[8] y) { y = Exp (x) }"""

@@ -6,12 +6,12 @@ from groups import Case, release
 from ordered import Order, build_ordered
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module
-from trivium.targets.gpu.architecture import Architecture
-from trivium.targets.gpu.compile import Failure, Job, compile_sources
-from trivium.targets.gpu.lower_group import lower_group
-from trivium.targets.gpu.pipeline import kernel_passes
-from trivium.targets.gpu.print_kernel import print_kernel
-from trivium.targets.gpu.resources import misfit
+from trivium.targets.gpu.emit.compile_kernels import kernel_passes
+from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
+from trivium.targets.gpu.emit.print_kernel import print_kernel
+from trivium.targets.gpu.emit.resources import rejection
+from trivium.targets.gpu.lower.group import lower_group
+from trivium.targets.gpu.schedule.architecture import Architecture
 
 
 def assemblies(
@@ -33,6 +33,6 @@ def assemblies(
     texts: list[str] = []
     for made in compile_sources(jobs, architecture):
         assert not isinstance(made, Failure), made
-        assert misfit(made, architecture) is None, made.function
+        assert rejection(made, architecture) is None, made.function
         texts.append(made.assembly)
     return texts

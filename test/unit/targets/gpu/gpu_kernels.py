@@ -13,8 +13,8 @@ from trivium.dialects.core.tensor import Array, dtype_of, numpy_dtype
 from trivium.dialects.core.verification import verify
 from trivium.dialects.tile.interpret import run_kernel
 from trivium.passes.core import Pass
-from trivium.targets.gpu.kernel import Kernel, Table, Temporary
-from trivium.targets.gpu.lower_group import lower_group
+from trivium.targets.gpu.kernels.builder import ConstantTable, Intermediate, Kernel
+from trivium.targets.gpu.lower.group import lower_group
 
 GUARD = 64
 """Bytes around each buffer that nobody may write."""
@@ -78,10 +78,10 @@ def _run(
         memory[argument] = _stored(argument, np.asarray(array))
     for kernel in kernels:
         for source in kernel.inputs:
-            if isinstance(source, Table):
+            if isinstance(source, ConstantTable):
                 memory[source] = Guarded.holding(source.array)
         for source in kernel.outputs:
-            tensor = source.tensor if isinstance(source, Temporary) else tensor_of(source.type)
+            tensor = source.tensor if isinstance(source, Intermediate) else tensor_of(source.type)
             memory[source] = Guarded.of(tensor.size, tensor.dtype)
         execute(kernel.op, [memory[s].flat for s in (*kernel.inputs, *kernel.outputs)])
     for guarded in memory.values():

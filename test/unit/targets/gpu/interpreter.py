@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from trivium.targets.gpu.pool import Pool
-from trivium.targets.gpu.source import Source
+from trivium.targets.gpu.emit.process_pool import ProcessPool
+from trivium.targets.gpu.emit.source import Source
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -21,8 +21,8 @@ class InterpreterError(Exception):
 
 
 @cache
-def _pool() -> Pool:
-    pool = Pool(Path(__file__).with_name("interpreter_process.py"), 1)
+def _pool() -> ProcessPool:
+    pool = ProcessPool(Path(__file__).with_name("interpreter_process.py"), 1)
     atexit.register(pool.close)
     return pool
 

@@ -12,9 +12,9 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.tensor import Array, numpy_dtype
 from trivium.dialects.tile.interpret import run_kernel
 from trivium.dialects.tile.types import Memory
-from trivium.targets.gpu.print_kernel import print_kernel
+from trivium.targets.gpu.emit.print_kernel import print_kernel
 
-FOLDER = Path(__file__).resolve().parents[3] / "targets" / "gpu"
+FOLDER = Path(__file__).resolve().parents[3] / "targets" / "gpu" / "emit"
 """The lit tests of what is printed."""
 
 

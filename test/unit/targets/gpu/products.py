@@ -8,7 +8,7 @@ from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Tensor
 from trivium.dialects.tile.setting import Setting
-from trivium.targets.gpu.lower_group import lower_group
+from trivium.targets.gpu.lower.group import lower_group
 
 LARGE = Setting.parse("BM=128 BN=128 BK=64 warps=8 stages=3")
 MIDDLE = Setting.parse("BM=64 BN=64 BK=64 warps=4 stages=4")

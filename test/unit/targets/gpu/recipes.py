@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from trivium.dialects import tile
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Tensor
-from trivium.targets.gpu.kernel import KernelBuilder
-from trivium.targets.gpu.loop import loop
-from trivium.targets.gpu.number import Number, dot, made, zeros
-from trivium.targets.gpu.print_kernel import print_kernel
-from trivium.targets.gpu.source import Source
+from trivium.targets.gpu.emit.print_kernel import print_kernel
+from trivium.targets.gpu.emit.source import Source
+from trivium.targets.gpu.kernels.builder import KernelBuilder
+from trivium.targets.gpu.kernels.loop import loop
+from trivium.targets.gpu.kernels.value import Value, dot, made, zeros
 
 SIZE = 512
 BLOCKS = {"BM": 128, "BN": 128, "BK": 64}
@@ -43,7 +43,7 @@ def matmul(
         columns = kernel.axis(SIZE, "BN", blocks["BN"], "columns").expand(0)
         step = kernel.block_of("BK", blocks["BK"])
 
-        def body(k: Number, acc: Number) -> Number:
+        def body(k: Value, acc: Value) -> Value:
             ks = kernel.indices(k, "BK", "ks")
             left = a.load_raw([rows, ks.expand(0)])
             return dot(left, b.load_raw([ks.expand(1), columns]), acc, precision)
@@ -65,11 +65,11 @@ def matmul_descriptors() -> Source:
         row = kernel.programs(SIZE, "BM") * sizes["BM"]
         column = kernel.programs(SIZE, "BN") * sizes["BN"]
 
-        def load(memory: ir.Value, offsets: list[Number], block: tuple[str, str]) -> Number:
+        def load(memory: ir.Value, offsets: list[Value], block: tuple[str, str]) -> Value:
             values = [offset.value for offset in offsets]
             return made(tile.LoadBlock.build(memory, values, block=block))
 
-        def body(k: Number, acc: Number) -> Number:
+        def body(k: Value, acc: Value) -> Value:
             left = load(a.memory, [row, k], ("BM", "BK"))
             return dot(left, load(b.memory, [column, k], ("BN", "BK")).transpose(), acc)
 

@@ -4,10 +4,10 @@ from importlib.util import find_spec
 
 import pytest
 from trivium.dialects.tile.types import Memory, row_major
-from trivium.targets.gpu.architecture import Architecture, find_architecture
-from trivium.targets.gpu.compile import Failure, Job, compile_sources
-from trivium.targets.gpu.compiled import Compiled
-from trivium.targets.gpu.source import Parameter, Source
+from trivium.targets.gpu.emit.compile_sources import Failure, Job, compile_sources
+from trivium.targets.gpu.emit.compiled import Compiled
+from trivium.targets.gpu.emit.source import Parameter, Source
+from trivium.targets.gpu.schedule.architecture import Architecture, find_architecture
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="triton is not installed")
 

@@ -12,7 +12,7 @@ from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import view
 from trivium.dialects.core.tensor import Array, Tensor
-from trivium.targets.gpu.lower_group import lower_group
+from trivium.targets.gpu.lower.group import lower_group
 from trivium.targets.gpu.multiply_bytes import MultiplyBytes
 
 RANDOM = np.random.default_rng(3)

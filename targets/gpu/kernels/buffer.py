@@ -1,0 +1,209 @@
+"""`Buffer`: a tensor as a kernel sees it, in memory or computed; gives numbers at coordinates."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from ....dialects import tile
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Shape, Tensor
+from ...strides import reshaped_strides
+from .coordinates import Coordinates, Window
+from .value import Value, compute_dtype, full, made
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """View a tensor with strides, in elements; a stride of 0 repeats an element.
+
+    `windows`, if there are any, say for each dimension which part of memory it shows.
+    """
+
+    tensor: Tensor
+    strides: Shape
+    windows: tuple[Window, ...] = field(default=(), kw_only=True)
+
+    @property
+    def shape(self) -> Shape:
+        return self.tensor.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.tensor.dtype
+
+    def with_strides(self, shape: Shape, strides: Shape) -> Self:
+        """View the same elements with other strides."""
+        return replace(self, tensor=Tensor(shape, self.dtype), strides=strides)
+
+    def broadcast_to(self, shape: Shape) -> Self:
+        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        assert not self.windows, "a part of a tensor does not repeat"
+        lead = (0,) * (len(shape) - len(self.shape))
+        pairs = zip(self.shape, self.strides, strict=True)
+        return self.with_strides(
+            shape, lead + tuple(0 if n == 1 else stride for n, stride in pairs)
+        )
+
+    def transpose(self, permutation: Sequence[int]) -> Self:
+        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
+        shape = tuple(self.shape[axis] for axis in permutation)
+        windows = tuple(self.windows[axis] for axis in permutation) if self.windows else ()
+        seen = self.with_strides(shape, tuple(self.strides[axis] for axis in permutation))
+        return replace(seen, windows=windows)
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
+        """View some elements along each dimension; a negative step goes backwards."""
+        assert not self.windows, "a part of a tensor has no parts"
+        windows = tuple(map(Window, starts, steps, self.shape))
+        return replace(self.with_strides(sizes, self.strides), windows=windows)
+
+    def restride(self, shape: Shape) -> Self | None:
+        """View the same elements under another shape, or None when that needs a copy."""
+        assert not self.windows, "a part of a tensor has one shape"
+        strides = reshaped_strides(self.shape, self.strides, shape)
+        return None if strides is None else self.with_strides(shape, strides)
+
+    def split(self, shape: Shape) -> Self:
+        """View the same elements under a shape that splits dimensions, or adds some of size 1."""
+        view = self.restride(shape)
+        assert view is not None, f"{self.shape} does not split to {shape}"
+        return view
+
+    def load(self, at: Coordinates | Sequence[Value], pad: float = 0.0) -> Value:
+        """Load elements in their compute type; elements out of bounds are `pad`."""
+        return self.load_raw(at, pad).cast(compute_dtype(self.dtype))
+
+    def load_raw(
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
+        """Load elements in their own type.
+
+        With `whole`, indices along dimensions of size 1 are checked, too, not assumed to be 0.
+        """
+        raise NotImplementedError
+
+    def varies(self, dim: int) -> bool:
+        """Return whether elements may differ along a dimension."""
+        return self.strides[dim] != 0
+
+    def _coordinates(self, at: Coordinates | Sequence[Value]) -> Coordinates:
+        if not isinstance(at, Coordinates):
+            at = Coordinates.of(self.shape, at)
+        assert at.shape == self.shape, f"coordinates are of {at.shape}, the tensor of {self.shape}"
+        return at
+
+
+@dataclass(frozen=True)
+class Argument(Buffer):
+    """View an argument of a kernel; `source` is the value that it represents outside."""
+
+    memory: ir.Value
+    source: Hashable
+
+    def load_raw(
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
+        """Load elements in the type that they are stored in."""
+        memory, indices = self._located(at, whole)
+        checked = tuple(range(len(indices)))
+        values = [index.value for index in indices]
+        return made(tile.Load.build(memory, values, low=checked, high=checked, pad=pad))
+
+    def store(
+        self, number: Value, at: Coordinates | Sequence[Value], accumulate: bool = False
+    ) -> None:
+        """Store elements, those out of bounds left out."""
+        memory, indices = self._located(at, whole=True)
+        checked = tuple(range(len(indices)))
+        values = [index.value for index in indices]
+        value = number.cast(self.dtype).value
+        tile.Store.build(value, memory, values, low=checked, high=checked, accumulate=accumulate)
+
+    def _located(
+        self, at: Coordinates | Sequence[Value], whole: bool = False
+    ) -> tuple[ir.Value, list[Value]]:
+        # Indices of one dimension each may be beyond it, also where its size is 1.
+        whole = whole or not isinstance(at, Coordinates)
+        shape, strides, indices = self._coordinates(at).locate(self.strides, self.windows, whole)
+        view = tile.View.build(self.memory, shape=shape, strides=strides)
+        if view.y.type != self.memory.type:
+            return view.y, indices
+        view.operation.erase()
+        return self.memory, indices
+
+
+@dataclass(frozen=True)
+class Computed(Buffer):
+    """View a tensor that is not stored: each element is computed from the leaves when it is loaded.
+
+    `leaves` are what it is computed from, each in the shape of the tensor. `narrow` has the same
+    elements in a smaller type, where the last step is a cast from that.
+    """
+
+    leaves: tuple[Buffer, ...]
+    compute: Callable[[Sequence[Value]], Value]
+    narrow: Buffer | None = None
+
+    @staticmethod
+    def of(
+        tensor: Tensor,
+        leaves: Sequence[Buffer],
+        compute: Callable[[Sequence[Value]], Value],
+        narrow: Buffer | None = None,
+    ) -> "Computed":
+        """Compute a tensor from others that broadcast to its shape."""
+        seen = tuple(leaf.broadcast_to(tensor.shape) for leaf in leaves)
+        largest = max(leaves, key=lambda leaf: leaf.tensor.size, default=None)
+        strides = (0,) * tensor.rank if largest is None else seen[leaves.index(largest)].strides
+        return Computed(tensor, strides, seen, compute, narrow)
+
+    def broadcast_to(self, shape: Shape) -> "Computed":
+        """View the tensor as repeated to a larger shape, by numpy's rule, without a copy."""
+        return super().broadcast_to(shape)._viewed(lambda leaf: leaf.broadcast_to(shape))
+
+    def transpose(self, permutation: Sequence[int]) -> "Computed":
+        """View the dimensions in another order: dimension i is dimension permutation[i] of this."""
+        return super().transpose(permutation)._viewed(lambda leaf: leaf.transpose(permutation))
+
+    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> "Computed":
+        """View some elements along each dimension; a negative step goes backwards."""
+        seen = super().slice(starts, sizes, steps)
+        return seen._viewed(lambda leaf: leaf.slice(starts, sizes, steps))
+
+    def restride(self, shape: Shape) -> "Computed | None":
+        """View the same elements under another shape, or None when that needs a copy."""
+        seen = super().restride(shape)
+        if seen is None or any(leaf.restride(shape) is None for leaf in self.leaves):
+            return None
+        return seen._viewed(lambda leaf: leaf.split(shape))
+
+    def _viewed(self, view: Callable[[Buffer], Buffer]) -> "Computed":
+        leaves = tuple(map(view, self.leaves))
+        return replace(self, leaves=leaves, narrow=self.narrow and view(self.narrow))
+
+    def varies(self, dim: int) -> bool:
+        """Return whether elements may differ along a dimension."""
+        return any(leaf.varies(dim) for leaf in self.leaves)
+
+    def load_raw(
+        self, at: Coordinates | Sequence[Value], pad: float = 0.0, whole: bool = False
+    ) -> Value:
+        """Compute elements, and round them to the type of the tensor."""
+        at = self._coordinates(at)
+        number, inside = self._anywhere(at), at.inside()
+        return number if inside is None else inside.select(number, pad)
+
+    def _anywhere(self, at: Coordinates) -> Value:
+        """Compute elements; those out of bounds are anything."""
+        leaves = [
+            leaf._anywhere(at).cast(compute_dtype(leaf.dtype))
+            if isinstance(leaf, Computed)
+            else leaf.load(at)
+            for leaf in self.leaves
+        ]
+        return self.compute(leaves).cast(self.dtype)
+
+
+def constant_buffer(tensor: Tensor, value: float) -> Computed:
+    """View one number as a tensor."""
+    return Computed.of(tensor, (), lambda _: full(value, compute_dtype(tensor.dtype)))

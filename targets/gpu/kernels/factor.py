@@ -1,0 +1,80 @@
+"""Factors of a product: a matrix for each element of a batch."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from ....dialects.tile.contraction import ACCUMULATORS
+from .buffer import Buffer, Computed
+from .builder import KernelBuilder
+from .coordinates import Axis, Coordinates
+from .value import Value
+
+Read = Callable[[Sequence[Value]], Value]
+"""Load a tile of a factor at indices along its depth; in the type that elements are stored in."""
+
+
+@dataclass(frozen=True)
+class Factor(ABC):
+    """View a buffer as a matrix with a depth that is summed over, and an outer side."""
+
+    buffer: Buffer
+
+    @property
+    def dtype(self) -> str:
+        return self.buffer.dtype
+
+    @property
+    @abstractmethod
+    def along_depth(self) -> bool:
+        """Return whether neighbours along the depth are closer in memory than those outside."""
+
+    @abstractmethod
+    def at(self, batch: Value, outer: Value) -> Read:
+        """Return a function that loads a tile at indices of the batch and of the outer side."""
+
+    def imported(self, kernel: KernelBuilder) -> Self:
+        """Return the same factor as an argument of another kernel."""
+        return replace(self, buffer=kernel.import_buffer(self.buffer))
+
+
+@dataclass(frozen=True)
+class Matrix(Factor):
+    """See a tensor as a factor: each of its dims is one of the batch, the outer side or the depth.
+
+    Several dims of one side are walked by one index, the last one fastest.
+    """
+
+    batch: tuple[int, ...]
+    outer: tuple[int, ...]
+    depth: tuple[int, ...]
+
+    @property
+    def along_depth(self) -> bool:
+        return self._nearest(self.depth) < self._nearest(self.outer)
+
+    def _nearest(self, dims: Sequence[int]) -> int:
+        steps = [self.buffer.strides[dim] for dim in dims if self.buffer.shape[dim] > 1]
+        return min(steps, default=self.buffer.tensor.size)
+
+    def at(self, batch: Value, outer: Value) -> Read:
+        sides = [Axis(self.batch, batch)] if self.batch else []
+
+        def read(depth: Sequence[Value]) -> Value:
+            matrix = [Axis(self.outer, outer), Axis(self.depth, *depth)]
+            axes = (*sides, *(matrix if self.along_depth else reversed(matrix)))
+            return self.buffer.load_raw(Coordinates(self.buffer.shape, axes), whole=True)
+
+        return read
+
+
+def as_bytes(left: Buffer, right: Buffer) -> tuple[Buffer, Buffer]:
+    """Return factors of i32 that are casts of bytes as bytes: sums of their products are the same.
+
+    Others are returned as they are.
+    """
+    narrow = [f.narrow if isinstance(f, Computed) else None for f in (left, right)]
+    found = [buffer for buffer in narrow if buffer is not None and buffer.dtype == "i8"]
+    wide = left.dtype == right.dtype == ACCUMULATORS["i8"]
+    return (found[0], found[1]) if wide and len(found) == len(narrow) else (left, right)

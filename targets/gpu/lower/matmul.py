@@ -1,0 +1,106 @@
+"""Lowerings of matrix products."""
+
+from collections.abc import Sequence
+
+from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.tensor import broadcast, is_float
+from ..kernels.buffer import Buffer
+from ..kernels.builder import KernelBuilder
+from ..kernels.contraction import Contraction, Finish, contract
+from ..kernels.coordinates import Coordinates
+from ..kernels.depth import FlatDepth
+from ..kernels.epilogue import Epilogue
+from ..kernels.factor import Matrix, as_bytes
+from ..kernels.value import Value
+from ..registry import accepts, template
+
+
+@template(tri.MatMul)
+def lower_mat_mul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y: Epilogue) -> None:
+    left = a if len(a.shape) > 1 else a.split((1, *a.shape))
+    right = b if len(b.shape) > 1 else b.split((*b.shape, 1))
+    batch = broadcast(left.shape[:-2], right.shape[:-2])
+    left = left.broadcast_to((*batch, *left.shape[-2:]))
+    right = right.broadcast_to((*batch, *right.shape[-2:]))
+    _multiply(kernel, left, right, y.reshape((*batch, left.shape[-2], right.shape[-1])))
+
+
+@accepts(tri.Gemm)
+def whole_scales_for_integers(op: tri.Gemm) -> bool:
+    """Scales products of integers only by whole numbers"""
+    whole = op.alpha.is_integer() and op.beta.is_integer()
+    return whole or is_float(tensor_of(op.y.type).dtype)
+
+
+@template(tri.Gemm)
+def lower_gemm(
+    op: tri.Gemm, kernel: KernelBuilder, a: Buffer, b: Buffer, c: Buffer | None, y: Epilogue
+) -> None:
+    bias = None if c is None else c.broadcast_to(y.shape)
+
+    def finish(number: Value, at: Coordinates) -> Value:
+        number = number if op.alpha == 1 else number * op.alpha
+        if bias is None:
+            return number
+        term = bias.load(at)
+        return number + (term if op.beta == 1 else term * op.beta)
+
+    left = a.transpose((1, 0)) if op.trans_a else a
+    right = b.transpose((1, 0)) if op.trans_b else b
+    _multiply(kernel, left, right, y, finish)
+
+
+@template(tri.Linear)
+def lower_linear(
+    op: tri.Linear, kernel: KernelBuilder, x: Buffer, w: Buffer, b: Buffer | None, y: Epilogue
+) -> None:
+    left = x if len(x.shape) > 1 else x.split((1, *x.shape))
+    epilogue = y.reshape((*left.shape[:-1], w.shape[0]))
+    bias = None if b is None else b.broadcast_to(epilogue.shape)
+
+    def finish(number: Value, at: Coordinates) -> Value:
+        return number if bias is None else number + bias.load(at)
+
+    right = w.transpose((1, 0)).broadcast_to((*left.shape[:-2], *reversed(w.shape)))
+    _multiply(kernel, left, right, epilogue, finish)
+
+
+def _multiply(
+    kernel: KernelBuilder,
+    left: Buffer,
+    right: Buffer,
+    y: Epilogue,
+    finish: Finish = lambda number, at: number,
+) -> None:
+    """Multiply [batch…, M, K] by [batch…, K, N]; a stride of 0 repeats a matrix for the batch.
+
+    A matrix that serves the whole batch is multiplied once, by one tall or wide matrix.
+    """
+    left, right = as_bytes(left, right)
+    row = len(y.shape) - 2
+    column = row + 1
+    dims = tuple(dim for dim in range(row) if y.shape[dim] > 1)
+    batch, rows, columns = dims, (row,), (column,)
+    if not any(right.varies(dim) for dim in dims):
+        batch, rows = (), _as_they_lie(y, (*dims, row))
+    elif not any(left.varies(dim) for dim in dims):
+        batch, columns = (), _as_they_lie(y, (*dims, column))
+    contract(
+        kernel,
+        Contraction(
+            y,
+            batch,
+            rows,
+            columns,
+            left=Matrix(left, batch, rows, (column,)),
+            right=Matrix(right, batch, columns, (row,)),
+            depth=FlatDepth(left.shape[-1]),
+            finish=finish,
+        ),
+    )
+
+
+def _as_they_lie(y: Epilogue, dims: Sequence[int]) -> tuple[int, ...]:
+    """Sort dims of the result by their order in memory, outermost first."""
+    return tuple(dim for dim in y.order if dim in dims)

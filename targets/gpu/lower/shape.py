@@ -1,0 +1,98 @@
+"""Lowerings of ops that move or repeat elements: views where strides can say it."""
+
+import math
+
+from ....dialects import tri
+from ....dialects.core.tensor import Shape, normalize_axis
+from ...strides import parts_of, row_major
+from ..kernels.buffer import Buffer
+from ..kernels.builder import KernelBuilder
+from ..kernels.coordinates import Axis, Coordinates
+from ..kernels.epilogue import Epilogue, Reader
+from ..kernels.spread import in_a_row
+from ..kernels.value import Value, scalar
+from ..registry import indexed, template
+
+
+@indexed(tri.Reshape)
+def lower_reshape(op: tri.Reshape, x: Buffer) -> Reader:
+    view = x.restride(op.shape)
+    return view or (lambda at: x.load(_in_rows(x.shape, at, op.shape)))
+
+
+def _in_rows(shape: Shape, at: list[Value], seen_as: Shape) -> Coordinates:
+    """Locate elements of a tensor by the index that they have under another shape."""
+    flat = scalar(0)
+    for index, step in zip(at, row_major(seen_as), strict=True):
+        flat = index * step + flat
+    return Coordinates(shape, (Axis(tuple(range(len(shape))), flat),))
+
+
+@indexed(tri.Transpose)
+def lower_transpose(op: tri.Transpose, x: Buffer) -> Buffer:
+    return x.transpose(op.permutation)
+
+
+@indexed(tri.Slice)
+def lower_slice(op: tri.Slice, x: Buffer) -> Buffer:
+    return x.slice(op.starts, op.sizes, op.steps)
+
+
+@indexed(tri.Split)
+def lower_split(op: tri.Split, x: Buffer) -> tuple[Buffer, ...]:
+    axis = normalize_axis(op.axis, len(x.shape))
+    return tuple(_part(x, axis, start, size) for start, size in parts_of(op.sizes))
+
+
+def _part(x: Buffer, axis: int, start: int, size: int) -> Buffer:
+    starts = [start if d == axis else 0 for d in range(len(x.shape))]
+    sizes = tuple(size if d == axis else n for d, n in enumerate(x.shape))
+    return x.slice(starts, sizes, [1] * len(x.shape))
+
+
+@template(tri.Concat)
+def lower_concat(
+    op: tri.Concat, kernel: KernelBuilder, xs: list[Buffer], epilogue: Epilogue
+) -> None:
+    """Copy a part of each operand in each program, so that neighbours stay neighbours."""
+    axis = normalize_axis(op.axis, len(epilogue.shape))
+    order = epilogue.order
+    first = order.index(axis)
+    outer, inner = order[:first], order[first:]
+    index = in_a_row(kernel, max(x.tensor.size for x in xs))
+    for x, (start, size) in zip(xs, parts_of([x.shape[axis] for x in xs]), strict=True):
+        if not x.tensor.size:
+            continue
+        step = math.prod(epilogue.shape[dim] for dim in order[first + 1 :])
+        number = x.load(Coordinates(x.shape, (Axis(order, index),)))
+        # The first axis is there even without dims: its bound is where the operand ends.
+        away = Axis(outer, index / (size * step))
+        along = Axis(inner, index.remainder(size * step) + start * step)
+        epilogue.store(number, Coordinates(epilogue.shape, (away, along)))
+
+
+@indexed(tri.Expand)
+def lower_expand(op: tri.Expand, x: Buffer) -> Buffer:
+    return x.broadcast_to(op.shape)
+
+
+@indexed(tri.Tile)
+def lower_tile(op: tri.Tile, x: Buffer) -> Reader:
+    def read(at: list[Value]) -> Value:
+        places = [
+            index if times == 1 else index.remainder(size)
+            for index, size, times in zip(at, x.shape, op.repeats, strict=True)
+        ]
+        return x.load(places)
+
+    return read
+
+
+@indexed(tri.Trilu)
+def lower_trilu(op: tri.Trilu, x: Buffer) -> Reader:
+    def read(at: list[Value]) -> Value:
+        distance = at[-1] - at[-2]
+        kept = distance.greater_equal(op.k) if op.upper else distance.less_equal(op.k)
+        return kept.select(x.load(at), 0)
+
+    return read

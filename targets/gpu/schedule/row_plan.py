@@ -1,0 +1,126 @@
+"""How rows are cut into blocks before tuning: for reductions, normalisations and scans."""
+
+from dataclasses import dataclass
+
+from .product_blocks import MULTIPROCESSORS, next_power
+
+WHOLE_ROW = 16384
+"""The longest row that a program holds in registers."""
+
+_BLOCK = 4096
+"""Elements of a block that four warps share: 32 for each thread."""
+
+_LANES = 16
+"""Least number of rows in a block if adjacent elements belong to different rows."""
+
+_MOST_PARTS = 512
+"""Most parts of a row: a program reads the states of all of them."""
+
+
+@dataclass(frozen=True)
+class RowPlan:
+    """The division of rows: `rows` per program, `columns` of each at a time.
+
+    With `parts` > 1, each part of a row, of `span` columns, is a program of a kernel of its own.
+    """
+
+    rows: int
+    columns: int
+    span: int
+    parts: int = 1
+    warps: int = 4
+
+    @property
+    def whole(self) -> bool:
+        """Return whether a program holds all of what it reads of a row at once."""
+        return self.columns >= self.span
+
+
+def reduction_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan a kernel that reads each row once; `along`: elements of a row are adjacent in memory.
+
+    Long rows are walked in a loop; where there are few, they are split too.
+    """
+    if along:
+        columns = min(next_power(length), _BLOCK // 2)
+        height = _height(rows, columns, _BLOCK // 2, along)
+    else:
+        height = _height(rows, 1, 4 * _LANES, along)
+        columns = min(next_power(length), _BLOCK // height)
+    plan = RowPlan(height, columns, length, warps=warps_for(height * columns))
+    return _split(rows, length, plan)
+
+
+def normalization_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan a kernel that reduces and then changes each row, in registers if possible."""
+    least = 1 if along else _LANES
+    if next_power(length) * least <= WHOLE_ROW:
+        return whole_plan(rows, length, along)
+    columns = _BLOCK // least
+    parts = -(-length // columns)
+    if parts <= _MOST_PARTS and rows < least * MANY_ROWS:
+        return RowPlan(least, columns, columns, parts)
+    return _split(rows, length, RowPlan(least, columns, length, warps=8))
+
+
+def change_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan an elementwise kernel in the order of memory."""
+    columns = min(next_power(length), _BLOCK // 2 if along else _LANES)
+    height = _height(rows, columns, _BLOCK // 2, along)
+    parts = -(-length // columns)
+    return RowPlan(height, columns, columns, parts, warps_for(height * columns))
+
+
+def whole_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan a kernel that keeps whole rows in registers."""
+    columns = next_power(length)
+    height = min(_height(rows, columns, _BLOCK, along), max(WHOLE_ROW // columns, 1))
+    return RowPlan(height, columns, length, warps=warps_for(height * columns))
+
+
+def scan_plan(rows: int, length: int, along: bool) -> RowPlan:
+    """Plan a kernel that scans each row from one end to the other."""
+    columns = min(next_power(length), _BLOCK if along else _BLOCK // _LANES)
+    height = _height(rows, columns, _BLOCK, along)
+    return RowPlan(height, columns, length, warps=warps_for(height * columns))
+
+
+def flat_block(count: int) -> int:
+    """Return the block of a kernel that computes elements one by one with much work for each."""
+    block = 1024
+    while block > 128 and count < block * MULTIPROCESSORS:
+        block //= 2
+    return block
+
+
+def warps_for(elements: int) -> int:
+    """Return how many warps share a block: a thread has about 16 to 32 elements."""
+    return min(16, max(elements // 1024, min(4, max(elements // 512, 1))))
+
+
+def _height(rows: int, columns: int, elements: int, along: bool) -> int:
+    """Return how many rows a block has: fewer where there would be too few programs."""
+    least = 1 if along else min(_LANES, next_power(rows))
+    height = max(least, min(elements // columns, next_power(rows)))
+    while height > least and rows < height * MULTIPROCESSORS:
+        height //= 2
+    return height
+
+
+def _split(rows: int, length: int, plan: RowPlan) -> RowPlan:
+    """Split long rows where they are too few to keep a GPU busy."""
+    programs = -(-rows // plan.rows)
+    chunks = -(-length // plan.columns)
+    wanted = -(-2 * MULTIPROCESSORS // programs)
+    if programs >= MULTIPROCESSORS or chunks < _LEAST_CHUNKS:
+        return plan
+    each = max(-(-chunks // wanted), -(-chunks // _MOST_PARTS))
+    parts = -(-chunks // each)
+    return RowPlan(plan.rows, plan.columns, each * plan.columns, parts, plan.warps)
+
+
+MANY_ROWS = 4 * MULTIPROCESSORS
+"""How many rows keep a GPU busy for so long that the start of a second kernel would cost more."""
+
+_LEAST_CHUNKS = 4
+"""Blocks that a row has at least to be worth a second kernel."""
