@@ -7,7 +7,7 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..passes.pipeline import Instrumentation, Pipeline
+from ..passes.pipeline import Instrumentation, Pipeline, instrumented
 from ..runtime.package import Package
 from ..targets.code import Code
 from ..targets.core import Progress, Target
@@ -36,7 +36,8 @@ def build_module(
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
     The code is for each of the machines and architectures of `options`. `kept` are entries that the
-    package brings along unless the pipeline comes upon others. `hooks` see the pipeline's passes.
+    package brings along unless the pipeline comes upon others. `hooks` see all passes,
+    those by which targets generate code included.
     The module is used up.
     """
     progress("optimise")
@@ -45,7 +46,8 @@ def build_module(
     entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, progress, hooks)}
     replaced = any(each.replaces_groups for each in targets)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, progress)) for each in targets]
+    with instrumented(hooks):
+        codes = [(each, each.compile(module, options, progress)) for each in targets]
     steps = [(_owner(op, codes), op) for op in _running(module)]
     program = lay_out(module, [code.call(op) for code, op in steps])
     return assemble(

@@ -8,7 +8,9 @@ when it stands inside an anchor such as `func.func(…)`; MLIR's run on the ops 
 
 import difflib
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -91,6 +93,24 @@ class Instrumentation:
     def failed(self, stage: Stage, module: Module) -> None: ...
 
 
+_INHERITED: ContextVar[tuple[Instrumentation, ...]] = ContextVar("instrumentation", default=())
+
+
+@contextmanager
+def instrumented(hooks: Sequence[Instrumentation]) -> Generator[None]:
+    """Let hooks see the passes of all pipelines that run inside; their `begin` is not called."""
+    token = _INHERITED.set((*_INHERITED.get(), *hooks))
+    try:
+        yield
+    finally:
+        _INHERITED.reset(token)
+
+
+def is_instrumented() -> bool:
+    """Report whether hooks see all passes that run now: none may be left out or run elsewhere."""
+    return bool(_INHERITED.get())
+
+
 @dataclass(frozen=True)
 class Pipeline:
     """Hold passes in the order in which they run; printing one gives the text that makes it."""
@@ -150,6 +170,7 @@ class Pipeline:
         with module.operation.context, types_read_once():
             for hook in hooks:
                 hook.begin(self, module)
+            hooks = (*_INHERITED.get(), *hooks)
             check = verifier(module.operation, verify, allow_unregistered)
             check_all = verifier(module.operation, Verify.ALL, allow_unregistered)
             batches = _batches(self.stages(), joined=not hooks)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
@@ -9,9 +10,10 @@ from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.verification import Verify
+from ....passes.pipeline import is_instrumented
 from ...cache import cached
 from ...core import Progress, kernel_progress
-from ...forks import map_forked
+from ...forks import map_forked, map_here
 from ...options import DEFAULT, Options
 from ..kernels.kernel_module import Kernel, kernel_modules
 from ..lower.group import structure
@@ -77,7 +79,8 @@ class _Job:
         (lowered,) = kernel_modules(module)
         kernel = lowered.kernel
         source = "\n".join([recipe(self.machine, self.options.strict), kernel.symbol])
-        code = cached(source, lambda: self._generate(module))
+        generate = partial(self._generate, module)
+        code = generate() if is_instrumented() else cached(source, generate)
         made = CompiledKernel(kernel, code).to_bytes()
         remember_kernel(self.source, made)
         return made
@@ -92,7 +95,8 @@ class _Job:
 def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKernel]:
     """Compile the kernels that are not in the cache, those that take longest first."""
     order = sorted(range(len(jobs)), key=lambda number: -jobs[number].weight)
-    recalled = {number: recall_kernel(job.source) for number, job in enumerate(jobs)}
+    watched = is_instrumented()
+    recalled = {n: None if watched else recall_kernel(job.source) for n, job in enumerate(jobs)}
     missing = [number for number in order if recalled[number] is None]
     announced = iter(enumerate(order, 1))
 
@@ -107,7 +111,8 @@ def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKerne
     def run(index: int) -> bytes:
         return jobs[missing[index]].run()
 
-    made = map_forked(run, len(missing), lambda index: announce(missing[index]))
+    share = map_here if watched else map_forked
+    made = share(run, len(missing), lambda index: announce(missing[index]))
     announce(None)
     found = {number: data for number, data in recalled.items() if data is not None}
     found |= dict(zip(missing, made, strict=True))

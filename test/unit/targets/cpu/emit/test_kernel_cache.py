@@ -6,15 +6,20 @@ import onnx.parser
 import pytest
 import trivium
 from trivium.dialects import tri
+from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Tensor
+from trivium.passes.pipeline import Instrumentation, Stage
 from trivium.runtime.package import Package
 from trivium.targets.cache import VARIABLE
 from trivium.targets.cpu.emit import compile as cpu_compile
 from trivium.targets.cpu.emit import kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
+from trivium.targets.cpu.emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from trivium.targets.cpu.kernels.kernel_module import Kernel, Phase
 from trivium.targets.cpu.lower import to_kernels
 from trivium.targets.cpu.registry import TABLE, Lowering
+from trivium.targets.forks import map_here
 from trivium.targets.program import Scratch
 
 MODEL = onnx.parser.parse_model(
@@ -28,7 +33,7 @@ MODEL = onnx.parser.parse_model(
 def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Use an empty cache, and list what is lowered."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    monkeypatch.setattr(cpu_compile, "map_forked", in_this_process)
+    monkeypatch.setattr(cpu_compile, "map_forked", map_here)
     names: list[str] = []
     lower = to_kernels.lower_group
 
@@ -38,10 +43,6 @@ def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(to_kernels, "lower_group", listed)
     return names
-
-
-def in_this_process(function, count, started):  # type: ignore
-    return [function(number) for number in range(count)]
 
 
 def code_of(package: Package) -> dict[str, bytes]:
@@ -87,6 +88,30 @@ def test_lowerings_of_other_distributions_are_always_called(
     del lowered[:]
     trivium.build(MODEL)
     assert len(lowered) == 1
+
+
+class Passes(Instrumentation):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.names.append(stage.name)
+
+
+def test_hooks_see_the_passes_on_kernels_that_are_in_the_cache(lowered: list[str]) -> None:
+    cold = trivium.build(MODEL)
+    passes = Passes()
+    watched = trivium.build(MODEL, hooks=[passes])
+    kernels = len(cold.manifest.kernels)
+    machine = host_machine()
+    wanted = [
+        stage.name
+        for pipeline in (kernel_pipeline(machine, False), code_pipeline(machine, False))
+        for stage in pipeline.stages()
+    ]
+    assert passes.names[-kernels * len(wanted) :] == wanted * kernels
+    assert passes.names[-kernels * len(wanted) - 1] == "place"
+    assert code_of(watched) == code_of(cold)
 
 
 def test_a_compiled_kernel_is_written_as_it_is_read() -> None:
