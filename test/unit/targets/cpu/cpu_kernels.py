@@ -168,7 +168,8 @@ class LoweredKernel(Kernel):
 
 
 def lower(group: tri.Group, machine: Machine, options: Options = DEFAULT) -> LoweredKernel:
-    """Lower a group to kernel IR that is named and split into phases."""
+    """Place a group on the CPU; lower it to kernel IR that is named and split into phases."""
+    group.operation.attributes["target"] = ir.StringAttr.get("cpu")
     module = module_of(group)
     kernel_pipeline(machine, options.strict).run(module, verify=Verify.NONE)
     return _lowered(module)
