@@ -9,6 +9,7 @@ from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
 from .compiled import CompiledPart
+from .emitter import Emitter
 from .lowering_table import LoweringTable
 from .memory_space import PROCESS_MEMORY, MemorySpace
 from .options import DEFAULT, TF32, CompileOptions
@@ -86,6 +87,9 @@ class Target(LoweringTable):
 
     kept_entries: tuple[str, ...] = ()
     """What of a package stays when it is compiled again."""
+
+    emitters: ClassVar[tuple[Emitter, ...]] = ()
+    """The forms other than IR in which `trivium-opt --emit` prints kernels."""
 
     replaces_groups = False
     """Whether `compile` puts what groups are lowered to in their place."""

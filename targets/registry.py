@@ -9,6 +9,7 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import operations
 from ..dialects.core.op import OPS
 from .core import Target
+from .emitter import Emitter
 from .installed import names, pick, targets
 from .pass_index import pass_index
 
@@ -70,6 +71,21 @@ def _listed(choice: str, before: str) -> Target:
             raise
         hint = f"architectures of one target are joined by '+', as in {name}+{choice.strip()}"
         raise CompileError(f"{error.diagnostics[0].message}; {hint}") from None
+
+
+def find_emitter(name: str) -> Emitter:
+    """Return the emitter of a name that a target offers; CompileError when there is none.
+
+    Raises CompileError, too, as `find_target` does, and when two targets offer the same name.
+    """
+    offered = [emitter for target in target_names() for emitter in find_target(target).emitters]
+    found = dict.fromkeys(emitter for emitter in offered if emitter.name == name)
+    if not found:
+        known = ", ".join(dict.fromkeys(emitter.name for emitter in offered))
+        raise CompileError(f"no emitter is called '{name}', targets offer: {known}")
+    if len(found) > 1:
+        raise CompileError(f"two targets offer an emitter called '{name}', uninstall one of them")
+    return next(iter(found))
 
 
 def load_passes() -> None:

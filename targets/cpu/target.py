@@ -10,13 +10,15 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
-from ...passes.pipeline import Instrumentation
+from ...passes.pipeline import Instrumentation, Step
 from ..compiled import CompiledPart
 from ..core import Progress, Target, Watch
 from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
 from ..tuning_file import PACKAGED
 from .emit.code import compile_native
+from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
+from .emit.print_kernels import EMITTERS
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
@@ -34,6 +36,7 @@ class CpuTarget(Target):
     prepares = True
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
+    emitters = EMITTERS
 
     def passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         lacking = [c for c in decomposition_rules() if c not in self.lowerings]
@@ -57,6 +60,11 @@ class CpuTarget(Target):
             Eliminate(),
         )
 
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Step, ...]:
+        machine, strict = options.machines[0], options.strict_math
+        pipelines = kernel_pipeline(machine, strict), code_pipeline(machine, strict)
+        return tuple(step for pipeline in pipelines for step in pipeline.steps)
+
     def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
         if not options.tuning_file:
             return None
@@ -69,7 +77,7 @@ class CpuTarget(Target):
         progress: Progress,
         hooks: Sequence[Instrumentation] = (),
     ) -> CompiledPart:
-        return compile_native(module, options, progress)
+        return compile_native(module, options, progress, hooks)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

@@ -22,6 +22,7 @@ from ..roofline import Roofline
 from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
 from .emit.package import compile_for_gpu
+from .emit.print_kernel import TRITON
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
 from .multiply_bytes import MultiplyBytes
@@ -39,6 +40,7 @@ class GpuTarget(Target):
     replaces_groups = True
     fallbacks = ("cpu", "host")
     architectures: tuple[str, ...] = ()
+    emitters = (TRITON,)
 
     def configured(self, variants: tuple[str, ...]) -> "GpuTarget":
         if not variants:

@@ -16,7 +16,7 @@ from ...targets.cpu.emit.compile import compile_threads
 from ...targets.cpu.emit.segment import KernelCall, segment
 from ...targets.cpu.emit.threads import CHUNKS
 from ...targets.cpu.emit.to_llvm import to_object
-from ...targets.cpu.kernels.phases import Phase
+from ...targets.cpu.kernels.kernel_module import Phase
 
 _PHASES = 1000
 _RUNS = 200

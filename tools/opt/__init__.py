@@ -14,7 +14,7 @@ from ..terminal import OK as OK
 from ..terminal import REPORTED as REPORTED
 from ..terminal import USAGE as USAGE
 from ..terminal import run_tool
-from .flags import double_dashes
+from .flags import LISTING, double_dashes
 from .flags import parser as flag_parser
 from .pass_table import pass_table
 
@@ -40,6 +40,7 @@ def _run(arguments: Sequence[str]) -> int:
 
     # Only what reads IR needs MLIR, which is slow to import.
     from ...dialects.core.errors import CompileError
+    from ...targets.registry import find_emitter
     from .pipeline import phase_table, pipeline
 
     try:
@@ -47,6 +48,8 @@ def _run(arguments: Sequence[str]) -> int:
             print(phase_table(flags.list_phases))
             return OK
         passes = pipeline(flags, leftover)
+        if flags.emit not in (None, LISTING):
+            find_emitter(flags.emit)
     except CompileError as error:
         parser.error(str(error).removeprefix("error: "))
 

@@ -14,6 +14,9 @@ VALUE_FLAGS = {
     "--list-phases=NAME": "list the phases of a target and the passes of each",
     "--mlir-elide-elementsattrs-if-larger=N": "print no constants of more than N elements",
 }
+LISTING = "listing"
+"""The form of `--emit` that is for the IR of any target."""
+
 SWITCHES = {
     "--split-input-file": "treat the pieces between `// -----` lines as files of their own",
     "--verify-diagnostics": "check messages against `// expected-error {{…}}` comments",
@@ -79,8 +82,9 @@ def parser(version: str) -> Parser:
     )
     made.add_argument(
         "--emit",
-        choices=("triton", "listing"),
-        help="print the source of the kernels, or a line for each op, instead of the IR",
+        metavar="FORM",
+        help=f"print kernels in a form that a target offers, or a line for each op ({LISTING}), "
+        "instead of the IR; the error for an unknown form lists them",
     )
     made.add_argument("--version", action="version", version=f"trivium-opt {version}")
     return made

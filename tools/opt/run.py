@@ -15,16 +15,13 @@ from ...dialects.core.tensor import Array
 from ...dialects.core.verification import Verify, verify
 from ...passes.instrumentation import Timing
 from ...passes.pipeline import Pipeline
-from ...targets.registry import load_dialects
+from ...targets.registry import find_emitter, load_dialects
 from . import expectations
 from .diagnostics import Listener, Message, messages
+from .flags import LISTING
+from .listing import listing
 from .pipeline import hooks as pass_hooks
 from .source import Source
-
-NO_KERNELS = (
-    "the IR has no kernels for a GPU: --emit=triton prints those that --lower-to-tile makes of "
-    "groups on the GPU; those of a model: -p 'fuse-epilogues,place{targets=gpu},lower-to-tile'"
-)
 
 
 @dataclass(frozen=True)
@@ -81,19 +78,12 @@ def _run(
 
 
 def _result(flags: argparse.Namespace, module: Module) -> Result:
-    """Return the IR, its listing, or the source of the kernels in it."""
+    """Return the IR, its listing, or what an emitter prints of the kernels in it."""
     if not flags.emit:
         return Result(_show(flags, module.operation), module.weights)
-    if flags.emit == "listing":
-        from .listing import listing
-
+    if flags.emit == LISTING:
         return Result(listing(module.operation) + "\n", {})
-    from ...targets.gpu.emit.print_kernel import print_kernels  # targets are slow to import
-
-    kernels = print_kernels(module.operation)
-    if not kernels:
-        raise CompileError(NO_KERNELS)
-    return Result("\n\n".join(source.file for source in kernels), {})
+    return Result(find_emitter(flags.emit).text(module), {})
 
 
 def _show(flags: argparse.Namespace, operation: ir.Operation) -> str:

@@ -1,5 +1,5 @@
-"""Code: from kernels as MLIR text to object code, programs that call it, and package entries.
+"""Code: passes from kernel IR to the llvm dialect, object code, programs that call it, entries.
 
 Imported by `target.py`, by `schedule/` to measure kernels, and by tools.
-Start reading at `code.py`, then `compile.py` and `to_llvm.py`.
+Start reading at `code.py`, then `compile.py` and `kernel_pipeline.py`.
 """

@@ -8,6 +8,7 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
+from ....passes.pipeline import Instrumentation
 from ....runtime.cpu import part as m
 from ....runtime.cpu.step import CpuStep
 from ....runtime.cpu.thread_pool import CODE as THREADS
@@ -28,7 +29,12 @@ from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
-def compile_native(module: Module, options: CompileOptions, progress: Progress) -> "NativeCode":
+def compile_native(
+    module: Module,
+    options: CompileOptions,
+    progress: Progress,
+    hooks: Sequence[Instrumentation] = (),
+) -> "NativeCode":
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
@@ -36,7 +42,7 @@ def compile_native(module: Module, options: CompileOptions, progress: Progress) 
     for machine in options.machines:
         of_several = f" for {machine.name}" if len(options.machines) > 1 else ""
         heard = _suffixed(progress, of_several)
-        codes.append(compile_kernels(native, machine, heard, options))
+        codes.append(compile_kernels(native, machine, heard, options, hooks))
     return NativeCode(module, codes)
 
 

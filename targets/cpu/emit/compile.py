@@ -1,24 +1,28 @@
 """Compile the groups that were placed on the CPU: kernels, then segments that call them."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
-from ....dialects.core.module import ops
+from ....dialects.core.module import Module, ops
+from ....dialects.core.verification import Verify
+from ....passes.instrumentation import Begun
+from ....passes.pipeline import Instrumentation
 from ...cache import cached
 from ...core import Progress, kernel_progress
-from ...forks import map_forked
+from ...forks import map_forked, map_here
 from ...options import DEFAULT, CompileOptions
-from ..kernels.builder import Kernel
-from ..lower.group import lower_group, structure
+from ..kernels.kernel_module import Kernel, kernel_modules
+from ..lower.group import structure
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
+from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
 from .segment import KernelCall, Segment, segment
 from .threads import threads_text
-from .to_llvm import recipe, to_object
+from .to_llvm import object_code, recipe, to_object
 
 
 @dataclass
@@ -36,12 +40,21 @@ def compile_kernels(
     machine: Machine,
     progress: Progress,
     options: CompileOptions = DEFAULT,
+    hooks: Sequence[Instrumentation] = (),
 ) -> CpuCode:
-    """Generate and compile the kernel of every group; report each distinct one to `progress`."""
+    """Generate and compile the kernel of every group; report each distinct one to `progress`.
+
+    `hooks` have begun. With any, nothing comes from the cache, and all passes run in this process.
+    """
     structures = [structure(group) for group in groups]
     distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
-    jobs = [_Job.of(group, same, machine, options) for same, group in distinct.items()]
-    compiled = dict(zip(distinct, _compile_all(jobs, progress), strict=True))
+    compiler = recipe(machine, options.strict_math)
+    jobs = [
+        _Job(group, source_of(group, same, compiler), machine, options, tuple(map(Begun, hooks)))
+        for same, group in distinct.items()
+    ]
+    made = _compile_all(jobs, progress, observed=bool(hooks))
+    compiled = dict(zip(distinct, made, strict=True))
     code = CpuCode(machine, options)
     for group, same in zip(groups, structures, strict=True):
         code.kernels[group] = compiled[same].kernel
@@ -57,11 +70,7 @@ class _Job:
     source: str
     machine: Machine
     options: CompileOptions
-
-    @staticmethod
-    def of(group: tri.Group, same: Hashable, machine: Machine, options: CompileOptions) -> "_Job":
-        source = source_of(group, same, recipe(machine, options.strict_math))
-        return _Job(group, source, machine, options)
+    hooks: Sequence[Instrumentation]
 
     @property
     def weight(self) -> int:
@@ -70,18 +79,36 @@ class _Job:
         return max(operands, default=0)
 
     def run(self) -> bytes:
-        """Lower the group and compile its kernel, unless the same text was compiled before."""
-        kernel = lower_group(self.group, self.machine, self.options)
-        code = _compile(kernel.text, self.machine, self.options.strict_math)
+        """Lower the group and compile its kernel, unless an equal one was compiled before."""
+        module = module_of(self.group)
+        lowering = kernel_pipeline(self.machine, self.options.strict_math)
+        lowering.run(module, *self.hooks, verify=Verify.NONE)
+        (lowered,) = kernel_modules(module)
+        kernel = lowered.kernel
+        source = "\n".join([recipe(self.machine, self.options.strict_math), kernel.symbol])
+        generate = partial(self._generate, module)
+        code = generate() if self.hooks else cached(source, generate)
         made = CompiledKernel(kernel, code).to_bytes()
         remember_kernel(self.source, made)
         return made
 
+    def _generate(self, module: Module) -> bytes:
+        """Return object code of the only kernel in a module, which is used up."""
+        generating = code_pipeline(self.machine, self.options.strict_math)
+        generating.run(module, *self.hooks, verify=Verify.NONE)
+        (lowered,) = kernel_modules(module)
+        return object_code(lowered.alone())
 
-def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKernel]:
-    """Compile the kernels that are not in the cache, those that take longest first."""
+
+def _compile_all(
+    jobs: Sequence[_Job], progress: Progress, *, observed: bool
+) -> list[CompiledKernel]:
+    """Compile the kernels that are not in the cache, those that take longest first.
+
+    When passes are `observed`, compile all of them, here.
+    """
     order = sorted(range(len(jobs)), key=lambda number: -jobs[number].weight)
-    recalled = {number: recall_kernel(job.source) for number, job in enumerate(jobs)}
+    recalled = {n: None if observed else recall_kernel(job.source) for n, job in enumerate(jobs)}
     missing = [number for number in order if recalled[number] is None]
     announced = iter(enumerate(order, 1))
 
@@ -96,8 +123,8 @@ def _compile_all(jobs: Sequence[_Job], progress: Progress) -> list[CompiledKerne
     def run(index: int) -> bytes:
         return jobs[missing[index]].run()
 
-    with code_context() if missing else nullcontext():
-        made = map_forked(run, len(missing), lambda index: announce(missing[index]))
+    share = map_here if observed else map_forked
+    made = share(run, len(missing), lambda index: announce(missing[index]))
     announce(None)
     found = {number: data for number, data in recalled.items() if data is not None}
     found |= dict(zip(missing, made, strict=True))

@@ -14,8 +14,7 @@ from ....dialects.core.module import ops
 from ....dialects.core.tensor import Tensor
 from ...cache import recall, remember
 from ...program import Scratch
-from ..kernels.builder import Kernel
-from ..kernels.phases import Phase
+from ..kernels.kernel_module import Kernel, Phase
 from ..registry import TABLE
 
 SUFFIX = ".kernel"

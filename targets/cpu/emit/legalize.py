@@ -5,10 +5,12 @@ Kernels are emitted as if every machine had all of AVX-512; legalization fits th
 
 from collections.abc import Callable
 
-from ....dialects.core.machine import Machine
+from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import operations
+from ....dialects.core.module import Module, operations
+from ....passes.core import Pass
 from ..kernels.index import index_of
+from ..kernels.kernel_module import kernel_modules
 from ..kernels.value import Value, arith, constant_of, element_type, llvm, vector
 
 LARGEST_HALF = 0x47800000
@@ -23,13 +25,23 @@ MANY = 1024
 """More elements than any vector has."""
 
 
-def legalize(module: ir.Module, machine: Machine) -> None:
-    """Rewrite the ops of kernels that a machine lacks, in place.
+class LegalizeKernels(Pass):
+    """Replace the ops of kernels for which a machine has no instruction.
 
     math.fma %a, %b, %c         =>   product, sum, and product's error    without FMA
     arith.extf, arith.truncf    =>   integer arithmetic on f16            without F16C
     llvm.ldexp %x, %n           =>   two products with powers of two      without AVX-512
     """
+
+    machine: str = NATIVE
+
+    def run(self, module: Module) -> None:
+        for kernel in kernel_modules(module):
+            legalize(kernel.operation, find_machine(self.machine))
+
+
+def legalize(module: ir.Operation, machine: Machine) -> None:
+    """Replace the ops in a module for which a machine has no instruction, in place."""
     lacking: dict[str, Callable[[ir.Operation], Value | None]] = {}
     if not machine.fuses:
         lacking["math.fma"] = _compensated
@@ -37,7 +49,7 @@ def legalize(module: ir.Module, machine: Machine) -> None:
         lacking |= {"arith.extf": _extend_half, "arith.truncf": _truncate_to_half}
     if "avx512f" not in machine.features:
         lacking["llvm.call_intrinsic"] = _scale
-    for operation in list(operations(module.operation)) if lacking else []:
+    for operation in list(operations(module)) if lacking else []:
         if operation.name not in lacking:
             continue
         with ir.InsertionPoint(operation), operation.location:
@@ -47,8 +59,8 @@ def legalize(module: ir.Module, machine: Machine) -> None:
             operation.erase()
 
 
-def hide_masks(module: ir.Module, machine: Machine) -> None:
-    """Hide constant masks of loads from LLVM, which would widen some of the loads.
+class HideMasks(Pass):
+    """Hide constant masks of loads in kernels from LLVM, which would widen some of the loads.
 
     For AVX2, LLVM 24.0.0git turns some loads with a constant mask, of which not all elements are
     used, into plain ones: these read masked-off elements, and memory past the end of a page.
@@ -58,9 +70,19 @@ def hide_masks(module: ir.Module, machine: Machine) -> None:
 
     where `%all` are the first elements, more of them than there are.
     """
+
+    machine: str = NATIVE
+
+    def run(self, module: Module) -> None:
+        for kernel in kernel_modules(module):
+            hide_masks(kernel.operation, find_machine(self.machine))
+
+
+def hide_masks(module: ir.Operation, machine: Machine) -> None:
+    """Hide the constant masks of loads in a module from LLVM, for a machine with AVX2."""
     if "avx" not in machine.features or "avx512f" in machine.features:
         return
-    for function in module.body.operations:
+    for function in module.regions[0].blocks[0].operations:
         loads = [op for op in operations(function.operation) if op.name == "vector.maskedload"]
         if not loads:
             continue

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ....runtime.cpu.thread_pool import Job
 from ...program import Place
-from ..kernels.phases import Phase
+from ..kernels.kernel_module import Phase
 from .threads import GRAIN
 
 

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from ....dialects.core.machine import NATIVE, Machine
+from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import PassManager, execution_engine, ir, version
+from ....dialects.core.module import Module
+from ....passes.core import Pass
+from ..kernels.kernel_module import kernel_modules
 from .legalize import hide_masks, legalize
 
 # The order matters: vectors become loops or intrinsics first, then everything LLVM dialect.
@@ -64,21 +67,76 @@ def function_attributes(machine: Machine) -> dict[str, str]:
     return attributes
 
 
+class ConvertKernelsToLlvm(Pass):
+    """Convert kernels to the llvm dialect by MLIR's own passes.
+
+    Without `strict`, the lanes of a vector are summed up in any order.
+
+    func.func @k(%x: memref<8xf32>) { %0 = memref.load %x[%i] : memref<8xf32> … }
+        =>   llvm.func @k(%x: !llvm.ptr) { %0 = llvm.load %1 : !llvm.ptr -> f32 … }
+    """
+
+    strict: bool = False
+
+    def run(self, module: Module) -> None:
+        with module.operation.context:
+            for kernel in kernel_modules(module):
+                convert_to_llvm(kernel.operation, self.strict)
+
+
+class SetTargetFeatures(Pass):
+    """Set the attributes of the functions of kernels that tell LLVM which instructions to use.
+
+    llvm.func @k(…)   =>   llvm.func @k(…) attributes {target_cpu = "x86-64-v3", …}
+    """
+
+    machine: str = NATIVE
+
+    def run(self, module: Module) -> None:
+        with module.operation.context:
+            for kernel in kernel_modules(module):
+                set_target_features(kernel.operation, find_machine(self.machine))
+
+
 def to_object(
     module: ir.Module, machine: Machine, strict: bool = False, externals: Sequence[str] = ()
 ) -> bytes:
     """Compile a module to a relocatable object for a machine; `module` is used up.
 
+    `externals` are functions that other objects define.
+    """
+    legalize(module.operation, machine)
+    hide_masks(module.operation, machine)
+    convert_to_llvm(module.operation, strict)
+    set_target_features(module.operation, machine)
+    return object_code(module, externals)
+
+
+def convert_to_llvm(module: ir.Operation, strict: bool) -> None:
+    """Verify a module and convert it to the llvm dialect, in place."""
+    module.verify()
+    passes = PassManager.parse(lowering(strict))
+    passes.enable_verifier(False)  # MLIR's own passes; verifying after each takes half the time
+    passes.run(module)
+
+
+def set_target_features(module: ir.Operation, machine: Machine) -> None:
+    """Set the attributes of each function that tell LLVM which instructions to use."""
+    marks = {name: ir.Attribute.parse(t) for name, t in function_attributes(machine).items()}
+    for operation in module.regions[0].blocks[0].operations:
+        function = operation.operation
+        if function.name != "llvm.func" or not function.regions[0].blocks:
+            continue
+        for name, attribute in marks.items():
+            function.attributes[name] = attribute
+
+
+def object_code(module: ir.Module, externals: Sequence[str] = ()) -> bytes:
+    """Return a relocatable object of a module of the llvm dialect.
+
     The object is not position independent (plain 64-bit relocations only), which the run time's
     loader relies on. `externals` are functions that other objects define.
     """
-    legalize(module, machine)
-    hide_masks(module, machine)
-    module.operation.verify()
-    passes = PassManager.parse(lowering(strict))
-    passes.enable_verifier(False)  # MLIR's own passes; verifying after each takes half the time
-    passes.run(module.operation)
-    _mark(module, machine)
     engine = execution_engine()(module, opt_level=2, enable_object_dump=True)
     for name in externals:  # the engine links before it dumps: any address will do
         engine.raw_register_runtime(name, ctypes.c_void_p(_ANYWHERE))
@@ -86,14 +144,3 @@ def to_object(
         path = Path(folder) / "kernel.o"
         engine.dump_to_object_file(str(path))
         return path.read_bytes()
-
-
-def _mark(module: ir.Module, machine: Machine) -> None:
-    """Set the attributes of each function that tell LLVM which instructions to use."""
-    marks = {name: ir.Attribute.parse(t) for name, t in function_attributes(machine).items()}
-    for operation in module.body.operations:
-        function = operation.operation
-        if function.name != "llvm.func" or not function.regions[0].blocks:
-            continue
-        for name, attribute in marks.items():
-            function.attributes[name] = attribute

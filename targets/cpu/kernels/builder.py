@@ -1,7 +1,4 @@
-"""A kernel under construction: its parameters, its scratch memory, its name."""
-
-import hashlib
-from dataclasses import dataclass
+"""A kernel under construction: its parameters and its scratch memory."""
 
 import numpy as np
 
@@ -11,47 +8,25 @@ from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
 from ...calls import Scratch
 from ...kernels.arithmetic import compute_dtype
 from .buffer import Buffer, memref, storage_dtype, storage_type
+from .kernel_module import FUNCTION, MEMORY, KernelModule
 from .loops import each
-from .phases import MEMORY, Phase, split
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One unit of code, named by its content.
-
-    Its arguments are the number of a phase and the range of its iterations to do, then pointers:
-    the inputs, the outputs, then one for each piece of scratch memory, which the caller provides
-    and nobody reads afterwards.
-    """
-
-    symbol: str
-    scratch: tuple[Scratch, ...]
-    phases: tuple[Phase, ...]
-
-
-@dataclass(frozen=True)
-class LoweredKernel(Kernel):
-    """A kernel and its code as MLIR text."""
-
-    text: str
 
 
 class KernelBuilder:
-    """Build one function of buffers; use inside a `code_context`."""
+    """Build the function of a kernel in a kernel module at the current insertion point."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, location: ir.Location | None = None) -> None:
         self.machine = machine
-        self.module = ir.Module.create()
-        with ir.InsertionPoint(self.module.body):
+        self.module = KernelModule.create(location or ir.Location.unknown())
+        with ir.InsertionPoint(self.module.block):
             attributes: dict[str, ir.Attribute] = {
-                "sym_name": ir.StringAttr.get("kernel"),
+                "sym_name": ir.StringAttr.get(FUNCTION),
                 "function_type": ir.TypeAttr.get(ir.FunctionType.get([], [])),
             }
             self.function = ir.Operation.create("func.func", [], [], attributes, regions=1)
         index = ir.IndexType.get()
         self.block = ir.Block.create_at_start(self.function.regions[0], [index] * MEMORY)
         self._scratch: list[Scratch] = []
-        self._private: set[int] = set()
         self._tables = 0
 
     def argument(self, tensor: Tensor) -> Buffer:
@@ -65,7 +40,6 @@ class KernelBuilder:
 
     def private(self, shape: Shape, dtype: str) -> Buffer:
         """Add memory private to each thread, which an iteration writes before it reads."""
-        self._private.add(len(self.block.arguments))
         return self._add(Scratch(Tensor(shape, dtype), private=True))
 
     def _add(self, scratch: Scratch) -> Buffer:
@@ -82,7 +56,7 @@ class KernelBuilder:
         content = ir.DenseElementsAttr.get(stored, type=shaped)
         name = f"table_{self._tables}"
         self._tables += 1
-        with ir.InsertionPoint.at_block_begin(self.module.body):
+        with ir.InsertionPoint.at_block_begin(self.module.block):
             memref.global_(
                 name, type_, sym_visibility="private", initial_value=content, constant=True
             )
@@ -101,15 +75,12 @@ class KernelBuilder:
         """Return the number of elements of the widest of these types in a vector register."""
         return self.machine.lanes(max(DTYPES[compute_dtype(d)].bits for d in dtypes))
 
-    def finish(self) -> LoweredKernel:
-        """Close the function, cut it into phases, name it by its content, return it as text."""
+    def finish(self) -> KernelModule:
+        """Close the function and return the kernel module."""
         with ir.InsertionPoint(self.block):
             ir.Operation.create("func.return", [], [])
-        phases = split(self.block, frozenset(self._private))
         types = [argument.type for argument in self.block.arguments]
         function_type = ir.FunctionType.get(types, [])
         self.function.attributes["function_type"] = ir.TypeAttr.get(function_type)
-        text = self.module.operation.get_asm()
-        symbol = "k_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        text = text.replace("@kernel(", f"@{symbol}(", 1)
-        return LoweredKernel(symbol, tuple(self._scratch), phases, text)
+        self.module.scratch = self._scratch
+        return self.module

@@ -1,7 +1,7 @@
 """Loops whose iterations may run in any order, on several threads.
 
-At the top of a kernel, `spread` marks loops as such, and `phases` cuts them; inside of other loops
-it emits a plain nest.
+At the top of a kernel, `spread` marks loops as such, and `split-phases` splits them; inside of
+other loops it emits a plain nest.
 """
 
 import math

@@ -11,24 +11,23 @@ from ....dialects.core.op import Op
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import scalar_of
 from ...kernels.group_body import GroupBody, body_of
-from ...options import DEFAULT, CompileOptions
 from ..kernels.buffer import Buffer
-from ..kernels.builder import KernelBuilder, LoweredKernel
+from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
+from ..kernels.kernel_module import KernelModule
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
 from .pad import fill_border
 
 
-def lower_group(
-    group: tri.Group,
-    machine: Machine,
-    options: CompileOptions = DEFAULT,
-) -> LoweredKernel:
-    """Generate the kernel of a group, in the current code context."""
+def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> KernelModule:
+    """Emit the kernel of a group as a kernel module at the current insertion point.
+
+    With `strict`, numbers are computed without approximations.
+    """
     ops, results = body_of(group)
-    with ir.Location.unknown(), strict_numbers(options.strict_math):
-        kernel = KernelBuilder(machine)
+    with ir.Location.unknown(), strict_numbers(strict):
+        kernel = KernelBuilder(machine, group.location)
         body = _Body(TABLE, kernel, Epilogue, ops)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}
         body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in results}

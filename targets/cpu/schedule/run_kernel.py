@@ -9,7 +9,7 @@ import numpy as np
 from ....dialects.core.tensor import Array, Tensor, is_float, numpy_dtype
 from ....runtime.cpu.elf import NativeLibrary
 from ....runtime.memory import allocate
-from ..kernels.builder import Kernel
+from ..kernels.kernel_module import Kernel
 
 _APART = 4096 + 64  # not on equal places of their pages, which caches would mix up
 

@@ -8,6 +8,7 @@ from ....dialects import tile
 from ....dialects.core.errors import CompileError, Diagnostic, Unsupported
 from ....dialects.core.location import describe, node_names
 from ....dialects.core.mlir import ir
+from ...emitter import Emitter
 from .print_body import print_block
 from .print_grid import launch_grid
 from .printer import Printer
@@ -20,6 +21,14 @@ HEAD = "import triton\nimport triton.language as tl\n\n\n"
 def print_kernels(module: ir.Operation, strict: bool = False) -> list[Source]:
     """Print all kernels of a module, in order."""
     return [print_kernel(kernel, strict) for kernel in tile.kernels_of(module)]
+
+
+TRITON = Emitter(
+    "triton",
+    lambda module: [source.file for source in print_kernels(module.operation)],
+    "the IR has no kernels for a GPU: --emit=triton prints those that --lower-to-tile makes of "
+    "groups on the GPU; those of a model: -p 'fuse-epilogues,place{targets=gpu},lower-to-tile'",
+)
 
 
 def print_kernel(kernel: tile.Kernel, strict: bool = False) -> Source:

@@ -13,12 +13,18 @@ from groups import Case, build_group, release
 from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, NATIVE, Machine, host_machine
 from trivium.dialects.core.mlir import code_context, ir, new_context
+from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Array, Tensor, numpy_dtype
+from trivium.dialects.core.verification import Verify
+from trivium.passes.pipeline import Pipeline
 from trivium.runtime.cpu.choose_code import cpu_features
 from trivium.runtime.cpu.elf import NativeLibrary, load_objects
+from trivium.targets.cpu.emit.kernel_pipeline import kernel_pipeline, module_of
+from trivium.targets.cpu.emit.name_kernels import NameKernels
+from trivium.targets.cpu.emit.split_phases import SplitPhases
 from trivium.targets.cpu.emit.to_llvm import to_object
-from trivium.targets.cpu.kernels.builder import Kernel
-from trivium.targets.cpu.lower.group import lower_group
+from trivium.targets.cpu.kernels.builder import KernelBuilder
+from trivium.targets.cpu.kernels.kernel_module import Kernel, kernel_modules
 from trivium.targets.options import DEFAULT, CompileOptions
 
 GUARD_BYTE = 0xA5
@@ -145,19 +151,55 @@ def compile_groups(
 ) -> Compiled:
     """Lower groups for a machine, the CPU at hand unless given, and compile all into one object."""
     machine = machine or host_machine()
-    kernels: list[Kernel] = []
+    kernels: list[LoweredKernel] = []
     for build in make:
         with new_context(), ir.Location.unknown():
-            group = build()
-            with code_context():
-                kernels.append(lower_group(group, machine, options))
+            kernels.append(lower(build(), machine, options))
             release()
     made = memoryview(object_of(kernels, machine, options))
     return Compiled(load_objects({"kernels": made}), kernels)
 
 
+@dataclass(frozen=True)
+class LoweredKernel(Kernel):
+    """A kernel and its code as text, which outlives its context."""
+
+    text: str
+
+
+def lower(group: tri.Group, machine: Machine, options: CompileOptions = DEFAULT) -> LoweredKernel:
+    """Place a group on the CPU; lower it to kernel IR that is named and split into phases."""
+    group.operation.attributes["target"] = ir.StringAttr.get("cpu")
+    module = module_of(group)
+    kernel_pipeline(machine, options.strict_math).run(module, verify=Verify.NONE)
+    return _lowered(module)
+
+
+def build_kernel(
+    machine: Machine, arguments: Sequence[Tensor], body: Callable[..., object]
+) -> LoweredKernel:
+    """Build a kernel by a function of the builder and the buffers of the arguments."""
+    with new_context(), ir.Location.unknown():
+        module = Module(ir.Module.create())
+        with ir.InsertionPoint(module.ir.body):
+            kernel = KernelBuilder(machine)
+        buffers = [kernel.argument(tensor) for tensor in arguments]
+        with ir.InsertionPoint(kernel.block):
+            body(kernel, *buffers)
+        kernel.finish()
+        Pipeline((SplitPhases(), NameKernels())).run(module)
+        return _lowered(module)
+
+
+def _lowered(module: Module) -> LoweredKernel:
+    (made,) = kernel_modules(module)
+    kernel = made.kernel
+    text = str(made.alone())
+    return LoweredKernel(kernel.symbol, kernel.scratch, kernel.phases, text)
+
+
 def object_of(
-    kernels: Sequence[Kernel], machine: Machine, options: CompileOptions = DEFAULT
+    kernels: Sequence[LoweredKernel], machine: Machine, options: CompileOptions = DEFAULT
 ) -> bytes:
     """Compile kernels to one object."""
     # Tables are private to a kernel: in one module their names must differ.

@@ -11,8 +11,10 @@ import onnx.parser
 import pytest
 import trivium
 from onnx.numpy_helper import from_array
+from trivium.dialects.core.module import ops
 from trivium.passes.core import PASSES
-from trivium.targets.registry import load_passes
+from trivium.targets.emitter import Emitter
+from trivium.targets.registry import find_target, load_passes
 from trivium.tools import opt
 
 GOOD = """func.func @f(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -256,6 +258,29 @@ def test_sizes_for_ir_are_refused(file: Path, capsys: pytest.CaptureFixture[str]
     file.write_text(GOOD)
     assert opt.main([str(file), "--shape", "N=2"]) == opt.REPORTED
     assert "is IR: its shapes are static, leave --shape away" in capsys.readouterr().err
+
+
+def test_emitters_are_what_targets_offer(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = Emitter("sizes", lambda module: [f"{len(ops(module.main))} ops\n"], "no sizes")
+    monkeypatch.setattr(type(find_target("host")), "emitters", (sizes,))
+    file.write_text(GOOD)
+    assert opt.main([str(file), "--emit=sizes"]) == opt.OK
+    assert capsys.readouterr().out == "1 ops\n"
+    assert opt.main([str(file), "--emit=size"]) == opt.USAGE
+    offered = "no emitter is called 'size', targets offer: kernels, llvm, triton, sizes"
+    assert offered in capsys.readouterr().err
+
+
+def test_an_emitter_of_two_targets_is_an_error(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Emitter("triton", lambda module: [], "no kernels")
+    monkeypatch.setattr(type(find_target("host")), "emitters", (other,))
+    file.write_text(GOOD)
+    assert opt.main([str(file), "--emit=triton"]) == opt.USAGE
+    assert "two targets offer an emitter called 'triton'" in capsys.readouterr().err
 
 
 def test_triton_source_of_ir_without_kernels_is_an_error(

@@ -6,16 +6,21 @@ import onnx.parser
 import pytest
 import trivium
 from trivium.dialects import tri
+from trivium.dialects.core.machine import host_machine
+from trivium.dialects.core.module import Module
 from trivium.dialects.core.tensor import Tensor
+from trivium.passes.pipeline import Instrumentation, Stage
 from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.package import Package
 from trivium.targets.cache import VARIABLE
 from trivium.targets.cpu.emit import compile as cpu_compile
 from trivium.targets.cpu.emit import kernel_cache
 from trivium.targets.cpu.emit.kernel_cache import CompiledKernel
-from trivium.targets.cpu.kernels.builder import Kernel
-from trivium.targets.cpu.kernels.phases import Phase
+from trivium.targets.cpu.emit.kernel_pipeline import code_pipeline, kernel_pipeline
+from trivium.targets.cpu.kernels.kernel_module import Kernel, Phase
+from trivium.targets.cpu.lower import to_kernels
 from trivium.targets.cpu.registry import TABLE
+from trivium.targets.forks import map_here
 from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.program import Scratch
 
@@ -30,20 +35,16 @@ MODEL = onnx.parser.parse_model(
 def lowered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Use an empty cache, and list what is lowered."""
     monkeypatch.setenv(VARIABLE, str(tmp_path))
-    monkeypatch.setattr(cpu_compile, "map_forked", in_this_process)
+    monkeypatch.setattr(cpu_compile, "map_forked", map_here)
     names: list[str] = []
-    lower = cpu_compile.lower_group
+    lower = to_kernels.lower_group
 
     def listed(group: tri.Group, *rest: object) -> object:
         names.append(str(group.location))
         return lower(group, *rest)  # pyright: ignore
 
-    monkeypatch.setattr(cpu_compile, "lower_group", listed)
+    monkeypatch.setattr(to_kernels, "lower_group", listed)
     return names
-
-
-def in_this_process(function, count, started):  # type: ignore
-    return [function(number) for number in range(count)]
 
 
 def code_of(package: Package) -> dict[str, bytes]:
@@ -89,6 +90,30 @@ def test_lowerings_of_other_distributions_are_always_called(
     del lowered[:]
     trivium.build(MODEL)
     assert len(lowered) == 1
+
+
+class Passes(Instrumentation):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.names.append(stage.name)
+
+
+def test_hooks_see_the_passes_on_kernels_that_are_in_the_cache(lowered: list[str]) -> None:
+    cold = trivium.build(MODEL)
+    passes = Passes()
+    watched = trivium.build(MODEL, hooks=[passes])
+    kernels = len(cold.manifest.part(CpuPart).kernels)
+    machine = host_machine()
+    wanted = [
+        stage.name
+        for pipeline in (kernel_pipeline(machine, False), code_pipeline(machine, False))
+        for stage in pipeline.stages()
+    ]
+    assert passes.names[-kernels * len(wanted) :] == wanted * kernels
+    assert not set(wanted) & set(passes.names[: -kernels * len(wanted)])
+    assert code_of(watched) == code_of(cold)
 
 
 def test_a_compiled_kernel_is_written_as_it_is_read() -> None:

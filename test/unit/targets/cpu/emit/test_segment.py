@@ -6,18 +6,18 @@ import numpy as np
 import onnx.parser
 import pytest
 import trivium
+from cpu_kernels import LoweredKernel, build_kernel, object_of
 from trivium.dialects.core.machine import host_machine
-from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.elf import load_objects
 from trivium.runtime.cpu.thread_pool import CODE, Job
 from trivium.targets.cpu.emit.compile import CpuCode, compile_segment, compile_threads
 from trivium.targets.cpu.emit.segment import KernelCall, segment
 from trivium.targets.cpu.emit.threads import GRAIN
-from trivium.targets.cpu.emit.to_llvm import to_object
-from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
+from trivium.targets.cpu.kernels.buffer import Buffer
+from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.index import IndexExpr
-from trivium.targets.cpu.kernels.phases import Phase
+from trivium.targets.cpu.kernels.kernel_module import Phase
 from trivium.targets.program import Place
 
 SOURCE, TARGET = 0, 1
@@ -28,20 +28,17 @@ SMALL, ONE_ITERATION = Phase(1000, 2 * GRAIN - 1), Phase(1, 100 * GRAIN)
 LARGE = Phase(2, 2 * GRAIN)
 
 
-def copy_byte() -> Kernel:
-    with code_context(), ir.Location.unknown():
-        kernel = KernelBuilder(host_machine())
-        x, y = (kernel.argument(Tensor((1,), "i8")) for _ in range(2))
-        with ir.InsertionPoint(kernel.block):
-            y.store(x.load([IndexExpr(0)]), [IndexExpr(0)])
-        return kernel.finish()
+def copy_byte() -> LoweredKernel:
+    def body(kernel: KernelBuilder, x: Buffer, y: Buffer) -> None:
+        y.store(x.load([IndexExpr(0)]), [IndexExpr(0)])
+
+    return build_kernel(host_machine(), [Tensor((1,), "i8")] * 2, body)
 
 
 def run_segment(source: Place, target: Place, bases: list[Array], own: Array, thread: int) -> None:
     """Copy a byte from one place to another, on a thread that is the only one."""
     kernel, code = copy_byte(), CpuCode(host_machine())
-    with code_context():
-        made = to_object(ir.Module.parse(kernel.text), host_machine())
+    made = object_of([kernel], host_machine())
     program = compile_segment(code, [KernelCall(kernel.symbol, (source, target), kernel.phases)])
     objects = {"kernel": made, CODE: compile_threads(), **code.objects}
     library = load_objects({name: memoryview(data) for name, data in objects.items()})

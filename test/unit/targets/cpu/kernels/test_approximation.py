@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 import torch
-from cpu_kernels import MACHINES, object_of
+from cpu_kernels import MACHINES, LoweredKernel, build_kernel, object_of
 from fit import fits
 from trivium.dialects.core.machine import Machine, host_machine
-from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels import approximation, trigonometry
-from trivium.targets.cpu.kernels.buffer import Lanes
-from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
+from trivium.targets.cpu.kernels.buffer import Buffer, Lanes
+from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.epilogue import each_vector
 from trivium.targets.cpu.kernels.index import IndexExpr
 from trivium.targets.cpu.kernels.value import Value, strict_numbers
@@ -90,17 +89,14 @@ def compute(sweep: Array, machine: Machine) -> dict[str, Array]:
     return results
 
 
-def kernel_of(function: Callable[[Value], Value], size: int, machine: Machine) -> Kernel:
-    with code_context(), ir.Location.unknown():
-        kernel = KernelBuilder(machine)
-        x, y = (kernel.argument(Tensor((size,), "f32")) for _ in range(2))
-
+def kernel_of(function: Callable[[Value], Value], size: int, machine: Machine) -> LoweredKernel:
+    def body(kernel: KernelBuilder, x: Buffer, y: Buffer) -> None:
         def element(at: list[IndexExpr], lanes: Lanes | None) -> None:
             y.store(function(x.load(at, lanes)), at, lanes)
 
-        with ir.InsertionPoint(kernel.block):
-            each_vector((size,), kernel.lanes("f32"), element)
-        return kernel.finish()
+        each_vector((size,), kernel.lanes("f32"), element)
+
+    return build_kernel(machine, [Tensor((size,), "f32")] * 2, body)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cpu_kernels import object_of
+from cpu_kernels import lower, object_of
 from groups import Case, build_group
 from trivium.dialects import cpu, tri
 from trivium.dialects.core.machine import LEVELS, Machine
-from trivium.dialects.core.mlir import code_context, ir, new_context
+from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Array
 from trivium.dialects.cpu.packing import pack_columns
-from trivium.targets.cpu.lower.group import lower_group
 
 RANDOM = np.random.default_rng(1)
 MACHINES = [machine for machine in LEVELS if machine.name in ("x86-64-v3", "x86-64-v4")]
@@ -109,9 +108,7 @@ def disassemble(case: Case, machine: Machine, folder: Path) -> list[Instruction]
     if objdump is None:
         pytest.skip("objdump of binutils is not installed")
     with new_context(), ir.Location.unknown():
-        group = build_group(case)
-        with code_context():
-            kernel = lower_group(group, machine)
+        kernel = lower(build_group(case), machine)
     path = folder / "kernel.o"
     path.write_bytes(object_of([kernel], machine))
     command = [objdump, "-d", "-w", "--no-show-raw-insn", path]

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from cpu_kernels import Compiled, object_of
+from cpu_kernels import Compiled, LoweredKernel, build_kernel, object_of
 from trivium.dialects.core.machine import host_machine
-from trivium.dialects.core.mlir import code_context, ir
 from trivium.dialects.core.tensor import Tensor
 from trivium.runtime.cpu.elf import load_objects
 from trivium.targets.cpu.kernels.buffer import Buffer
-from trivium.targets.cpu.kernels.builder import Kernel, KernelBuilder
+from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.index import IndexExpr, carry, for_each
 from trivium.targets.cpu.kernels.loops import ENOUGH, Piece, Section, each, each_of, spread
 from trivium.targets.cpu.kernels.value import Value
@@ -19,23 +18,18 @@ SIZE = 12
 Body = Callable[[KernelBuilder, Buffer, Buffer], None]
 
 
-def kernel_of(body: Body) -> Kernel:
-    with code_context(), ir.Location.unknown():
-        kernel = KernelBuilder(host_machine())
-        x, y = (kernel.argument(Tensor((SIZE,), "f32")) for _ in range(2))
-        with ir.InsertionPoint(kernel.block):
-            body(kernel, x, y)
-        return kernel.finish()
+def kernel_of(body: Body) -> LoweredKernel:
+    return build_kernel(host_machine(), [Tensor((SIZE,), "f32")] * 2, body)
 
 
-def results(kernel: Kernel) -> np.ndarray:
+def results(kernel: LoweredKernel) -> np.ndarray:
     """Run a kernel on 0, 1, … as the tests of lowerings do: in one go, then in chunks."""
     library = load_objects({"kernels": memoryview(object_of([kernel], host_machine()))})
     x = np.arange(SIZE, dtype=np.float32)
     return Compiled(library, [kernel]).run(0, [x], [Tensor((SIZE,), "f32")])[0]
 
 
-def iterations(kernel: Kernel) -> list[int]:
+def iterations(kernel: LoweredKernel) -> list[int]:
     return [phase.iterations for phase in kernel.phases]
 
 

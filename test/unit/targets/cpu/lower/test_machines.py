@@ -9,15 +9,14 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from cpu_kernels import compile_cases, object_of, runs_here
+from cpu_kernels import compile_cases, lower, object_of, runs_here
 from groups import Case, build_group
 from test_lower_products import convolutions, panels, winograd
 from trivium.dialects import tri
 from trivium.dialects.core.machine import LEVELS, Machine, host_machine
-from trivium.dialects.core.mlir import code_context, ir, new_context
+from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.runtime.cpu.objectfile import ObjectFile
-from trivium.targets.cpu.lower.group import lower_group
 
 RANDOM = np.random.default_rng(5)
 HALVES = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -61,9 +60,7 @@ def mixed() -> list[Case]:
 def code_for(machine: Machine) -> bytes:
     """Return one object of all of these."""
     with new_context(), ir.Location.unknown():
-        groups = [build_group(case) for case in mixed()]
-        with code_context():
-            kernels = [lower_group(group, machine) for group in groups]
+        kernels = [lower(build_group(case), machine) for case in mixed()]
     return object_of(kernels, machine)
 
 
@@ -138,9 +135,7 @@ def test_halves_convert_without_an_instruction_for_it() -> None:
 
 def test_the_wrapper_of_a_kernel_holds_no_second_copy_of_it() -> None:
     with new_context(), ir.Location.unknown():
-        group = build_group(mixed()[1])
-        with code_context():
-            kernel = lower_group(group, host_machine())
+        kernel = lower(build_group(mixed()[1]), host_machine())
     code = ObjectFile.read("kernel", memoryview(object_of([kernel], host_machine())))
     starts = {s.name: s for s in code.symbols if s.section is not None}
     own, wrapper = starts[kernel.symbol], starts[f"_mlir_{kernel.symbol}"]

@@ -1,4 +1,4 @@
-"""Cut a kernel into phases: each must end before the next may begin.
+"""Split kernels into phases: each must end before the next may begin.
 
 Top-level operations are grouped in order: the loops of one `spread` are a phase that is cut into
 chunks; the operations between two such phases are a phase of one chunk. Each chunk that reads
@@ -9,23 +9,30 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from ....dialects.core.mlir import ir
-from .effects import Access, Effects, is_pure
-from .index import IndexExpr, scf
-from .loops import GROUP, PIECE, SPREAD
+from ....dialects.core.module import Module
+from ....passes.core import Pass
+from ..kernels.effects import Access, Effects, is_pure
+from ..kernels.index import IndexExpr, scf
+from ..kernels.kernel_module import BEGIN, END, PHASE, Phase, kernel_modules
+from ..kernels.loops import GROUP, PIECE, SPREAD
 
-PHASE, BEGIN, END, MEMORY = range(4)
-"""The arguments of a kernel: a phase, the range of its iterations to run, then pointers."""
 
+class SplitPhases(Pass):
+    """Split kernels into phases, of which calls run ranges of iterations.
 
-@dataclass(frozen=True)
-class Phase:
-    """Describe a phase to its caller, which may run ranges of its iterations in any order.
+    The attribute `cpu.phases` of a kernel module lists the iterations and the work of each phase.
 
-    `work` is the estimated number of instructions of all iterations.
+        scf.for %i = %0 to %n { … } {spread}; scf.for %j = %0 to %m { … } {spread}
+            =>   scf.if (%phase == 0) { scf.for %i = clamp(%begin) to clamp(%end) { … } }
+                 scf.if (%phase == 1) { scf.for %j = clamp(%begin) to clamp(%end) { … } }
     """
 
-    iterations: int = 1
-    work: int = 0
+    def run(self, module: Module) -> None:
+        with module.operation.context, ir.Location.unknown():
+            for kernel in kernel_modules(module):
+                if not kernel.is_split:
+                    entry = kernel.function.regions[0].blocks[0]
+                    kernel.phases = split(entry, kernel.private_arguments)
 
 
 @dataclass(frozen=True)

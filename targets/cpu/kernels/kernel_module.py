@@ -1,0 +1,166 @@
+"""Kernel modules: the code of one kernel as IR, and all that its callers need to know about it.
+
+A kernel module is a `builtin.module` inside the module of the model: a function, `@kernel` until it
+is named by its content, and constant tables. Its attributes describe the kernel at every level,
+from kernel IR to the llvm dialect:
+
+    module @k_0123456789abcdef attributes {
+        cpu.scratch = [tensor<4x8xf32>, tensor<16xf32>],   the pieces of scratch memory
+        cpu.private = array<i64: 1>,                       which pieces each thread has for itself
+        cpu.phases = array<i64: 32, 1200, 1, 40>}          iterations and work of each phase
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ....dialects.core.attributes import from_attribute, tensor_of, to_attribute, type_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.module import Module
+from ...calls import Scratch
+
+PHASE, BEGIN, END, MEMORY = range(4)
+"""The arguments of a kernel: a phase, the range of its iterations to run, then pointers."""
+
+FUNCTION = "kernel"
+"""The symbol of the function of a kernel that is not named yet."""
+
+KERNEL = "cpu.kernel"
+"""The attribute of a group that names its kernel."""
+
+_NAME, _SCRATCH, _PRIVATE, _PHASES = "sym_name", "cpu.scratch", "cpu.private", "cpu.phases"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """Describe a phase to its caller, which may run ranges of its iterations in any order.
+
+    `work` is the estimated number of instructions of all iterations.
+    """
+
+    iterations: int = 1
+    work: int = 0
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One unit of code, named by its content.
+
+    Its arguments are the number of a phase and the range of its iterations to do, then pointers:
+    the inputs, the outputs, then one for each piece of scratch memory, which the caller provides
+    and nobody reads afterwards.
+    """
+
+    symbol: str
+    scratch: tuple[Scratch, ...]
+    phases: tuple[Phase, ...]
+
+
+class KernelModule:
+    """View a `builtin.module` as a kernel module."""
+
+    def __init__(self, operation: ir.Operation) -> None:
+        self.operation = operation
+
+    @property
+    def kernel(self) -> Kernel:
+        """Return the description of a kernel that is named and split into phases."""
+        return Kernel(self.symbol, self.scratch, self.phases)
+
+    @property
+    def block(self) -> ir.Block:
+        return self.operation.regions[0].blocks[0]
+
+    @property
+    def function(self) -> ir.Operation:
+        """Return the function of the kernel, of the func or of the llvm dialect."""
+        found = (each.operation for each in self.block.operations)
+        return next(op for op in found if _symbol(op) in (FUNCTION, self.symbol))
+
+    @property
+    def symbol(self) -> str:
+        """Return the name of the kernel; empty until it is named."""
+        return _symbol(self.operation)
+
+    @symbol.setter
+    def symbol(self, name: str) -> None:
+        function = self.function
+        for operation in (self.operation, function):
+            operation.attributes[_NAME] = to_attribute(name, str)
+
+    @property
+    def scratch(self) -> tuple[Scratch, ...]:
+        """Return the scratch memory, in the order of the arguments."""
+        private = self._numbers(_PRIVATE)
+        types = self.operation.attributes[_SCRATCH]
+        return tuple(
+            Scratch(tensor_of(type_.value), number in private) for number, type_ in enumerate(types)
+        )
+
+    @scratch.setter
+    def scratch(self, pieces: Sequence[Scratch]) -> None:
+        types = [ir.TypeAttr.get(type_of(piece.tensor)) for piece in pieces]
+        private = [number for number, piece in enumerate(pieces) if piece.private]
+        self.operation.attributes[_SCRATCH] = ir.ArrayAttr.get(types)
+        self.operation.attributes[_PRIVATE] = to_attribute(private, tuple[int, ...])
+
+    @property
+    def private_arguments(self) -> frozenset[int]:
+        """Return the numbers of the arguments that point to memory of a thread."""
+        first = len(self.function.regions[0].blocks[0].arguments) - len(self.scratch)
+        return frozenset(first + number for number in self._numbers(_PRIVATE))
+
+    @property
+    def is_split(self) -> bool:
+        """Report whether the kernel is split into phases."""
+        return _PHASES in self.operation.attributes
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        """Return the phases of a kernel that is split."""
+        numbers = iter(self._numbers(_PHASES))
+        return tuple(Phase(*pair) for pair in zip(numbers, numbers, strict=True))
+
+    @phases.setter
+    def phases(self, phases: Sequence[Phase]) -> None:
+        numbers = [number for phase in phases for number in (phase.iterations, phase.work)]
+        self.operation.attributes[_PHASES] = to_attribute(numbers, tuple[int, ...])
+
+    def alone(self) -> ir.Module:
+        """Return a copy of the code as a module of its own, without the attributes."""
+        with self.operation.context, ir.Location.unknown():
+            module = ir.Module.create()
+        for each in self.block.operations:
+            each.operation.clone(ir.InsertionPoint(module.body))
+        return module
+
+    def _numbers(self, name: str) -> tuple[int, ...]:
+        return from_attribute(self.operation.attributes[name], tuple[int, ...])
+
+    @staticmethod
+    def create(location: ir.Location) -> "KernelModule":
+        """Create an empty kernel module at the current insertion point."""
+        _load_dialects(location.context)
+        operation = ir.Operation.create("builtin.module", regions=1, loc=location)
+        ir.Block.create_at_start(operation.regions[0], [])
+        made = KernelModule(operation)
+        made.scratch = ()
+        return made
+
+
+def kernel_modules(module: Module) -> Iterator[KernelModule]:
+    """Yield the kernel modules in the module of a model, in order, or a kernel module itself."""
+    _load_dialects(module.operation.context)
+    for each in [module, *module.operation.regions[0].blocks[0].operations]:
+        operation = each.operation
+        if operation.name == "builtin.module" and _SCRATCH in operation.attributes:
+            yield KernelModule(operation)
+
+
+def _load_dialects(context: ir.Context) -> None:
+    """Load MLIR's dialects, of which passes on kernels create operations, unless they are."""
+    context.load_all_available_dialects()
+
+
+def _symbol(operation: ir.Operation) -> str:
+    attributes = operation.attributes
+    return str(attributes[_NAME].value) if _NAME in attributes else ""
