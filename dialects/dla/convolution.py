@@ -5,38 +5,13 @@ import numpy as np
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.numerics.fixed_point import multiply_shift
-from ..core.numerics.integers import (
-    Factor,
-    Window,
-    dense_sums,
-    depthwise_sums,
-    finish,
-    pooled,
-    require_i32,
-)
+from ..core.numerics.integers import Window, dense_sums, depthwise_sums, require_i32
 from ..core.tensor import Array, Shape, Tensor
-from .dialect import (
-    HIGH,
-    LOW,
-    TensorOp,
-    each_image,
-    need_bounds,
-    need_image,
-    need_pair,
-    need_scaling,
-    stacked,
-)
-
-CONV_MODES = ("dense", "depthwise")
-POOL_MODES = ("max", "average")
-DIVISORS = ("none", "inside")
-
-MOST_TAPS = 1 << 22
-"""The most bytes whose sum, times a multiplier of 31 bits, can be divided in 64 bits."""
-MOST_DIVISOR = 1 << 61
+from .arithmetic import Convolution, Pooling
+from .dialect import TensorOp, need_image, need_pair, stacked
 
 
-class Conv(TensorOp):
+class Conv(TensorOp, Convolution):
     """Convolve images with weights; a product of matrices is a 1x1 kernel.
 
     y = clamp(round((bias + sum((x - source_zero) * w)) * multiplier / 2^shift) + destination_zero)
@@ -50,25 +25,18 @@ class Conv(TensorOp):
     x: Operand
     w: Operand
     bias: Operand
-    mode: str = "dense"
     strides: tuple[int, ...] = (1, 1)
     dilations: tuple[int, ...] = (1, 1)
     pads: tuple[int, ...] = (0, 0, 0, 0)
-    source_zero: int = 0
     multiplier: tuple[int, ...]
     shift: tuple[int, ...]
-    rounding: str = "half_away"
-    destination_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
     y: Result
 
     packet = "conv"
 
     def infer(self, x: Tensor, w: Tensor, bias: Tensor) -> Tensor:
         batch, rows, columns, channels = need_image("x", x)
-        if self.mode not in CONV_MODES:
-            raise Invalid(f"mode is '{self.mode}', must be one of {', '.join(CONV_MODES)}")
+        self.check_mode()
         if w.dtype != "i8" or w.rank != (4 if self.mode == "dense" else 3) or not w.size:
             raise Invalid(f"weights of a {self.mode} conv are {w}")
         if w.shape[2] != channels:
@@ -79,9 +47,7 @@ class Conv(TensorOp):
         if len(self.multiplier) != len(self.shift) or len(self.shift) not in (1, filters):
             counts = f"{len(self.multiplier)} multipliers and {len(self.shift)} shifts"
             raise Invalid(f"has {counts}, must have 1 or {filters} of each")
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling(self.multiplier, self.shift, self.rounding, *zeros)
-        need_bounds(self.low, self.high)
+        self.check_scales(self.multiplier, self.shift)
         out = window_sizes((rows, columns), w.shape[:2], self.strides, self.dilations, self.pads)
         return Tensor((batch, *out, filters), "i8")
 
@@ -99,11 +65,11 @@ class Conv(TensorOp):
             scaled = multiply_shift(
                 sums, np.array(self.multiplier), np.array(self.shift), self.rounding
             )
-            images.append(finish(scaled, self.destination_zero, self.low, self.high))
+            images.append(self.clamp(scaled))
         return stacked(images)
 
 
-class Pool(TensorOp):
+class Pool(TensorOp, Pooling):
     """Take the greatest value or the average of each window; only values in the image count.
 
     y = clamp(round(p * multiplier / 2^shift) + destination_zero), where p is the greatest value, or
@@ -113,42 +79,23 @@ class Pool(TensorOp):
     """
 
     x: Operand
-    mode: str
     kernel: tuple[int, ...]
     strides: tuple[int, ...] = (1, 1)
     dilations: tuple[int, ...] = (1, 1)
     pads: tuple[int, ...] = (0, 0, 0, 0)
-    divisor: str = "none"
-    source_zero: int = 0
-    multiplier: int = 1
-    shift: int = 0
-    rounding: str = "half_away"
-    destination_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
     y: Result
 
     packet = "pool"
 
     def infer(self, x: Tensor) -> Tensor:
         batch, rows, columns, channels = need_image("x", x)
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
         window = window_of((rows, columns), self.kernel, self.strides, self.dilations, self.pads)
-        need_pool(window, (rows, columns), self.mode, self.divisor, self.multiplier, self.shift)
+        self.check_pool(window, (rows, columns))
         return Tensor((batch, *window.out, channels), "i8")
 
     def reference(self, x: Array) -> Array:
         window = window_of(x.shape[1:3], self.kernel, self.strides, self.dilations, self.pads)
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        images = [
-            pooled(image, window, self.mode, self.divisor, self.source_zero, factor)
-            for (image,) in each_image(x)
-        ]
-        return stacked(
-            [finish(image, self.destination_zero, self.low, self.high) for image in images]
-        )
+        return stacked([self.pool(image, window) for image in x])
 
 
 def window_of(sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pads: Shape) -> Window:
@@ -156,23 +103,6 @@ def window_of(sizes: Shape, kernel: Shape, strides: Shape, dilations: Shape, pad
     out = window_sizes(sizes, kernel, strides, dilations, pads)
     pairs = ((pair[0], pair[1]) for pair in (out, kernel, strides, dilations, pads))
     return Window(*pairs)
-
-
-def need_pool(
-    window: Window, sizes: Shape, mode: str, divisor: str, multiplier: int, shift: int
-) -> None:
-    """Raise Invalid unless pools of images of some size can be computed exactly."""
-    if mode not in POOL_MODES:
-        raise Invalid(f"mode is '{mode}', must be one of {', '.join(POOL_MODES)}")
-    if divisor not in DIVISORS:
-        raise Invalid(f"divisor is '{divisor}', must be one of {', '.join(DIVISORS)}")
-    if window.misses(sizes):
-        raise Invalid("pools a window that has nothing of the image")
-    if window.taps > MOST_TAPS:
-        raise Invalid(f"pools windows of {window.taps} values, must be at most {MOST_TAPS}")
-    exact = window.taps << shift <= MOST_DIVISOR
-    if mode == "average" and divisor == "inside" and not exact:
-        raise Invalid(f"divides by {window.taps} << {shift}, which must be at most 2^61")
 
 
 def window_sizes(

@@ -3,24 +3,15 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
-from ..core.errors import Invalid
 from ..core.fields import Operand
-from ..core.numerics.integers import (
-    Factor,
-    combined,
-    finish,
-    looked_up,
-    pair_of,
-    resized,
-)
+from ..core.numerics.integers import looked_up, pair_of, resized
 from ..core.tensor import Array, Shape
 from .access import Access
-from .dialect import HIGH, LOW, need_bounds, need_byte, need_scaling
+from .arithmetic import Combination, Rescaled
+from .dialect import need_byte
 from .memory import ORIGIN, BetweenImages
 from .types import SRAM, WEIGHTS
-from .vector import OPERATORS, need_positions
+from .vector import need_positions
 
 
 class ImageOp(BetweenImages, abstract=True):
@@ -56,20 +47,11 @@ class ImageOp(BetweenImages, abstract=True):
         target[..., : y.shape[-1]] = y
 
 
-class EltwiseTile(ImageOp):
+class EltwiseTile(ImageOp, Combination):
     """Combine windows of two images, as `dla.eltwise` does."""
 
     other: Operand
     other_at: tuple[int, ...] = ORIGIN
-    operator: str
-    source_zero: int = 0
-    other_zero: int = 0
-    multiplier: int = 1
-    other_multiplier: int = 1
-    shift: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
 
     packet = "eltwise"
     in_place = True
@@ -80,19 +62,10 @@ class EltwiseTile(ImageOp):
         return (*super().accesses(), other)
 
     def check(self) -> None:
-        if self.operator not in OPERATORS:
-            raise Invalid(f"operator is '{self.operator}', must be one of {', '.join(OPERATORS)}")
-        factors = (self.multiplier, self.other_multiplier)
-        zeros = (self.source_zero, self.other_zero, self.destination_zero)
-        need_scaling(factors, (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
+        self.check_combination()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        zeros = (self.source_zero, self.other_zero)
-        a, b = windows["source"], windows["other"]
-        y = combined(a, b, self.operator, zeros, self.other_multiplier, factor)
-        self.write(windows, finish(y, self.destination_zero, self.low, self.high))
+        self.write(windows, self.combine(windows["source"], windows["other"]))
 
 
 class LookupTile(ImageOp):
@@ -137,25 +110,14 @@ class ResizeTile(ImageOp):
         self.write(windows, resized(windows["source"], out, start, step))
 
 
-class CopyTile(ImageOp):
+class CopyTile(ImageOp, Rescaled):
     """Copy a window and rescale it, as `dla.copy` does."""
-
-    source_zero: int = 0
-    multiplier: int = 1
-    shift: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
 
     packet = "copy"
     in_place = True
 
     def check(self) -> None:
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
+        self.check_scale()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        y = factor.times(windows["source"].astype(np.int64) - self.source_zero)
-        self.write(windows, finish(y, self.destination_zero, self.low, self.high))
+        self.write(windows, self.rescale(windows["source"]))

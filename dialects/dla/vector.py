@@ -6,25 +6,15 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
-from ..core.numerics.integers import Factor, combined, finish, looked_up, resized
+from ..core.numerics.integers import looked_up, resized
 from ..core.tensor import Array, Tensor, normalize_axis
-from .dialect import (
-    HIGH,
-    LOW,
-    TensorOp,
-    each_image,
-    need_bounds,
-    need_image,
-    need_pair,
-    need_scaling,
-    stacked,
-)
+from .arithmetic import Combination, Rescaled
+from .dialect import TensorOp, each_image, need_image, need_pair, stacked
 
-OPERATORS = ("add", "mul", "max", "min")
 RESIZE_BITS = 16
 
 
-class Eltwise(TensorOp):
+class Eltwise(TensorOp, Combination):
     """Combine two tensors, with one rounding at the end.
 
     y = clamp(round(op(p, q) / 2^shift) + destination_zero), p = (x - source_zero) * multiplier and
@@ -34,42 +24,20 @@ class Eltwise(TensorOp):
 
     x: Operand
     other: Operand
-    operator: str
-    source_zero: int = 0
-    other_zero: int = 0
-    multiplier: int = 1
-    other_multiplier: int = 1
-    shift: int = 0
-    rounding: str = "half_away"
-    destination_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
     y: Result
 
     packet = "eltwise"
 
     def infer(self, x: Tensor, other: Tensor) -> Tensor:
         shape, second = need_image("x", x), need_image("other", other)
-        if self.operator not in OPERATORS:
-            raise Invalid(f"operator is '{self.operator}', must be one of {', '.join(OPERATORS)}")
         fits = all(b in (1, a) for a, b in zip(shape[:3], second[:3], strict=True))
         if not fits or shape[3] != second[3]:
             raise Invalid(f"combines {x} with {other}")
-        zeros = (self.source_zero, self.other_zero, self.destination_zero)
-        need_scaling((self.multiplier, self.other_multiplier), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
+        self.check_combination()
         return x
 
     def reference(self, x: Array, other: Array) -> Array:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        zeros = (self.source_zero, self.other_zero)
-        images = [
-            combined(a, b, self.operator, zeros, self.other_multiplier, factor)
-            for a, b in each_image(x, other)
-        ]
-        return stacked(
-            [finish(image, self.destination_zero, self.low, self.high) for image in images]
-        )
+        return stacked([self.combine(a, b) for a, b in each_image(x, other)])
 
 
 class Lookup(TensorOp):
@@ -124,32 +92,21 @@ def need_positions(start: Sequence[int], step: Sequence[int]) -> None:
             raise Invalid(f"{what} is {tuple(pair)}, must have at most 32 bits")
 
 
-class Copy(TensorOp):
+class Copy(TensorOp, Rescaled):
     """Rescale values: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
 
     x: Operand
-    source_zero: int = 0
-    multiplier: int = 1
-    shift: int = 0
-    rounding: str = "half_away"
-    destination_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
     y: Result
 
     packet = "copy"
 
     def infer(self, x: Tensor) -> Tensor:
         need_image("x", x)
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
+        self.check_scale()
         return x
 
     def reference(self, x: Array) -> Array:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        scaled = factor.times(x.astype(np.int64) - self.source_zero)
-        return finish(scaled, self.destination_zero, self.low, self.high)
+        return self.rescale(x)
 
 
 class Concat(TensorOp):

@@ -8,19 +8,15 @@ from ..core.fields import Operand
 from ..core.numerics.fixed_point import MOST_BITS, multiply_shift
 from ..core.numerics.integers import (
     TABLE_BYTES,
-    Factor,
     Window,
     conv_sums,
-    finish,
-    pooled,
     require_i32,
     require_scale,
     table_of,
 )
 from ..core.tensor import Array, Shape
 from .access import Access
-from .convolution import CONV_MODES, need_pool
-from .dialect import HIGH, LOW, need_bounds, need_scaling
+from .arithmetic import Convolution, Pooling
 from .memory import ORIGIN
 from .tiles import ImageOp
 from .types import ACCUMULATOR, WEIGHTS
@@ -39,10 +35,10 @@ class WindowOp(ImageOp, abstract=True):
     dilation_columns: int = 1
     pad_top: int = 0
     pad_left: int = 0
-    source_zero: int = 0
-    low: int = LOW
-    high: int = HIGH
-    rounding: str = "half_away"
+
+    @property
+    def made(self) -> Shape:
+        return self.out_rows, self.out_columns, self.channels
 
     @property
     def window(self) -> Window:
@@ -58,7 +54,7 @@ class WindowOp(ImageOp, abstract=True):
                 raise Invalid(f"{what} are {getattr(window, what)}, must be at least {least}")
 
 
-class ConvTile(WindowOp):
+class ConvTile(WindowOp, Convolution):
     """Convolve a window of images: dense, or depthwise.
 
     y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
@@ -75,7 +71,6 @@ class ConvTile(WindowOp):
     weights_at: int = 0
     table_at: int = 0
     filters: int
-    mode: str = "dense"
     begin: int = 1
     finish: int = 1
 
@@ -111,15 +106,13 @@ class ConvTile(WindowOp):
         return (*found, destination) if self.finish else tuple(found)
 
     def check(self) -> None:
-        if self.mode not in CONV_MODES:
-            raise Invalid(f"mode is '{self.mode}', must be one of {', '.join(CONV_MODES)}")
+        self.check_mode()
         if self.mode == "depthwise" and self.filters != self.channels:
             raise Invalid(f"depthwise conv has {self.filters} filters, {self.channels} channels")
         for name in ("begin", "finish"):
             if getattr(self, name) not in (0, 1):
                 raise Invalid(f"{name} is {getattr(self, name)}, must be 0 or 1")
-        need_scaling((), (), self.rounding, self.source_zero, self.destination_zero)
-        need_bounds(self.low, self.high)
+        self.check_scales((), ())
         self.check_window()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
@@ -132,34 +125,17 @@ class ConvTile(WindowOp):
             _, multiplier, shift = table_of(windows["table"], padded)
             require_scale(multiplier, shift, MOST_BITS)
             scaled = multiply_shift(sums, multiplier, shift, self.rounding)
-            y = finish(scaled, self.destination_zero, self.low, self.high)
-            self.write(windows, y[..., : self.filters])
+            self.write(windows, self.clamp(scaled)[..., : self.filters])
 
 
-class PoolTile(WindowOp):
+class PoolTile(WindowOp, Pooling):
     """Take the greatest value or the average of each window, as `dla.pool` does."""
-
-    mode: str
-    divisor: str = "none"
-    multiplier: int = 1
-    shift: int = 0
 
     packet = "pool"
 
-    @property
-    def made(self) -> Shape:
-        return self.out_rows, self.out_columns, self.channels
-
     def check(self) -> None:
-        zeros = (self.source_zero, self.destination_zero)
-        need_scaling((self.multiplier,), (self.shift,), self.rounding, *zeros)
-        need_bounds(self.low, self.high)
         self.check_window()
-        sizes = (self.rows, self.columns)
-        need_pool(self.window, sizes, self.mode, self.divisor, self.multiplier, self.shift)
+        self.check_pool(self.window, (self.rows, self.columns))
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        factor = Factor(self.multiplier, self.shift, self.rounding)
-        x, zero = windows["source"], self.source_zero
-        y = pooled(x, self.window, self.mode, self.divisor, zero, factor)
-        self.write(windows, finish(y, self.destination_zero, self.low, self.high))
+        self.write(windows, self.pool(windows["source"], self.window))
