@@ -1,6 +1,5 @@
 """Write the page of an accelerator: all that its description says, and what its packets do."""
 
-import inspect
 from collections.abc import Iterator
 
 from ..targets.dla.core.description import Description, Engine, PacketFormat
@@ -90,7 +89,7 @@ def _packet(form: PacketFormat, instructions: InstructionSet) -> Iterator[str]:
     yield f"### `{form.name}`"
     units = f"{form.units} unit{'s' * (form.units > 1)}"
     yield f"Opcode {form.opcode}, {units}, on engine `{form.engine}`."
-    yield inspect.getdoc(instructions.classes[form.name]) or ""
+    yield instructions.classes[form.name].documentation()
     if not form.fields:
         return
     limits = {limit.field: limit for limit in form.limits}

@@ -48,6 +48,7 @@ from .tiles import LookupTile as LookupTile
 from .tiles import ResizeTile as ResizeTile
 from .types import BufferType as BufferType
 from .types import buffer_of as buffer_of
+from .types import dtype_of as dtype_of
 from .types import memref_of as memref_of
 from .vector import Concat as Concat
 from .vector import Copy as Copy

@@ -21,9 +21,9 @@ Touched = tuple[ir.Value, BufferType, Access]
 class BufferOp(Op, dialect=DLA, abstract=True):
     """Base of ops that move or compute parts of buffers: each becomes one packet.
 
-    Operands have the names of the packet's addresses, with `<operand>_at` for the start of a
-    window; other attributes have the names of the packet's fields. A subclass lists its accesses in
-    `accesses`, and computes in `execute`.
+    The fields of the packet follow from the op: an address for each operand with an attribute
+    `<operand>_at`, the start of its window, and a value for each other attribute. A subclass lists
+    its accesses in `accesses`, and computes in `execute`, which is what the packet computes, too.
 
     In scheduled form an op names the `engine` that runs it, waits for the tokens of others, and has
     a token as its result.
@@ -54,8 +54,8 @@ class BufferOp(Op, dialect=DLA, abstract=True):
                 del made.operation.attributes[field.name]
         return made
 
-    def accesses(self) -> tuple[Access, ...]:
-        """Return the windows of operands that the op reads and writes."""
+    def accesses(self, atom: int) -> tuple[Access, ...]:
+        """Return the windows of operands that the op reads and writes, for atoms of channels."""
         raise NotImplementedError
 
     def execute(self, windows: Mapping[str, Array]) -> None:
@@ -131,4 +131,6 @@ def made_of(found: Sequence[Touched]) -> Iterator[tuple[Touched, Touched]]:
 def touched(op: BufferOp) -> list[Touched]:
     """List the accesses of an op with their buffers."""
     buffers = op.buffers
-    return [(buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses()]
+    return [
+        (buffers[a.operand], buffer_of(buffers[a.operand].type), a) for a in op.accesses(op.atom)
+    ]

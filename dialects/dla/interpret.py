@@ -30,7 +30,7 @@ def run_program(
     for op in order:
         windows = {
             access.operand: access.of(buffer_of(value.type), memory[value])
-            for access in op.accesses()
+            for access in op.accesses(op.atom)
             for value in [op.buffers[access.operand]]
         }
         try:

@@ -64,6 +64,17 @@ class BetweenImages(BufferOp, abstract=True):
     columns: int
     channels: int
 
+    def written(self, atom: int) -> Shape:
+        """Return the rows, columns and channels that are written, for atoms of channels."""
+        return self.rows, self.columns, self.channels
+
+    def accesses(self, atom: int) -> tuple[Access, ...]:
+        sizes, written = (self.rows, self.columns, self.channels), self.written(atom)
+        return (
+            Access("source", self.source_at, sizes),
+            Access("destination", self.destination_at, written, reads=False, writes=True),
+        )
+
 
 class Load(BetweenImages):
     """Copy a window of images from DRAM; rows and columns around it are set to `fill`."""
@@ -77,17 +88,9 @@ class Load(BetweenImages):
     packet = "load"
     spaces: ClassVar = {"source": REGIONS, "destination": (SRAM,)}
 
-    def accesses(self) -> tuple[Access, ...]:
-        inner = (self.rows, self.columns, self.channels)
-        outer = (
-            self.top + self.rows + self.bottom,
-            self.left + self.columns + self.right,
-            self.channels,
-        )
-        return (
-            Access("source", self.source_at, inner),
-            Access("destination", self.destination_at, outer, reads=False, writes=True),
-        )
+    def written(self, atom: int) -> Shape:
+        rows, columns = self.top + self.rows + self.bottom, self.left + self.columns + self.right
+        return rows, columns, self.channels
 
     def check(self) -> None:
         if min(self.top, self.bottom, self.left, self.right) < 0:
@@ -113,7 +116,7 @@ class LoadWeights(BufferOp):
     packet = "load_weights"
     spaces: ClassVar = {"source": REGIONS, "destination": (WEIGHTS,)}
 
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self, atom: int) -> tuple[Access, ...]:
         return (
             Access("source", (self.source_at,), (self.length,)),
             Access("destination", (self.destination_at,), (self.length,), reads=False, writes=True),
@@ -128,13 +131,6 @@ class Store(BetweenImages):
 
     packet = "store"
     spaces: ClassVar = {"source": (SRAM,), "destination": (OUTPUTS, ACTIVATIONS)}
-
-    def accesses(self) -> tuple[Access, ...]:
-        sizes: Shape = (self.rows, self.columns, self.channels)
-        return (
-            Access("source", self.source_at, sizes),
-            Access("destination", self.destination_at, sizes, reads=False, writes=True),
-        )
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         windows["destination"][:] = windows["source"]

@@ -32,13 +32,9 @@ class ImageOp(BetweenImages, abstract=True):
     def check(self) -> None:
         need_byte("zero point", self.destination_zero)
 
-    def accesses(self) -> tuple[Access, ...]:
+    def written(self, atom: int) -> Shape:
         rows, columns, channels = self.made
-        padded = -(-channels // self.atom) * self.atom
-        return (
-            Access("source", self.source_at, (self.rows, self.columns, self.channels)),
-            Access("destination", self.destination_at, (rows, columns, padded), False, True),
-        )
+        return rows, columns, -(-channels // atom) * atom
 
     def write(self, windows: Mapping[str, Array], y: Array) -> None:
         """Write a result and fill the padding channels."""
@@ -48,7 +44,11 @@ class ImageOp(BetweenImages, abstract=True):
 
 
 class EltwiseTile(ImageOp, Combination):
-    """Combine windows of two images, as `dla.eltwise` does."""
+    """Combine windows of two images: p = (a - source_zero) * multiplier, q for b.
+
+    y = clamp(round(op(p, q) / 2^shift) + destination_zero) for add, max and min, where
+    q = (b - other_zero) * other_multiplier; the operator mul takes p * (b - other_zero).
+    """
 
     other: Operand
     other_at: tuple[int, ...] = ORIGIN
@@ -57,9 +57,9 @@ class EltwiseTile(ImageOp, Combination):
     in_place = True
     spaces: ClassVar = {**ImageOp.spaces, "other": (SRAM,)}
 
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self, atom: int) -> tuple[Access, ...]:
         other = Access("other", self.other_at, self.made, repeats=True)
-        return (*super().accesses(), other)
+        return (*super().accesses(atom), other)
 
     def check(self) -> None:
         self.check_combination()
@@ -69,7 +69,7 @@ class EltwiseTile(ImageOp, Combination):
 
 
 class LookupTile(ImageOp):
-    """Replace each value of a window by an entry of a table, as `dla.lookup` does."""
+    """Replace each value of a window by an entry of a table; the first one is that of -128."""
 
     table: Operand
     table_at: int = 0
@@ -78,15 +78,15 @@ class LookupTile(ImageOp):
     in_place = True
     spaces: ClassVar = {**ImageOp.spaces, "table": (WEIGHTS,)}
 
-    def accesses(self) -> tuple[Access, ...]:
-        return (*super().accesses(), Access("table", (self.table_at,), (256,)))
+    def accesses(self, atom: int) -> tuple[Access, ...]:
+        return (*super().accesses(atom), Access("table", (self.table_at,), (256,)))
 
     def execute(self, windows: Mapping[str, Array]) -> None:
         self.write(windows, looked_up(windows["source"], windows["table"]))
 
 
 class ResizeTile(ImageOp):
-    """Repeat or drop rows and columns of a window, as `dla.resize` does."""
+    """Repeat or drop rows and columns: positions are (start + step * index) >> 16, clamped."""
 
     out_rows: int
     out_columns: int
@@ -111,7 +111,7 @@ class ResizeTile(ImageOp):
 
 
 class CopyTile(ImageOp, Rescaled):
-    """Copy a window and rescale it, as `dla.copy` does."""
+    """Copy a window, and rescale it: clamp(round((x - zero) * multiplier / 2^shift) + zero)."""
 
     packet = "copy"
     in_place = True

@@ -65,7 +65,7 @@ def _read(type_: ir.Type) -> BufferType:
     if not isinstance(space, ir.StringAttr) or space.value not in SPACES:
         known = ", ".join(SPACES)
         raise Invalid(f"{type_} is in no memory, its space must be one of: {known}")
-    dtype = "i32" if space.value == ACCUMULATOR else "i8"
+    dtype = dtype_of(space.value)
     if str(type_.element_type) != dtype:
         raise Invalid(f"{type_} must be of {dtype}")
     shape = tuple(type_.shape)
@@ -75,6 +75,11 @@ def _read(type_: ir.Type) -> BufferType:
     if _layout(type_) != (list(buffer.strides), 0):
         raise Invalid(f"{type_} must lie densely")
     return buffer
+
+
+def dtype_of(space: str) -> str:
+    """Return the element type of the buffers of a space."""
+    return "i32" if space == ACCUMULATOR else "i8"
 
 
 def _layout(type_: ir.MemRefType) -> tuple[list[int], int]:

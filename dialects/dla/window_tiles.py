@@ -55,14 +55,13 @@ class WindowOp(ImageOp, abstract=True):
 
 
 class ConvTile(WindowOp, Convolution):
-    """Convolve a window of images: dense, or depthwise.
+    """Convolve a window of images; a product of matrices is a 1x1 kernel.
 
     y = clamp(round((bias + sum(x * w)) * multiplier / 2^shift) + destination_zero). Positions
     outside of the source are `source_zero`; zero points are folded into biases. Weights are
     [kernel_rows, kernel_columns, channels, padded filters] bytes, without filters if depthwise. The
     table has biases, then multipliers (i32), then shifts (i8) of all padded filters. Without
-    `begin`, sums in `sums` are accumulated; without `finish`, they stay there, and the destination
-    is not written.
+    `begin`, `sums` are accumulated; without `finish`, the destination is not written.
     """
 
     weights: Operand
@@ -83,26 +82,21 @@ class ConvTile(WindowOp, Convolution):
     }
 
     @property
-    def padded(self) -> int:
-        """Return the number of filters in whole atoms."""
-        return -(-self.filters // self.atom) * self.atom
-
-    @property
     def made(self) -> Shape:
         return self.out_rows, self.out_columns, self.filters
 
-    def accesses(self) -> tuple[Access, ...]:
-        source, destination = super().accesses()
+    def accesses(self, atom: int) -> tuple[Access, ...]:
+        source, destination = super().accesses(atom)
         depth = self.channels if self.mode == "dense" else 1
-        length = self.kernel_rows * self.kernel_columns * depth * self.padded
-        out = (self.out_rows, self.out_columns, self.padded)
+        out = self.written(atom)
+        length = self.kernel_rows * self.kernel_columns * depth * out[-1]
         found = [
             source,
             Access("weights", (self.weights_at,), (length,)),
             Access("sums", ORIGIN, out, reads=not self.begin, writes=True),
         ]
         if self.begin or self.finish:
-            found.append(Access("table", (self.table_at,), (TABLE_BYTES * self.padded,)))
+            found.append(Access("table", (self.table_at,), (TABLE_BYTES * out[-1],)))
         return (*found, destination) if self.finish else tuple(found)
 
     def check(self) -> None:
@@ -116,7 +110,7 @@ class ConvTile(WindowOp, Convolution):
         self.check_window()
 
     def execute(self, windows: Mapping[str, Array]) -> None:
-        padded, x, kernel = self.padded, windows["source"], windows["weights"]
+        x, kernel, padded = windows["source"], windows["weights"], windows["sums"].shape[-1]
         sums = conv_sums(x, kernel, self.window, self.mode, padded, self.source_zero)
         sums = sums + (table_of(windows["table"], padded)[0] if self.begin else windows["sums"])
         require_i32(sums)
@@ -129,7 +123,13 @@ class ConvTile(WindowOp, Convolution):
 
 
 class PoolTile(WindowOp, Pooling):
-    """Take the greatest value or the average of each window, as `dla.pool` does."""
+    """Take the greatest value or the average of each window; only values in the image count.
+
+    y = clamp(round((max(x) - source_zero) * multiplier / 2^shift) + destination_zero); an average
+    uses sum(x - source_zero) instead of the maximum. With `divisor` "none", the multiplier contains
+    one over the count; with "inside", the sum is divided by count * 2^shift, exactly, and rounds
+    half away from zero.
+    """
 
     packet = "pool"
 

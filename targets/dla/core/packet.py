@@ -1,5 +1,6 @@
 """Packets: named values, their encoding, and their effect on the simulator state."""
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
@@ -43,6 +44,11 @@ class Packet:
 
     def execute(self, state: SimulatorState) -> None:
         """Apply the packet to a simulator state; raise Invalid for an impossible operation."""
+
+    @classmethod
+    def documentation(cls) -> str:
+        """Return the text that describes the packet."""
+        return inspect.getdoc(cls) or ""
 
     @classmethod
     def own_fields(cls) -> tuple[str, ...]:

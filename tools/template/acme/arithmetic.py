@@ -1,4 +1,4 @@
-"""What the own op of acme computes; its packet and its ops all ask here."""
+"""The arithmetic of the own op of acme, on tensors, on tiles and in packets."""
 
 from dataclasses import dataclass
 

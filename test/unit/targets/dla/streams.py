@@ -14,9 +14,15 @@ from trivium.targets.dla.core import container
 from trivium.targets.dla.core.container import Container
 from trivium.targets.dla.core.packet import Packet
 from trivium.targets.dla.core.ports import Port
-from trivium.targets.dla.vanilla.convolution import Conv
-from trivium.targets.dla.vanilla.packets import FILE, instruction_set
-from trivium.targets.dla.vanilla.transfers import End, Load, LoadWeights, Store
+from trivium.targets.dla.vanilla.packets import (
+    FILE,
+    Conv,
+    End,
+    Load,
+    LoadWeights,
+    Store,
+    instruction_set,
+)
 
 VANILLA = instruction_set()
 DESCRIPTION_BYTES = FILE.read_bytes()

@@ -13,8 +13,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.runtime.dla.part import DlaPart
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
-from trivium.targets.dla.vanilla.packets import CLASSES
-from trivium.targets.dla.vanilla.transfers import LoadWeights
+from trivium.targets.dla.vanilla.packets import CLASSES, LoadWeights
 
 
 def machine(table: dict[str, Any]) -> InstructionSet:

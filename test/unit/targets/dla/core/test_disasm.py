@@ -9,8 +9,7 @@ from trivium.targets.dla.core import container
 from trivium.targets.dla.core.disassembly import assemble
 from trivium.targets.dla.core.packet import InstructionSet
 from trivium.targets.dla.core.toml_file import parse_description
-from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
-from trivium.targets.dla.vanilla.transfers import End, LoadWeights
+from trivium.targets.dla.vanilla.packets import CLASSES, FILE, End, LoadWeights, instruction_set
 from trivium.test.unit.targets.dla.streams import TwoConvs, manifest, package
 from trivium.tools.main import main
 

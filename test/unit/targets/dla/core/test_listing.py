@@ -10,8 +10,7 @@ from trivium.targets.dla.core import container
 from trivium.targets.dla.core.listing import listing, read_listing
 from trivium.targets.dla.core.ports import Port
 from trivium.targets.dla.registry import Configuration
-from trivium.targets.dla.vanilla.packets import FILE, instruction_set
-from trivium.targets.dla.vanilla.transfers import End, LoadWeights
+from trivium.targets.dla.vanilla.packets import FILE, End, LoadWeights, instruction_set
 from trivium.test.unit.targets.dla.streams import TwoConvs
 from trivium.tools.main import main
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.targets.dla.core.disassembly import assemble, disassemble
 from trivium.targets.dla.core.packet import Packet
-from trivium.targets.dla.vanilla.packets import CLASSES, instruction_set
-from trivium.targets.dla.vanilla.transfers import End
+from trivium.targets.dla.vanilla.packets import CLASSES, End, instruction_set
 
 VANILLA = instruction_set()
 

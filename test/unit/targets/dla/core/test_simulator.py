@@ -14,10 +14,17 @@ from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import parse_description
-from trivium.targets.dla.vanilla.convolution import Conv
-from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
-from trivium.targets.dla.vanilla.transfers import End, Load, LoadWeights, Store
-from trivium.targets.dla.vanilla.vector import Copy
+from trivium.targets.dla.vanilla.packets import (
+    CLASSES,
+    FILE,
+    Conv,
+    Copy,
+    End,
+    Load,
+    LoadWeights,
+    Store,
+    instruction_set,
+)
 
 VANILLA = instruction_set()
 REGIONS = {"constants": 4096, "inputs": 4096, "outputs": 4096}

@@ -1,24 +1,33 @@
-"""The packets of npu: those of vanilla, and one more."""
+"""The packets of npu: those of vanilla, and one more, with the op on tiles that it runs."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from trivium.dialects.core.op import Dialect
+from trivium.dialects.core.tensor import Array
+from trivium.dialects.dla.tiles import ImageOp
 from trivium.targets.dla.core.packet import InstructionSet
-from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import read_description
 from trivium.targets.dla.vanilla import packets
-from trivium.targets.dla.vanilla.vector import VectorPacket
+from trivium.targets.dla.vanilla.packets import VectorPacket
+
+NPU = Dialect("npu", target="npu")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Absolute(VectorPacket):
+class AbsoluteTile(ImageOp, dialect=NPU):
+    """Take the values of a window without their sign."""
+
+    packet = "absolute"
+
+    def execute(self, windows: Mapping[str, Array]) -> None:
+        self.write(windows, np.abs(windows["source"]))
+
+
+class Absolute(VectorPacket[AbsoluteTile]):
     """Take values without their sign."""
 
-    name = "absolute"
-
-    def execute(self, state: SimulatorState) -> None:
-        self.write(state, np.abs(state.read(self.source_extent)))
+    tile = AbsoluteTile
 
 
 FILE = Path(__file__).with_name("npu.toml")

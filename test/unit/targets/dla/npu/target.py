@@ -1,16 +1,12 @@
 """The target npu: as vanilla, and it takes sizes of values without their sign."""
 
-from collections.abc import Mapping
-
 import numpy as np
 from trivium.dialects import tri
 from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.fields import Operand, Result
 from trivium.dialects.core.module import Module
-from trivium.dialects.core.op import Dialect
 from trivium.dialects.core.tensor import Array, Tensor
 from trivium.dialects.dla.dialect import TensorOp, need_image
-from trivium.dialects.dla.tiles import ImageOp
 from trivium.passes.building import transpose
 from trivium.passes.core import Pass
 from trivium.passes.rewriting import NoMatch, Pattern, Rewriter, rewrite
@@ -19,7 +15,7 @@ from trivium.targets.dla.phases import TENSOR_SEL, Phases
 from trivium.targets.dla.schedule.tile_vector import tile_by_value
 from trivium.targets.dla.schedule.tiler import Tiler, tiles
 
-NPU = Dialect("npu", target="npu")
+from .packets import NPU, AbsoluteTile
 
 
 class Absolute(TensorOp, dialect=NPU):
@@ -36,15 +32,6 @@ class Absolute(TensorOp, dialect=NPU):
 
     def reference(self, x: Array) -> Array:
         return np.abs(x)
-
-
-class AbsoluteTile(ImageOp, dialect=NPU):
-    """Take the values of a window without their sign."""
-
-    packet = "absolute"
-
-    def execute(self, windows: Mapping[str, Array]) -> None:
-        self.write(windows, np.abs(windows["source"]))
 
 
 @tiles(Absolute)

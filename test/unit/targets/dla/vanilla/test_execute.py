@@ -9,10 +9,18 @@ from trivium.targets.dla.core.packet import InstructionSet, Packet
 from trivium.targets.dla.core.simulator import simulate
 from trivium.targets.dla.core.simulator_state import SimulatorState
 from trivium.targets.dla.core.toml_file import parse_description
-from trivium.targets.dla.vanilla.convolution import Conv
-from trivium.targets.dla.vanilla.packets import CLASSES, FILE, instruction_set
-from trivium.targets.dla.vanilla.transfers import End
-from trivium.targets.dla.vanilla.vector import Copy, Eltwise, Lookup, Pool, Resize
+from trivium.targets.dla.vanilla.packets import (
+    CLASSES,
+    FILE,
+    Conv,
+    Copy,
+    Eltwise,
+    End,
+    Lookup,
+    Pool,
+    Resize,
+    instruction_set,
+)
 
 VANILLA = instruction_set()
 ATOM, TARGET = 16, 1 << 17
