@@ -1,4 +1,4 @@
-"""The base class of ops in buffer form, which are those in scheduled form, too."""
+"""The base class of ops in buffer form, and in scheduled form."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
@@ -81,10 +81,10 @@ class BufferOp(Op, dialect=DLA, abstract=True):
         """Return the number of channels written at once, an attribute of the program."""
         parent = self.operation.parent
         if parent is None or parent.name != "dla.program" or "atom" not in parent.attributes:
-            raise Invalid("stands in no program, which must say how large an atom is")
+            raise Invalid("is in no program, must be in one, which has the size of an atom")
         atom = parent.attributes["atom"]
         if not isinstance(atom, ir.IntegerAttr) or atom.value < 1:
-            raise Invalid(f"stands in a program whose atom is {atom}")
+            raise Invalid(f"is in a program whose atom is {atom}")
         return atom.value
 
     def verify(self) -> None:
@@ -105,11 +105,11 @@ class BufferOp(Op, dialect=DLA, abstract=True):
         waits, *_ = self.operand_groups()
         for token in [*waits, *self.results]:
             if str(token.type) != TOKEN:
-                raise Invalid(f"waits for or gives {token.type}, must be {TOKEN}")
+                raise Invalid(f"waits for or returns {token.type}, must be {TOKEN}")
         if not self.engine and (waits or len(self.results)):
             raise Invalid("has tokens and no engine")
         if self.engine and len(self.results) != 1:
-            raise Invalid(f"gives {len(self.results)} tokens, must give 1")
+            raise Invalid(f"returns {len(self.results)} tokens, must return 1")
 
     def _check_place(self, found: Sequence[Touched]) -> None:
         """Raise Invalid for a result that overwrites its operand."""

@@ -48,7 +48,7 @@ class Alloc(Op, dialect=DLA):
         (result,) = self.result_groups()
         space = buffer_of(result.type).space
         if space in REGIONS and space != ACTIVATIONS:
-            raise Invalid(f"makes a buffer in {space}, whose buffers are the program's arguments")
+            raise Invalid(f"allocates a buffer in {space}, whose buffers are arguments")
         if self.address < -1:
             raise Invalid(f"address is {self.address}, must not be negative")
 

@@ -156,7 +156,7 @@ class Run(Op, dialect=DLA):
         self.operand_groups()
         found = find_program(self.operation, self.program)
         if not found.has_body:
-            return  # of which there is a message
+            return  # reported by the verifier of the program
         given = [buffer for _, buffer in found.arguments if buffer.space != OUTPUTS]
         made = [buffer for _, buffer in found.arguments if buffer.space == OUTPUTS]
         _check_values("operand", [v.type for v in self.operation.operands], given)
@@ -194,7 +194,7 @@ def find_program(operation: ir.Operation, name: str) -> Program:
     """Find a program by name in the module of an operation; raise Invalid without one."""
     found = find_symbol(operation, name)
     if not isinstance(found, Program):
-        raise Invalid(f"there is no program '{name}'")
+        raise Invalid(f"calls program '{name}', which does not exist")
     return found
 
 

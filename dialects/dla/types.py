@@ -73,7 +73,7 @@ def _read(type_: ir.Type) -> BufferType:
         raise Invalid(f"{type_} must have sizes that are known, and none 0")
     buffer = BufferType(shape, dtype, space.value)
     if _layout(type_) != (list(buffer.strides), 0):
-        raise Invalid(f"{type_} must lie densely")
+        raise Invalid(f"{type_} must be dense")
     return buffer
 
 

@@ -118,11 +118,11 @@ class Concat(TensorOp):
 
     def infer(self, xs: Sequence[Tensor]) -> Tensor:
         if not xs:
-            raise Invalid("joins nothing")
+            raise Invalid("concatenates nothing")
         shapes = [need_image("operand", x) for x in xs]
         along = normalize_axis(self.axis, 4)
         if not along:
-            raise Invalid("joins along the batch, must be rows, columns or channels")
+            raise Invalid("concatenates along the batch, must be rows, columns or channels")
         rest = {shape[:along] + shape[along + 1 :] for shape in shapes}
         if len(rest) != 1:
             raise Invalid(f"joins {' and '.join(map(str, xs))} along axis {self.axis}")

@@ -1,4 +1,4 @@
-"""Checks of what each phase must have done, whatever passes it consists of.
+"""Checks of the result of each phase, for any passes that it consists of.
 
 A pipeline that lacks a pass ends in an error here, not in code that relies on the pass.
 """

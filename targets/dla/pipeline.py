@@ -24,7 +24,7 @@ CLEAN = (WIDEN, FoldShapes(), WIDEN, Cse(), Eliminate())
 
 
 def default_phases(target: Configuration) -> Phases:
-    """Return the default phases of an accelerator; each checks its result, whatever its passes."""
+    """Return the default phases of an accelerator; each checks its result."""
     description = target.description
     return (
         Phases()

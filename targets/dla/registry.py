@@ -29,7 +29,7 @@ class Configuration:
 
     @staticmethod
     def parse(text: str) -> "Configuration":
-        """Return the configuration that `vanilla` or `vanilla:half.toml` stands for."""
+        """Return the configuration that `vanilla` or `vanilla:half.toml` denotes."""
         name, _, file = text.partition(":")
         return Configuration(name, file)
 

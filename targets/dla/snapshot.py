@@ -7,7 +7,7 @@ from ...dialects.core.module import Module
 class Snapshot:
     """A copy of a module's IR and of its weights by name; it can be restored many times.
 
-    The module object stays the same; its operations are replaced, so that references to them
+    The module object remains the same; its operations are replaced, so that references to them
     dangle.
     """
 

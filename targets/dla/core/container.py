@@ -1,6 +1,6 @@
 """Containers: command streams as files, with what a loader needs to refuse the wrong ones.
 
-    offset  bytes  holds (numbers are little endian)
+    offset  bytes  contents (numbers are little endian)
     0       4      TDLA
     4       2      version of this format
     6       2      ABI of the packets
@@ -189,7 +189,7 @@ def load(instructions: InstructionSet, data: bytes, file: str = "container") -> 
     _check_code(instructions, file, made, len(data) - len(_padded(made.code)))
     place = _first_difference(zeroed, save(description, made))
     if place is not None:
-        _refuse(file, place, "is not what is written for what it holds")
+        _refuse(file, place, "differs from the encoding of its contents")
     return made
 
 

@@ -129,7 +129,7 @@ class Description:
     @cached_property
     def digest(self) -> bytes:
         """Return 16 bytes that identify everything but the summary."""
-        # Packets number engines in their order, which sorted keys do not say.
+        # Packets number engines in their order, which sorted keys lose.
         facts = {**asdict(self), "summary": "", "order": list(self.engines)}
         del facts["source"]
         text = json.dumps(facts, sort_keys=True, default=dict)

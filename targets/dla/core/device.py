@@ -72,7 +72,7 @@ class Device:
             for port, array in zip(ports, inputs, strict=True):
                 state.write(port.extent, port.pack(array))
             self._report = simulate_packets(self.instructions, self._packets, state, self.seed)
-            return [state.read(port.held) for port in self.container.outputs]
+            return [state.read(port.array_extent) for port in self.container.outputs]
         except Invalid as error:
             raise CompileError(str(error)) from None
 

@@ -46,7 +46,7 @@ class Extent:
 def extent_fault(extent: Extent, size: int | None) -> str | None:
     """Return why an extent is not within a space of a size, or None if it is."""
     if size is None:
-        return f"touches {extent.space}, which there is not"
+        return f"touches {extent.space}, which does not exist"
     if extent.start < 0 or min((*extent.strides, 0)) < 0 or extent.end > size:
         return f"touches bytes {extent.start} to {extent.end} of {extent.space}, which has {size}"
     if extent.bytes > size:

@@ -67,7 +67,7 @@ class Field:
             return bits
         if bits >= len(self.cases):
             cases = ", ".join(self.cases)
-            raise Invalid(f"field '{self.name}' holds case {bits}, there are: {cases}")
+            raise Invalid(f"field '{self.name}' has case {bits}, must be one of: {cases}")
         return self.cases[bits]
 
     def _number(self, value: Value) -> int:

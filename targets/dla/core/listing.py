@@ -1,13 +1,13 @@
 """Containers as text, with all that is in them, and back: the same file comes of it.
 
 .region constants 4096      the bytes of a region of dram
-.data 00010203              constants, in order; as many lines as they take
+.data 00010203              constants, in order, on any number of lines
 .input "x" region=inputs offset=0x0 shape=1,8,8,3 channels=16 fill=0
 .output "y" …
 .node "Conv_1"              what the packets below are of, in quotes as in JSON
 conv wait.load=2 source=0x0 …
 
-What stands behind `;` is a comment. Without any `.node` the container has no nodes.
+Text after `;` is a comment. Without any `.node` the container has no nodes.
 """
 
 import json
@@ -84,7 +84,7 @@ class _Reader:
         self.used: dict[str, int] = {}
 
     def read(self, number: int, line: str) -> None:
-        """Take in a line; raise Invalid for what is wrong with it."""
+        """Read a line; raise Invalid for its faults."""
         word, text = (*line.split(maxsplit=1), "", "")[:2]
         if not word.startswith("."):
             self._packet(number, line)
@@ -99,7 +99,7 @@ class _Reader:
             self._data(text.partition(";")[0])
         else:
             known = ", ".join((".data", *self.ports, ".node", ".region"))
-            raise Invalid(f"'{word}' is nothing, there are: {known}, packets")
+            raise Invalid(f"'{word}' is unknown, must be one of: {known}, packets")
 
     def missing(self) -> list[tuple[int, str]]:
         """List what all lines together lack, each with the line that needs it."""

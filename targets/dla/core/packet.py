@@ -102,10 +102,10 @@ class InstructionSet:
             side = "its class" if missing in listed else "the description"
             raise CompileError(f"field '{missing}' of packet '{form.name}' is not in {side}")
         for name, entry in listed.items():
-            held = "cases" if types[name] in (str, "str") else "numbers"
-            if bool(entry.cases) != (held == "cases"):
+            kind = "cases" if types[name] in (str, "str") else "numbers"
+            if bool(entry.cases) != (kind == "cases"):
                 message = f"field '{name}' of packet '{form.name}' is of kind '{entry.kind}'"
-                raise CompileError(f"{message}, its class has {held} there")
+                raise CompileError(f"{message}, its class has {kind} there")
         kind = self.description.engines[form.engine].kind
         if cls.runs_on not in ("", kind):
             message = f"packet '{form.name}' is run by '{form.engine}', an engine of kind '{kind}'"
@@ -149,8 +149,8 @@ class InstructionSet:
         bits = int.from_bytes(data[offset : offset + size], "little")
         values: dict[str, Value] = {}
         for listed in form.fields:
-            held = bits >> listed.first(unit) & (1 << listed.bits) - 1
-            values[listed.name] = listed.unpack(held)
+            field_bits = bits >> listed.first(unit) & (1 << listed.bits) - 1
+            values[listed.name] = listed.unpack(field_bits)
         self.description.check(form.name, values)
         flags, waits = self._header_values(bits)
         made: Packet = self.classes[form.name](waits=waits, flags=flags, **values)  # pyright: ignore[reportArgumentType]
@@ -187,6 +187,6 @@ class InstructionSet:
 
     def _header_values(self, bits: int) -> tuple[int, dict[str, int]]:
         parts = self.description.header_fields
-        held = {part.name: bits >> part.bit & (1 << part.bits) - 1 for part in parts}
-        waits = {name: held[f"wait.{name}"] for name in self.engines}
-        return held["flags"], {name: count for name, count in waits.items() if count}
+        values = {part.name: bits >> part.bit & (1 << part.bits) - 1 for part in parts}
+        waits = {name: values[f"wait.{name}"] for name in self.engines}
+        return values["flags"], {name: count for name, count in waits.items() if count}

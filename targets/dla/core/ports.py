@@ -45,7 +45,7 @@ class Port:
         return Extent(f"dram.{self.region}", self.offset, prod(self.padded))
 
     @property
-    def held(self) -> Extent:
+    def array_extent(self) -> Extent:
         """Return the bytes of the array itself, without padding channels."""
         strides = (prod(self.padded[1:]), prod(self.padded[2:]), self.channels)
         return Extent(f"dram.{self.region}", self.offset, self.shape[-1], self.shape[:-1], strides)
@@ -114,7 +114,7 @@ def ports_fault(
 def _port_fault(description: Description, regions: Mapping[str, int], port: Port) -> str | None:
     atom, alignment = description.atom, description.memories["dram"].alignment
     if port.region not in regions or port.region == _CONSTANTS:
-        return f"lies in region '{port.region}', which has no room for it"
+        return f"is in region '{port.region}', must be in one for inputs and outputs"
     if len(port.shape) != _RANK or min(port.shape) < 1:
         return f"is of shape {list(port.shape)}, must be [N, H, W, C] with sizes from 1 on"
     if port.channels < port.shape[-1] or port.channels % atom:

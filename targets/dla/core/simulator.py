@@ -84,7 +84,7 @@ def queues(instructions: InstructionSet, placed: Sequence[Placed]) -> dict[str, 
 
 
 def stream_fault(placed: Sequence[Placed]) -> str | None:
-    """Say why packets are no stream, one that ends once and at its end, or None."""
+    """Return why packets do not end exactly once, with the last one, or None."""
     ends = [number for number, each in enumerate(placed) if each.packet.ends]
     if not ends:
         return "the stream has no end"

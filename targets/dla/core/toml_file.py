@@ -171,7 +171,7 @@ class _Reader:
         names = self.tables.names((*where, "memories"), entries["memories"])
         for memory in names:
             if memories is not None and memory not in memories:
-                message = f"engine {name} names the memory '{memory}', which there is not"
+                message = f"engine {name} names the memory '{memory}', which does not exist"
                 self.tables.fault((*where, "memories"), message)
         given = {key: entries[key] for key in costs if key in entries}
         return Engine(name, _kind(table), names, given)

@@ -43,7 +43,7 @@ class PacketReader:
                 self._opcode((*where, "opcode"), opcode, opcodes)
             made[name] = self._packet(name, entries, opcode or 0)
             if made[name].units >= 1 << self.known.header.get("length", 32):
-                message = f"packet {name} has {made[name].units} units, 'length' cannot say so"
+                message = f"packet {name} has {made[name].units} units, 'length' has no such value"
                 self.tables.fault(where, message)
         return made
 
@@ -59,7 +59,7 @@ class PacketReader:
         engine: str | None = entries.get("engine")
         engines = self.known.engines
         if engine is not None and engines is not None and engine not in engines:
-            message = f"packet {name} names the engine '{engine}', which there is not"
+            message = f"packet {name} names the engine '{engine}', which does not exist"
             self.tables.fault((*where, "engine"), message)
         runs = (engines or {}).get(engine or "")
         listed: list[object] = entries.get("fields", [])
@@ -116,7 +116,7 @@ class PacketReader:
             self.tables.fault(where, message)
         elif field.bit + field.bits > unit_bits and not field.wide:
             message = f"field '{field.name}' crosses the end of unit {field.unit}"
-            self.tables.fault(where, f"{message}, must say wide = true")
+            self.tables.fault(where, f"{message}, must have wide = true")
 
     def _kind(self, where: Path, field: Field, engine: Engine | None) -> None:
         if field.memory is not None:
@@ -170,7 +170,7 @@ class PacketReader:
                 continue
             limit = Limit(name, **entries)
             if limit.least > limit.most:
-                message = f"limit '{name}' is from {limit.least} to {limit.most}, which is nothing"
+                message = f"limit '{name}' is from {limit.least} to {limit.most}, which is empty"
                 self.tables.fault(where, message)
             made.append(limit)
         return tuple(made)

@@ -20,7 +20,7 @@ class Prefetch(Pass):
 
     A load moves up past `depth` computations at most, as long as no dependence forbids it and live
     buffers use at most `room` percent of a memory: so a tile is loaded into a second buffer while
-    the one before it is computed. A tenth of the memory of weights stays free. A store moves down
+    the one before it is computed. A tenth of the memory of weights remains free. A store moves down
     past one computation.
 
         dla.conv_tile %a; dla.load %b; dla.conv_tile %b

@@ -63,4 +63,4 @@ class _FieldCheck(DryRun):
                 if isinstance(value, (int, str)):
                     check_field(self.description, cls.packet, name, value)
         except Invalid as fault:
-            raise Unsupported(f"has no tile that its packets can say: {fault}") from None
+            raise Unsupported(f"has no tile that fits the fields of its packets: {fault}") from None

@@ -55,7 +55,7 @@ def _stride_refusal(op: TensorOp, description: Description) -> str | None:
     """
     layout, results = MemoryLayout(description), list(op.results)
     images, inside = _images(op), layout.capacity("sram")
-    held = [
+    limited = [
         ("load", _strides("source", images, layout)),
         ("load", _strides("destination", images, layout, inside)),
         ("store", _strides("source", results, layout, inside)),
@@ -64,7 +64,7 @@ def _stride_refusal(op: TensorOp, description: Description) -> str | None:
         (op.packet or MOVES, _strides("other", images, layout, inside)),
         (op.packet or MOVES, _strides("destination", results, layout, inside)),
     ]
-    found = (field_refusal(description, packet, values) for packet, values in held)
+    found = (field_refusal(description, packet, values) for packet, values in limited)
     return next((refusal for refusal in found if refusal is not None), None)
 
 

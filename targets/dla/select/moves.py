@@ -23,7 +23,7 @@ def select_concat(op: tri.Concat, selection: Selection) -> None:
     shape = tensor_of(op.y.type).shape
     axis = _image_axis("joins", normalize_axis(op.axis, len(shape)), shape)
     if not axis:
-        raise NoMatch("joins along the batch, must be rows, columns or channels")
+        raise NoMatch("concatenates along the batch, must be rows, columns or channels")
     shapes = [tensor_of(x.type).shape for x in op.xs]
     if axis == CHANNELS:
         for part in shapes[:-1]:
@@ -38,9 +38,9 @@ def select_slice(op: tri.Slice, selection: Selection) -> None:
     """Select a slice of an image that the accelerator has made."""
     name, shape = selection.description.name, tensor_of(op.x.type).shape
     if any(step != 1 for step in op.steps):
-        raise NoMatch(f"{name} takes what lies together, not in steps of {op.steps}")
+        raise NoMatch(f"{name} copies adjacent elements, has steps of {op.steps}")
     if not is_made_here(op.x, selection.rewriter):
-        raise NoMatch(f"{name} takes windows of what it has made itself")
+        raise NoMatch(f"{name} copies windows of results of its own")
     start, sizes = [0, 0, 0], [1, 1, 1]
     for axis, whole in enumerate(shape):
         image_axis = _image_axis("takes part of", axis, shape)

@@ -20,7 +20,7 @@ class SegmentDla(Pass):
     """Put ops of `dla` on tensors into as few groups as possible without cycles.
 
     Operands from outside, constants included, become inputs of the group. Ops that the accelerator
-    refuses stay ungrouped. Operations between the members of a group move before or after it.
+    refuses remain ungrouped. Operations between the members of a group move before or after it.
 
         %a = dla.conv %x …; %b = tri.softmax %a; %c = dla.copy %a …; %d = dla.eltwise %c, %b
             =>   %a, %c = tri.group %x { dla.conv; dla.copy }

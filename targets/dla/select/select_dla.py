@@ -1,4 +1,4 @@
-"""Give an accelerator the ops on integers that it has packets for."""
+"""Select the ops on integers that an accelerator has packets for."""
 
 from collections.abc import Iterator
 

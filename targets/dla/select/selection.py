@@ -140,7 +140,7 @@ class Selection:
         """Return the producer of a value with a single use."""
         op = self.rewriter.producer(value, cls)
         if (count := uses(value)) != 1:
-            raise NoMatch(f"sums of {op.op_name} have {count} uses, they stay in the accumulator")
+            raise NoMatch(f"sums of {op.op_name} have {count} uses, they remain in the accumulator")
         return op
 
     # -- changing -----------------------------------------------------------------------------
@@ -165,8 +165,8 @@ class Selection:
     def build_constant(self, array: Array, what: str) -> ir.Value:
         """Build a constant, named after the selected op."""
         name = f"{hint(self.op)}.{what}"
-        held = np.ascontiguousarray(array)
-        return tri.build_constant(self.rewriter.module, held, name).results[0]
+        dense = np.ascontiguousarray(array)
+        return tri.build_constant(self.rewriter.module, dense, name).results[0]
 
     def place(self, *ops: Op) -> AbstractContextManager[None]:
         """Return the insertion point before the op and before ops that it replaces, too."""

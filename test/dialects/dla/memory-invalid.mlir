@@ -39,11 +39,11 @@
   %bad8 = "dla.alloc"() : () -> memref<i8, "sram">
 
   // Rows follow each other.
-  // expected-error @below {{'dla.alloc' op memref<4x4xi8, strided<[8, 1]>, "sram"> must lie densely}}
+  // expected-error @below {{'dla.alloc' op memref<4x4xi8, strided<[8, 1]>, "sram"> must be dense}}
   %bad9 = "dla.alloc"() : () -> memref<4x4xi8, strided<[8, 1]>, "sram">
 
   // From the first byte.
-  // expected-error @below {{'dla.alloc' op memref<4x4xi8, strided<[4, 1], offset: 4>, "sram"> must lie densely}}
+  // expected-error @below {{'dla.alloc' op memref<4x4xi8, strided<[4, 1], offset: 4>, "sram"> must be dense}}
   %bad10 = "dla.alloc"() : () -> memref<4x4xi8, strided<[4, 1], offset: 4>, "sram">
 
   // At strides.
@@ -51,11 +51,11 @@
   %bad11 = "dla.alloc"() : () -> memref<4x4xi8, affine_map<(a, b) -> (a floordiv 2, b)>, "sram">
 
   // Inputs are arguments.
-  // expected-error @below {{'dla.alloc' op makes a buffer in dram.inputs, whose buffers are the program's arguments}}
+  // expected-error @below {{'dla.alloc' op allocates a buffer in dram.inputs, whose buffers are arguments}}
   %bad12 = "dla.alloc"() : () -> memref<4xi8, "dram.inputs">
 
   // So are constants.
-  // expected-error @below {{'dla.alloc' op makes a buffer in dram.constants, whose buffers are the program's arguments}}
+  // expected-error @below {{'dla.alloc' op allocates a buffer in dram.constants, whose buffers are arguments}}
   %bad13 = "dla.alloc"() : () -> memref<4xi8, "dram.constants">
 
   // Memories start at 0.

@@ -110,14 +110,14 @@ func.func @inner() {
 
 // What is run is a program.
 func.func @runs_nothing(%x: tensor<1x4x4x3xi8>, %t: tensor<256xi8>) {
-  // expected-error @below {{'dla.run' op there is no program 'other'}}
+  // expected-error @below {{'dla.run' op calls program 'other', which does not exist}}
   %y = "dla.run"(%x, %t) {program = "other"} : (tensor<1x4x4x3xi8>, tensor<256xi8>) -> tensor<1x4x4x16xi8>
   return
 }
 
 // A function is none.
 func.func @runs_a_function(%x: tensor<1x4x4x3xi8>, %t: tensor<256xi8>) {
-  // expected-error @below {{'dla.run' op there is no program 'runs_nothing'}}
+  // expected-error @below {{'dla.run' op calls program 'runs_nothing', which does not exist}}
   %y = "dla.run"(%x, %t) {program = "runs_nothing"} : (tensor<1x4x4x3xi8>, tensor<256xi8>) -> tensor<1x4x4x16xi8>
   return
 }

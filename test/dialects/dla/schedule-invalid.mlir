@@ -5,7 +5,7 @@
 ^bb0(%x: memref<1x4x4x16xi8, "dram.inputs">, %y: memref<1x4x4x16xi8, "dram.outputs">):
   %a = "dla.alloc"() {address = 0} : () -> memref<1x4x4x32xi8, "sram">
   %b = "dla.alloc"() {address = 512} : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.load' op gives 0 tokens, must give 1}}
+  // expected-error @below {{'dla.load' op returns 0 tokens, must return 1}}
   "dla.load"(%x, %a) {rows = 4, columns = 4, channels = 16, engine = "load"} : (memref<1x4x4x16xi8, "dram.inputs">, memref<1x4x4x32xi8, "sram">) -> ()
   "dla.end"() : () -> ()
 }) {sym_name = "gives_no_token", target = "vanilla", atom = 16, argument_addresses = array<i64: 0, 0>} : () -> ()
@@ -15,7 +15,7 @@
 ^bb0(%x: memref<1x4x4x16xi8, "dram.inputs">, %y: memref<1x4x4x16xi8, "dram.outputs">):
   %a = "dla.alloc"() {address = 0} : () -> memref<1x4x4x32xi8, "sram">
   %b = "dla.alloc"() {address = 512} : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.load' op gives 2 tokens, must give 1}}
+  // expected-error @below {{'dla.load' op returns 2 tokens, must return 1}}
   %0, %1 = "dla.load"(%x, %a) {rows = 4, columns = 4, channels = 16, engine = "load"} : (memref<1x4x4x16xi8, "dram.inputs">, memref<1x4x4x32xi8, "sram">) -> (!async.token, !async.token)
   "dla.end"() : () -> ()
 }) {sym_name = "two_tokens", target = "vanilla", atom = 16, argument_addresses = array<i64: 0, 0>} : () -> ()
@@ -35,7 +35,7 @@
 ^bb0(%x: memref<1x4x4x16xi8, "dram.inputs">, %y: memref<1x4x4x16xi8, "dram.outputs">):
   %a = "dla.alloc"() {address = 0} : () -> memref<1x4x4x32xi8, "sram">
   %b = "dla.alloc"() {address = 512} : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.load' op waits for or gives memref<1x4x4x32xi8, "sram">, must be !async.token}}
+  // expected-error @below {{'dla.load' op waits for or returns memref<1x4x4x32xi8, "sram">, must be !async.token}}
   %0 = "dla.load"(%a, %x, %a) {rows = 4, columns = 4, channels = 16, engine = "load"} : (memref<1x4x4x32xi8, "sram">, memref<1x4x4x16xi8, "dram.inputs">, memref<1x4x4x32xi8, "sram">) -> !async.token
   "dla.end"() : () -> ()
 }) {sym_name = "waits_for_a_buffer", target = "vanilla", atom = 16, argument_addresses = array<i64: 0, 0>} : () -> ()
@@ -45,7 +45,7 @@
 ^bb0(%x: memref<1x4x4x16xi8, "dram.inputs">, %y: memref<1x4x4x16xi8, "dram.outputs">):
   %a = "dla.alloc"() {address = 0} : () -> memref<1x4x4x32xi8, "sram">
   %b = "dla.alloc"() {address = 512} : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.load' op waits for or gives i8, must be !async.token}}
+  // expected-error @below {{'dla.load' op waits for or returns i8, must be !async.token}}
   %0 = "dla.load"(%x, %a) {rows = 4, columns = 4, channels = 16, engine = "load"} : (memref<1x4x4x16xi8, "dram.inputs">, memref<1x4x4x32xi8, "sram">) -> i8
   "dla.end"() : () -> ()
 }) {sym_name = "gives_a_number", target = "vanilla", atom = 16, argument_addresses = array<i64: 0, 0>} : () -> ()

@@ -190,7 +190,7 @@
 // How wide a result is depends on the program.
 func.func @no_program() {
   %a = "dla.alloc"() : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.copy_tile' op stands in no program, which must say how large an atom is}}
+  // expected-error @below {{'dla.copy_tile' op is in no program, must be in one, which has the size of an atom}}
   "dla.copy_tile"(%a, %a) {rows = 4, columns = 4, channels = 16} : (memref<1x4x4x32xi8, "sram">, memref<1x4x4x32xi8, "sram">) -> ()
   return
 }
@@ -199,7 +199,7 @@ func.func @no_program() {
 // expected-error @below {{'dla.program' op atom is 0, must be at least 1}}
 "dla.program"() ({
   %a = "dla.alloc"() : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.copy_tile' op stands in a program whose atom is 0}}
+  // expected-error @below {{'dla.copy_tile' op is in a program whose atom is 0}}
   "dla.copy_tile"(%a, %a) {rows = 4, columns = 4, channels = 16} : (memref<1x4x4x32xi8, "sram">, memref<1x4x4x32xi8, "sram">) -> ()
   "dla.end"() : () -> ()
 }) {sym_name = "no_atom", target = "vanilla", atom = 0} : () -> ()
@@ -208,7 +208,7 @@ func.func @no_program() {
 // expected-error @below {{'dla.program' op attribute 'atom' is "many", must be an i64 integer}}
 "dla.program"() ({
   %a = "dla.alloc"() : () -> memref<1x4x4x32xi8, "sram">
-  // expected-error @below {{'dla.copy_tile' op stands in a program whose atom is "many"}}
+  // expected-error @below {{'dla.copy_tile' op is in a program whose atom is "many"}}
   "dla.copy_tile"(%a, %a) {rows = 4, columns = 4, channels = 16} : (memref<1x4x4x32xi8, "sram">, memref<1x4x4x32xi8, "sram">) -> ()
   "dla.end"() : () -> ()
 }) {sym_name = "no_number", target = "vanilla", atom = "many"} : () -> ()

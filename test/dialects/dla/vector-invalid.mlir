@@ -142,21 +142,21 @@ func.func @copy_bounds(%x: tensor<1x5x4x3xi8>) {
 
 // Of nothing no type follows.
 func.func @joins_nothing() {
-  // expected-error @below {{'dla.concat' op joins nothing}}
+  // expected-error @below {{'dla.concat' op concatenates nothing}}
   %y = "dla.concat"() {axis = 3} : () -> tensor<1x5x4x3xi8>
   return
 }
 
 // Programs run on one image after the other.
 func.func @joins_batches(%a: tensor<1x5x4x3xi8>, %b: tensor<1x5x4x3xi8>) {
-  // expected-error @below {{'dla.concat' op joins along the batch, must be rows, columns or channels}}
+  // expected-error @below {{'dla.concat' op concatenates along the batch, must be rows, columns or channels}}
   %y = "dla.concat"(%a, %b) {axis = 0} : (tensor<1x5x4x3xi8>, tensor<1x5x4x3xi8>) -> tensor<2x5x4x3xi8>
   return
 }
 
 // By whatever name.
 func.func @joins_batches_from_behind(%a: tensor<1x5x4x3xi8>, %b: tensor<1x5x4x3xi8>) {
-  // expected-error @below {{'dla.concat' op joins along the batch, must be rows, columns or channels}}
+  // expected-error @below {{'dla.concat' op concatenates along the batch, must be rows, columns or channels}}
   %y = "dla.concat"(%a, %b) {axis = -4} : (tensor<1x5x4x3xi8>, tensor<1x5x4x3xi8>) -> tensor<2x5x4x3xi8>
   return
 }

@@ -29,7 +29,7 @@ func.func @selects_a_convolution(%x: tensor<1x2x4x5xi8>) -> tensor<1x3x5x4xi8> {
 // CHECK-LABEL: func.func @keeps_sums_with_two_users
 // CHECK:         "tri.conv"
 // CHECK:         "tri.requantize"(
-// WHY-DAG: tri.requantize: sums of tri.conv have 2 uses, they stay in the accumulator
+// WHY-DAG: tri.requantize: sums of tri.conv have 2 uses, they remain in the accumulator
 func.func @keeps_sums_with_two_users(%x: tensor<1x2x4x5xi8>) -> (tensor<1x3x4x5xi32>, tensor<1x3x4x5xi8>) {
   %w = "tri.constant"() {value = dense<7> : tensor<3x2x1x1xi32>} : () -> tensor<3x2x1x1xi32>
   %0 = "tri.cast"(%x) {to = "i32"} : (tensor<1x2x4x5xi8>) -> tensor<1x2x4x5xi32>
@@ -281,11 +281,11 @@ func.func @selects_a_window(%a: tensor<1x16x2x3xi8>, %b: tensor<1x16x2x3xi8>) ->
 // CHECK-DAG:     "tri.slice"(
 // WHY-DAG: tri.slice: vanilla takes channels behind a multiple of 16 channels, not 8
 // CHECK-DAG:     "tri.slice"(
-// WHY-DAG: tri.slice: vanilla takes what lies together, not in steps of (1, 1, 1, 2)
+// WHY-DAG: tri.slice: vanilla copies adjacent elements, has steps of (1, 1, 1, 2)
 // CHECK-DAG:     "tri.slice"(
 // WHY-DAG: tri.slice: takes part of the batch, must be of rows, columns or channels
 // CHECK-DAG:     "tri.slice"(
-// WHY-DAG: tri.slice: vanilla takes windows of what it has made itself
+// WHY-DAG: tri.slice: vanilla copies windows of results of its own
 func.func @keeps_windows(%a: tensor<2x16x2x3xi8>) -> (tensor<2x8x2x3xi8>, tensor<2x32x2x2xi8>, tensor<1x32x2x3xi8>, tensor<2x8x2x3xi8>) {
   %0 = "tri.concat"(%a, %a) {axis = 1 : i64} : (tensor<2x16x2x3xi8>, tensor<2x16x2x3xi8>) -> tensor<2x32x2x3xi8>
   %1 = "tri.slice"(%0) {starts = array<i64: 0, 8, 0, 0>, sizes = array<i64: 2, 8, 2, 3>, steps = array<i64: 1, 1, 1, 1>} : (tensor<2x32x2x3xi8>) -> tensor<2x8x2x3xi8>

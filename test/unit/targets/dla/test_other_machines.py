@@ -114,7 +114,7 @@ def test_what_makes_tiles_that_packets_cannot_say_runs_elsewhere(
     text = text_of(with_packets(**{packet: {"fields": narrow}}))
     (file := tmp_path / "narrow.toml").write_text(text)
     said = [each for v in can_run(model, target=f"vanilla:{file}") for each in v.refusals]
-    why = f"vanilla has no tile that its packets can say: field '{field}' is"
+    why = f"vanilla has no tile that fits the fields of its packets: field '{field}' is"
     assert any(why in each for each in said)
     (wanted,) = expected(model, [image], parse_description(text))
     (found,) = computed(build(model, target=f"vanilla:{file}"), [image])

@@ -120,7 +120,7 @@ def test_a_refusal_is_one_line_whatever_a_file_says() -> None:
         table["outputs"][0]["region"] = "out\n\x1b[31m\u202e"
 
     said = refusal(with_manifest(change))
-    assert "lies in region 'out\\n\\x1b[31m\\u202e', which has no room for it" in said
+    assert "is in region 'out\\n\\x1b[31m\\u202e', must be in one for inputs and outputs" in said
     assert said.isprintable()
 
 
@@ -214,8 +214,8 @@ OTHER = Port("z", "outputs", 0, (1, 6, 6, 4), 16)
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"region": "constants"}, "lies in region 'constants', which has no room for it"),
-        ({"region": "moon"}, "lies in region 'moon', which has no room for it"),
+        ({"region": "constants"}, "is in region 'constants', must be in one for inputs"),
+        ({"region": "moon"}, "is in region 'moon', must be in one for inputs"),
         ({"shape": (6, 6, 3)}, "is of shape [6, 6, 3], must be [N, H, W, C] with sizes from 1 on"),
         ({"shape": (1, 0, 6, 3)}, "is of shape [1, 0, 6, 3], must be [N, H, W, C]"),
         ({"shape": (1, -6, -6, 3)}, "is of shape [1, -6, -6, 3], must be [N, H, W, C]"),
@@ -300,10 +300,13 @@ def test_an_array_of_another_shape_or_type_is_not_packed() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda m: m.replace(b'"nodes": [', b'"nodes":  ['), "0x18: error: is not what is written"),
+        (
+            lambda m: m.replace(b'"nodes": [', b'"nodes":  ['),
+            "0x18: error: differs from the encoding",
+        ),
         (
             lambda m: m[:-1] + b', "more": 1}',
-            "0x18: error: is not what is written for what it holds",
+            "0x18: error: differs from the encoding of its contents",
         ),
         (lambda m: m.replace(b'"nodes": [', b'"nodes": ["more", '), "nodes are listed for"),
     ],

@@ -98,7 +98,7 @@ def test_packets_before_the_first_node_are_of_none() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "message"),
     [
-        (".region", ".regions", 1, "'.regions' is nothing, there are: .data, .input, .out"),
+        (".region", ".regions", 1, "'.regions' is unknown, must be one of: .data, .input, .out"),
         ("constants 4096", "constants", 1, "'.region' must be followed by a name and a number"),
         ("constants 4096", "constants 1 2", 1, "'.region' must be followed by a name and"),
         ("constants 4096", "constants many", 1, "'.region' must be followed by a name and"),

@@ -30,7 +30,7 @@ FAULTS = [
     ('"source_row", unit = 1, bit = 40', '"source_row", unit = 1, bit = 39', "overlap"),
     ('"length", unit = 1, bit = 64', '"length", unit = 1, bit = 120', "crosses the end of unit 1"),
     ('"length", unit = 1', '"length", unit = 0', "starts at bit 64 of unit 0"),
-    ('"length", unit = 1', '"length", unit = 16', "has 17 units, 'length' cannot say so"),
+    ('"length", unit = 1', '"length", unit = 16', "has 17 units, 'length' has no such value"),
     ("enum:dense,depthwise", "enum:dense,dense", "cases of field 'mode' must be names"),
     ("enum:add,mul,max,min", "enum:add,mul,max,min,sub", "5 cases of field 'operator'"),
     (
@@ -42,7 +42,7 @@ FAULTS = [
     ("address:dram", "address:accumulator", "which engine load does not touch"),
     ("kernel_rows = {", "kernel_lines = {", "limit 'kernel_lines' names no field of packet conv"),
     ("least = 1, most = 16", "least = 1", "lacks 'most'"),
-    ("least = 1, most = 16", "least = 17, most = 16", "is from 17 to 16, which is nothing"),
+    ("least = 1, most = 16", "least = 17, most = 16", "is from 17 to 16, which is empty"),
     ("length = 4", "length = -1", "'length' is -1, must be from 1 to 32"),
     ("engine = 4", "engine = 1", "4 engines do not fit in 1 bits"),
     ("opcode = 8", "opcode = 1000000000000", "'opcode' is 1000000000000, must be from 1 to 32"),
@@ -114,7 +114,7 @@ def test_what_is_below_a_missing_table_is_checked_without_it(
     assert [d.message for d in caught.value.diagnostics] == [
         wrong,
         "fields 'source' and 'source_row' of load overlap",
-        "limit 'kernel_rows' is from 1 to 0, which is nothing",
+        "limit 'kernel_rows' is from 1 to 0, which is empty",
     ]
     lines = [int(d.where.rpartition(":")[2]) for d in caught.value.diagnostics]
     rows = text.splitlines()

@@ -266,7 +266,7 @@ REFUSED: dict[str, tuple[Callable[[Graph], str], str]] = {
     ),
     "batches": (
         lambda g: g.op("Concat", [g.input((1, 4, 2, 3), 0.1, 3)] * 2, axis=0),
-        "joins along the batch, must be rows, columns or channels",
+        "concatenates along the batch, must be rows, columns or channels",
     ),
 }
 
