@@ -5,7 +5,7 @@ source node turns them into `Diagnostic`s, and the driver raises one `CompileErr
 Any other exception is a bug of Trivium's and stays a traceback.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 
@@ -23,6 +23,12 @@ class NeedsValue(Unsupported):
     def __init__(self, message: str, inputs: Sequence[str]) -> None:
         super().__init__(message)
         self.inputs = tuple(inputs)
+
+
+def need_one_of(what: str, value: str, known: Collection[str]) -> None:
+    """Raise Invalid unless a string attribute has one of the known values."""
+    if value not in known:
+        raise Invalid(f"{what} is '{value}', must be one of {', '.join(known)}")
 
 
 def on_one_line(text: str) -> str:

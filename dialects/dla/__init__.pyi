@@ -6,7 +6,6 @@ from .arithmetic import Convolution as Convolution
 from .arithmetic import Pooling as Pooling
 from .arithmetic import Requantized as Requantized
 from .arithmetic import Rescaled as Rescaled
-from .arithmetic import need_choice as need_choice
 from .buffers import BufferOp as BufferOp
 from .buffers import Self as Self
 from .buffers import made_of as made_of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.errors import Invalid
+from ..core.errors import Invalid, need_one_of
 from ..core.numerics.integers import Factor, Integers, Values, Window, combined, finish, pooled
 from ..core.tensor import Shape
 from .dialect import HIGH, LOW, need_bounds, need_scaling
@@ -46,7 +46,7 @@ class Convolution(Requantized):
 
     def check_mode(self) -> None:
         """Raise Invalid for an unknown mode."""
-        need_choice("mode", self.mode, CONV_MODES)
+        need_one_of("mode", self.mode, CONV_MODES)
 
 
 class Rescaled(Requantized):
@@ -78,8 +78,8 @@ class Pooling(Rescaled):
     def check_pool(self, window: Window, sizes: Shape) -> None:
         """Raise Invalid unless pools of images of these sizes can be computed exactly."""
         self.check_scale()
-        need_choice("mode", self.mode, POOL_MODES)
-        need_choice("divisor", self.divisor, DIVISORS)
+        need_one_of("mode", self.mode, POOL_MODES)
+        need_one_of("divisor", self.divisor, DIVISORS)
         if window.misses(sizes):
             raise Invalid("pools a window that has nothing of the image")
         if window.taps > MOST_TAPS:
@@ -103,7 +103,7 @@ class Combination(Rescaled):
 
     def check_combination(self) -> None:
         """Raise Invalid for attributes out of range."""
-        need_choice("operator", self.operator, OPERATORS)
+        need_one_of("operator", self.operator, OPERATORS)
         factors = (self.multiplier, self.other_multiplier)
         self.check_scales(factors, (self.shift,), self.other_zero)
 
@@ -112,9 +112,3 @@ class Combination(Rescaled):
         zeros = (self.source_zero, self.other_zero)
         y = combined(a, b, self.operator, zeros, self.other_multiplier, self.factor)
         return self.clamp(y)
-
-
-def need_choice(what: str, name: str, known: Sequence[str]) -> None:
-    """Raise Invalid unless a name is one of those known."""
-    if name not in known:
-        raise Invalid(f"{what} is '{name}', must be one of {', '.join(known)}")

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..core.errors import Invalid
-from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS
+from ..core.errors import Invalid, need_one_of
+from ..core.numerics.fixed_point import ROUNDINGS, need_factors
 from ..core.op import Dialect, Op
 from ..core.tensor import Array, Shape, Tensor
 
@@ -45,14 +45,8 @@ def need_scaling(
     multiplier: Sequence[int], shift: Sequence[int], rounding: str, *zeros: int
 ) -> None:
     """Raise Invalid for multipliers, shifts, roundings or zero points out of range."""
-    for factor in multiplier:
-        if not 0 <= factor < 1 << MOST_BITS:
-            raise Invalid(f"multiplier is {factor}, must be in [0, 2^{MOST_BITS})")
-    for amount in shift:
-        if not 0 <= amount <= MOST_SHIFT:
-            raise Invalid(f"shift is {amount}, must be 0 to {MOST_SHIFT}")
-    if rounding not in ROUNDINGS:
-        raise Invalid(f"rounding is '{rounding}', must be one of {', '.join(ROUNDINGS)}")
+    need_factors(multiplier, shift)
+    need_one_of("rounding", rounding, ROUNDINGS)
     for zero in zeros:
         need_byte("zero point", zero)
 

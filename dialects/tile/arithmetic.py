@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..core.errors import Invalid
+from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
 from ..core.numerics.functions import erf
 from ..core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
@@ -190,8 +190,7 @@ class BitCast(TileOp):
 
 def _check_function(name: str, table: Mapping[str, object], dtype: str) -> None:
     """Raise Invalid unless a table has a function, and elements of a type have it, too."""
-    if name not in table:
-        raise Invalid(f"function is '{name}', must be one of {', '.join(table)}")
+    need_one_of("function", name, table)
     if name in FLOAT_ONLY and not is_float(dtype):
         raise Invalid(f"function {name} takes floats, not {dtype}")
     if name in INTEGER_ONLY and is_float(dtype):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from ..core.errors import Invalid
+from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
 from ..core.tensor import Array
 from .dialect import TileOp
@@ -53,10 +53,7 @@ class Dot(TileOp):
         if a.dtype != b.dtype or a.dtype not in ACCUMULATORS:
             known = ", ".join(ACCUMULATORS)
             raise Invalid(f"multiplies {a.dtype} by {b.dtype}, must be two of one type: {known}")
-        if self.precision not in PRECISIONS:
-            raise Invalid(
-                f"precision is '{self.precision}', must be one of {', '.join(PRECISIONS)}"
-            )
+        need_one_of("precision", self.precision, PRECISIONS)
         want = Tile((a.shape[0], b.shape[1]), ACCUMULATORS[a.dtype])
         if acc != want:
             raise Invalid(f"adds to {acc}, must be {want}")
@@ -89,8 +86,7 @@ class Reduce(TileOp):
     y: Result
 
     def infer(self, x: Tile) -> Tile:
-        if self.kind not in REDUCTIONS:
-            raise Invalid(f"kind is '{self.kind}', must be one of {', '.join(REDUCTIONS)}")
+        need_one_of("kind", self.kind, REDUCTIONS)
         _check_axis(self.axis, len(x.shape))
         _check_numbers(self.kind, x)
         dtype = "i32" if self.kind in PLACES else x.dtype
@@ -115,8 +111,7 @@ class Scan(TileOp):
     y: Result
 
     def infer(self, x: Tile) -> Tile:
-        if self.kind not in SCANS:
-            raise Invalid(f"kind is '{self.kind}', must be one of {', '.join(SCANS)}")
+        need_one_of("kind", self.kind, SCANS)
         _check_axis(self.axis, len(x.shape))
         _check_numbers(self.kind, x)
         return x

@@ -124,7 +124,6 @@ from .numeric import need_bool as need_bool
 from .numeric import need_float as need_float
 from .numeric import need_integer as need_integer
 from .numeric import need_number as need_number
-from .numeric import need_one_of as need_one_of
 from .numeric import rounded as rounded
 from .numeric import sigmoid as sigmoid
 from .numeric import softmax_rows as softmax_rows

@@ -82,9 +82,3 @@ def need_bool(x: Tensor) -> Tensor:
     if DTYPES[x.dtype].kind != "bool":
         raise Invalid(f"element type is {x.dtype}, must be i1")
     return x
-
-
-def need_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
-    """Raise Invalid unless a string attribute has one of the known values."""
-    if value not in known:
-        raise Invalid(f"{what} is '{value}', must be one of {', '.join(known)}")

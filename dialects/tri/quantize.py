@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from ..core.errors import Invalid
+from ..core.errors import Invalid, need_one_of
 from ..core.fields import Operand, Result
-from ..core.numerics.fixed_point import MOST_BITS, MOST_SHIFT, ROUNDINGS, multiply_shift
+from ..core.numerics.fixed_point import ROUNDINGS, multiply_shift, need_factors
 from ..core.numerics.integers import divide
 from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
 from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp
-from .numeric import need_one_of
 
 
 class Quantize(TriOp):
@@ -194,12 +193,7 @@ def _need_factors(
         raise Invalid(f"has {len(multiplier)} multipliers and {len(shift)} shifts, must be as many")
     if len(multiplier) != 1 and shape[normalize_axis(axis, len(shape))] != len(multiplier):
         raise Invalid(f"has {len(multiplier)} multipliers for axis {axis} of {list(shape)}")
-    for factor in multiplier:
-        if not 0 <= factor < 1 << MOST_BITS:
-            raise Invalid(f"multiplier is {factor}, must be in [0, 2^{MOST_BITS})")
-    for amount in shift:
-        if not 0 <= amount <= MOST_SHIFT:
-            raise Invalid(f"shift is {amount}, must be 0 to {MOST_SHIFT}")
+    need_factors(multiplier, shift)
 
 
 def _scales(kind: QuantizedType, rank: int) -> tuple[Array, Array]:

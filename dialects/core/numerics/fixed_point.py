@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..errors import Unsupported
+from ..errors import Invalid, Unsupported
 from ..tensor import Array
 
 ROUNDINGS = ("half_away", "half_even", "half_up")
@@ -14,6 +14,16 @@ ROUNDINGS = ("half_away", "half_even", "half_up")
 MOST_BITS = 31
 MOST_SHIFT = 62
 """Products of i32 and multipliers of 31 bits, and half a unit, shifted so far, fit in i64."""
+
+
+def need_factors(multipliers: Sequence[int], shifts: Sequence[int]) -> None:
+    """Raise Invalid unless multipliers and shifts are in range."""
+    for multiplier in multipliers:
+        if not 0 <= multiplier < 1 << MOST_BITS:
+            raise Invalid(f"multiplier is {multiplier}, must be in [0, 2^{MOST_BITS})")
+    for shift in shifts:
+        if not 0 <= shift <= MOST_SHIFT:
+            raise Invalid(f"shift is {shift}, must be 0 to {MOST_SHIFT}")
 
 
 def fixed_point(factor: float, bits: int = MOST_BITS) -> tuple[int, int]:

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.functions import erf
 from ...core.tensor import Array, Tensor, broadcast, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, need_number, need_one_of, rounded, sigmoid, softplus
+from ..numeric import need_float, need_number, rounded, sigmoid, softplus
 from .base import FloatUnary, Unary
 
 

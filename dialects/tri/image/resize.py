@@ -4,12 +4,11 @@ import math
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, is_float
 from ..dialect import TriOp
-from ..numeric import need_one_of
 from .interpolation import MODES, MOST_WEIGHTS, NEAREST_MODES, TRANSFORMS, Axis, Kernel
 from .sampling import Tap, sample
 

@@ -5,12 +5,12 @@ from itertools import product
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, is_integer, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, need_one_of
+from ..numeric import need_float
 
 
 class RoiAlign(TriOp):

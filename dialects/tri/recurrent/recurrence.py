@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, need_one_of, sigmoid, softplus
+from ..numeric import need_float, sigmoid, softplus
 
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor
 from ..dialect import TriOp
-from ..numeric import need_one_of
 from .rnn import Gru, Lstm, Rnn
 
 CELLS = ("lstm", "gru", "tanh", "relu")

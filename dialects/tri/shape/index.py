@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import DTYPES, Array, Shape, Tensor, normalize_axis, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_integer, need_one_of, span
+from ..numeric import need_integer, span
 
 REDUCTIONS = ("none", "add", "mul", "max", "min")
 

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.quantized import QuantizedType, is_quantized
 from ...core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from ..dialect import TriOp
-from ..numeric import need_one_of
 from .reshape import need_length
 
 MODES = ("constant", "reflect", "edge", "wrap")

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from ...core.errors import Invalid
+from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.tensor import Array, Tensor, normalize_axes, normalize_axis
 from ..dialect import TriOp
-from ..numeric import need_integer, need_one_of, span
+from ..numeric import need_integer, span
 
 
 class ReverseSequence(TriOp):
