@@ -5,9 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from trivium.dialects import dla
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.targets.dla.core.disassembly import assemble, disassemble
 from trivium.targets.dla.core.packet import Packet
+from trivium.targets.dla.core.tile_packet import PacketFields
 from trivium.targets.dla.vanilla.packets import CLASSES, End, instruction_set
 
 VANILLA = instruction_set()
@@ -80,6 +82,17 @@ def test_any_bytes_are_a_stream_or_are_refused_with_the_offset(code: bytes) -> N
         assert "offset 0x" in said
         return
     assert VANILLA.encode_stream([placed.packet for placed in stream]) == code
+
+
+def test_the_fields_of_a_packet_are_those_of_its_op() -> None:
+    assert PacketFields.of(dla.Store).types == dict.fromkeys(
+        ("region", "source", "destination", "source_row", "source_pixel", "destination_row",
+         "destination_pixel", "rows", "columns", "channels"), int
+    )  # fmt: skip
+    assert PacketFields.of(dla.LoadWeights).types == dict.fromkeys(
+        ("region", "source", "destination", "length"), int
+    )
+    assert PacketFields.of(dla.PoolTile).types["mode"] is str
 
 
 def test_a_limit_says_its_sentence() -> None:

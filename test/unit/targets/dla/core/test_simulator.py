@@ -181,6 +181,17 @@ def test_sums_beyond_32_bits_are_a_fault() -> None:
         simulate(VANILLA, VANILLA.encode_stream(STREAM), made)
 
 
+def test_multipliers_of_more_bits_than_the_machine_has_are_a_fault() -> None:
+    text = FILE.read_text().replace("multiplier_bits = 31", "multiplier_bits = 2")
+    other = InstructionSet(parse_description(text), CLASSES)
+    made = machine(other)
+    simulate(other, other.encode_stream(STREAM), made)
+    made = machine(other)
+    made.data["dram.constants"][256 + 64 : 256 + 128].view(np.int32)[:] = 4
+    with pytest.raises(CompileError, match=r"packet 2 \(conv\) .*multiplier of more than 2 bits"):
+        simulate(other, other.encode_stream(STREAM), made)
+
+
 def test_partial_sums_add_up() -> None:
     first = replace(CONV, channels=8, finish=0)
     second = replace(CONV, channels=8, source=0, begin=0, waits={})

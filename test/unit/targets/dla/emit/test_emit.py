@@ -111,6 +111,14 @@ def test_an_op_whose_packet_the_accelerator_has_not_is_refused(
         InsertTokens().run(parsed())
 
 
+def test_an_op_whose_packet_runs_another_op_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dla.CopyTile, "packet", "lookup")
+    said = (
+        "op and its packet do not share the fields high, low, multiplier, shift, source_zero, table"
+    )
+    assert said in refused()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
