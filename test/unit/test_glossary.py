@@ -12,13 +12,6 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = {".venv", "build", "test", "generated", "template"}
 
-PENDING = {
-    "targets/core.py",
-    "targets/cpu",
-    "targets/gpu",
-}
-"""Files and folders that still have words of the list; none is added."""
-
 
 @dataclass(frozen=True)
 class Word:
@@ -142,19 +135,9 @@ def is_within(place: str, folder: str) -> bool:
     return place == folder or place.startswith(f"{folder}/")
 
 
-def is_pending(path: Path) -> bool:
-    return any(is_within(str(path.relative_to(ROOT)), each) for each in PENDING)
-
-
 def test_the_product_uses_the_terms_of_the_glossary() -> None:
-    found = [fault for path in product() if not is_pending(path) for fault in faults(path)]
+    found = [fault for path in product() for fault in faults(path)]
     assert not found, "\n".join(found)
-
-
-@pytest.mark.parametrize("pending", sorted(PENDING))
-def test_what_is_pending_still_has_faults(pending: str) -> None:
-    inside = [path for path in product() if is_within(str(path.relative_to(ROOT)), pending)]
-    assert any(faults(path) for path in inside), f"{pending} is clean: take it off PENDING"
 
 
 @pytest.mark.parametrize("word", WORDS, ids=lambda word: word.word)
