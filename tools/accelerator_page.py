@@ -3,10 +3,11 @@
 import inspect
 from collections.abc import Iterator
 
+from ..runtime.spelling import spell_size
 from ..targets.dla.core.description import Description, Engine, PacketFormat
 from ..targets.dla.core.fields import Field
 from ..targets.dla.core.packet import InstructionSet
-from .spelling import markdown_table, spell_size
+from .spelling import markdown_table
 
 COSTS = {
     "dma": "{latency} cycles, then {bytes_per_cycle} bytes a cycle",

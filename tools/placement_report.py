@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .spelling import columns, count, spell_names
+from ..runtime.spelling import count, spell_names
+from .spelling import columns
 
 if TYPE_CHECKING:
     from ..compiler.support_report import NodeSupport

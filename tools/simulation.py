@@ -8,10 +8,10 @@ from ..runtime.dla.step import DlaStep, Driver
 from ..runtime.errors import RunError
 from ..runtime.package import Package
 from ..runtime.session import Session
+from ..runtime.spelling import count
 from ..targets.dla.core.device import Device
 from ..targets.dla.registry import open_device
 from .feeds import Arrays
-from .spelling import count
 
 
 @dataclass(frozen=True)

@@ -1,43 +1,16 @@
-"""What a manifest says about native code."""
+"""The part of a manifest that describes native code."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents, Part
 from ..errors import PackageError
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """Describe one compiled kernel: its object, what it computes, how often it is called.
-
-    A run makes `calls` of them, loading the package makes `load_calls`.
-    """
-
-    symbol: str
-    object: str
-    nodes: tuple[str, ...] = ()
-    ops: tuple[str, ...] = ()
-    calls: int = 1
-    load_calls: int = 0
-
-
-@dataclass(frozen=True)
-class CpuRequirements:
-    """Describe the CPU that native code was compiled for; features as /proc/cpuinfo spells them.
-
-    `machine` is the name that the compiler was given; it names the folder of the code, too.
-    """
-
-    architecture: str = "x86_64"
-    features: tuple[str, ...] = ()
-    machine: str = ""
-
-    @property
-    def folder(self) -> str:
-        """Return how the names of entries with this code begin."""
-        return f"cpu/{self.machine}/" if self.machine else "cpu/"
+from ..kinds import Kind
+from ..report import EntryKind
+from ..spelling import count
+from .code import CpuRequirements, Kernel
+from .report import CpuReport
 
 
 @dataclass(frozen=True)
@@ -61,9 +34,16 @@ class CpuPart(Part):
                 )
 
     def summary(self) -> str:
-        calls, kernels = sum(kernel.calls for kernel in self.kernels), len(self.kernels)
-        return f"{calls} call{'s' * (calls != 1)} of {kernels} kernel{'s' * (kernels != 1)}"
+        calls = sum(kernel.calls for kernel in self.kernels)
+        return f"{count(calls, 'call')} of {count(len(self.kernels), 'kernel')}"
 
-    def entry_kinds(self, contents: Contents) -> Mapping[str, Collection[str]]:
+    def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
         names = (entry.name for entry in contents.entries)
-        return {"native code": [name for name in names if name.startswith("cpu/")]}
+        code = [name for name in names if name.startswith("cpu/")]
+        yield EntryKind("native code", code, "object")
+
+    def ops(self) -> Iterable[str]:
+        return (op for kernel in self.kernels for op in kernel.ops)
+
+    def report(self, contents: Contents, steps: Sequence[Kind]) -> CpuReport:
+        return CpuReport.of(self.machines, self.kernels)

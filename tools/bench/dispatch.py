@@ -6,7 +6,8 @@ from statistics import median
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir
 from ...runtime.contents import Memory
-from ...runtime.cpu.part import CpuPart, CpuRequirements
+from ...runtime.cpu.code import CpuRequirements
+from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
 from ...runtime.cpu.thread_pool import CODE
 from ...runtime.manifest import Manifest

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ...dialects.core.tensor import Tensor
+from ...runtime.spelling import spell_size
 from ...targets.flops import is_missing
-from ..spelling import spell_size
 from .kernels import KernelTime
 from .peaks import Peaks
 from .table import table

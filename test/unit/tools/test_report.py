@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+import trivium.runtime.cpu.report
+import trivium.runtime.gpu.report
 from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import (
     FIRST_PORT,
@@ -13,7 +16,8 @@ from trivium.runtime.contents import (
     Port,
 )
 from trivium.runtime.copy.step import CopyStep
-from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.code import CpuRequirements, Kernel
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.gpu.code import GpuCode, GpuKernel, Launch
 from trivium.runtime.gpu.part import GpuPart
@@ -29,7 +33,6 @@ from trivium.tools.placement_report import (
     node_reports_of,
     placements_of,
 )
-from trivium.tools.spelling import spell_names, spell_size
 
 KERNELS = (
     Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
@@ -62,6 +65,12 @@ MANIFEST = Manifest(
 )
 
 
+@pytest.fixture(autouse=True)
+def computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trivium.runtime.cpu.report, "lacking", lacking)
+    monkeypatch.setattr(trivium.runtime.gpu.report, "lacking_here", lacking_gpu)
+
+
 def lacking(needed: CpuRequirements) -> str:
     return "needs avx512f, which this CPU lacks" if "avx512f" in needed.features else ""
 
@@ -71,7 +80,7 @@ def lacking_gpu(code: GpuCode) -> str:
 
 
 def described(manifest: Manifest) -> str:
-    return report.describe(package_info("net.trv", manifest, lacking, lacking_gpu))
+    return report.describe(package_info("net.trv", manifest))
 
 
 def test_describes_a_package() -> None:
@@ -96,14 +105,14 @@ sizes
 math
   fast
 
+steps
+  0  cpu   Conv_0, Relu_1  s_1
+  1  host  TopK_2          tri.topk
+
 machines
   wide    needs avx512f, which this CPU lacks
   narrow  would run here
   least   could run here
-
-steps
-  0  cpu   Conv_0, Relu_1  s_1
-  1  host  TopK_2          tri.topk
 
 kernels
   12x  Conv_0, Relu_1  tri.conv + tri.relu  k_1
@@ -257,16 +266,6 @@ not where it was asked for
 def test_reports_a_model_without_ops() -> None:
     report = placements_of("net.onnx", "cpu", [])
     assert describe_placements(report) == "net.onnx: nothing to run"
-
-
-def test_spells_the_first_of_many_names() -> None:
-    assert spell_names("abcd") == "a, b, c, d"
-    assert spell_names("abcdef") == "a, b, c, d, 2 more"
-
-
-def test_spells_sizes() -> None:
-    sizes = {0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"}
-    assert {size: spell_size(size) for size in sizes} == sizes
 
 
 def test_reports_which_nodes_would_run() -> None:

@@ -15,7 +15,8 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
 from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
-from trivium.runtime.dla.part import DESCRIPTION, DlaPart
+from trivium.runtime.dla.code import DESCRIPTION
+from trivium.runtime.dla.part import DlaPart
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
@@ -85,7 +86,7 @@ def described(folder: Path, size: int) -> str:
 
 
 def report(package: Package) -> str:
-    return describe(package_info("m.trv", package.manifest, lambda _: "", lambda _: ""))
+    return describe(package_info("m.trv", package.manifest))
 
 
 @pytest.mark.parametrize("size", [8192, 3072])

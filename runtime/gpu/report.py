@@ -1,0 +1,90 @@
+"""The report of code for GPUs: its kernels by architecture."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..report import PartReport, Section
+from ..spelling import count, spell_names, spell_shape, spell_size
+from .code import GpuCode, GpuKernel, Launch
+from .device import lacking_here
+
+
+@dataclass(frozen=True)
+class GpuKernelInfo:
+    """Describe a kernel of a GPU; `registers` and `spills` are of each thread."""
+
+    nodes: tuple[str, ...]
+    calls: int
+    symbol: str
+    grid: tuple[int, ...]
+    warps: int
+    shared_bytes: int
+    registers: int
+    spills: int
+    blocks: tuple[str, ...]
+    stages: int
+
+    def row(self) -> tuple[str, ...]:
+        """Return the cells of the kernel in a section."""
+        spills = [count(self.spills, "spill")] * bool(self.spills)
+        return (
+            f"{self.calls}x",
+            spell_names(self.nodes),
+            self.symbol,
+            spell_shape(self.grid),
+            count(self.warps, "warp"),
+            f"{spell_size(self.shared_bytes)} shared",
+            ", ".join([count(self.registers, "register"), *spills]),
+            " ".join((*self.blocks, count(self.stages, "stage"))),
+        )
+
+
+@dataclass(frozen=True)
+class GpuInfo:
+    """Describe the code for one architecture; `lacking` is the reason if it does not run here."""
+
+    architecture: str
+    lacking: str
+    kernels: tuple[GpuKernelInfo, ...]
+
+
+@dataclass(frozen=True)
+class GpuReport(PartReport):
+    """List the code for each architecture."""
+
+    gpus: tuple[GpuInfo, ...]
+
+    @staticmethod
+    def of(codes: Sequence[GpuCode], launches: Sequence[Launch]) -> "GpuReport":
+        """Describe code, and how often the launches of a run call each kernel."""
+        calls = Counter(launch.kernel for launch in launches)
+        nodes = {launch.kernel: launch.nodes for launch in reversed(launches)}
+
+        def describe(kernel: GpuKernel) -> GpuKernelInfo:
+            return GpuKernelInfo(
+                nodes.get(kernel.symbol, ()),
+                calls[kernel.symbol],
+                kernel.symbol,
+                kernel.grid,
+                kernel.warps,
+                kernel.shared_bytes,
+                kernel.registers,
+                kernel.spills,
+                kernel.blocks,
+                kernel.stages,
+            )
+
+        return GpuReport(
+            tuple(
+                GpuInfo(code.architecture, lacking_here(code), tuple(map(describe, code.kernels)))
+                for code in codes
+            )
+        )
+
+    def sections(self) -> Iterator[Section]:
+        rows = [(gpu.architecture, gpu.lacking or "would run here") for gpu in self.gpus]
+        yield Section("code for GPUs", rows)
+        for gpu in self.gpus:
+            title = f"kernels for {gpu.architecture}"
+            yield Section(title, [kernel.row() for kernel in gpu.kernels])
