@@ -11,8 +11,8 @@ from ..promotion import Operand
 from ..registry import Complex, Value, pnnx_op
 from ..views import Ints
 from . import compare, create, reduce, resize
-from .complex import conjugate
-from .index import scatter as write_at
+from .indexing.index import scatter as write_at
+from .signal.complex import conjugate
 
 Floats = tuple[float, ...]
 

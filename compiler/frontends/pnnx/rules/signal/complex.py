@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import numpy_dtype
-from ...core.values import constant, tensor
-from ..complex_expressions import joined, split
-from ..registry import Complex, Value, pnnx_op
-from ..views import parts
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import numpy_dtype
+from ....core.values import constant, tensor
+from ...complex_expressions import joined, split
+from ...registry import Complex, Value, pnnx_op
+from ...views import parts
 
 
 @pnnx_op("torch.complex")

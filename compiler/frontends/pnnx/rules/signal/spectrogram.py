@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array, numpy_dtype
-from ...core.folding import fold_blocks
-from ...core.values import constant, tensor
-from ..promotion import as_type
-from ..registry import Complex, Value, pnnx_op
-from ..views import cut, reshape, shape_of, swap, take
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, numpy_dtype
+from ....core.folding import fold_blocks
+from ....core.values import constant, tensor
+from ...promotion import as_type
+from ...registry import Complex, Value, pnnx_op
+from ...views import cut, reshape, shape_of, swap, take
 
 LONGEST = 1 << 30
 """A signal of more numbers than this is taken for a mistake."""

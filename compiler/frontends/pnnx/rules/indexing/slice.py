@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import normalize_axis
-from ...core.values import cast, tensor
-from ..registry import Complex, Value, pnnx_op
-from ..views import (
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import normalize_axis
+from ....core.values import cast, tensor
+from ...registry import Complex, Value, pnnx_op
+from ...views import (
     Ints,
     axis_of,
     cut,

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Sequence
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from ...core.values import tensor
-from ..promotion import as_float, as_type
-from ..registry import Complex, Value, pnnx_op
-from ..views import Ints, as_complex, axis_of, parts, rank_of, reshape, shape_of
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ....core.values import tensor
+from ...promotion import as_float, as_type
+from ...registry import Complex, Value, pnnx_op
+from ...views import Ints, as_complex, axis_of, parts, rank_of, reshape, shape_of
 from .complex import conjugate
 
 Tensor = Value | Complex

@@ -7,19 +7,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.attributes import tensor_of
-from .....dialects.core.errors import Invalid, NeedsValue
-from .....dialects.core.mlir import ir
-from .....dialects.core.tensor import Array, Shape, broadcast
-from ...core.values import cast as to_type
-from ...core.values import constant, constant_of, tensor
-from ..cut_indices import completed
-from ..format.attributes import Attribute
-from ..format.operator import Operator
-from ..promotion import Operand, as_type
-from ..registry import Complex, Value, pnnx_op
-from ..views import expand, gather, rank_of, reshape, shape_of, transpose
+from ......dialects import tri
+from ......dialects.core.attributes import tensor_of
+from ......dialects.core.errors import Invalid, NeedsValue
+from ......dialects.core.mlir import ir
+from ......dialects.core.tensor import Array, Shape, broadcast
+from ....core.values import cast as to_type
+from ....core.values import constant, constant_of, tensor
+from ...cut_indices import completed
+from ...format.attributes import Attribute
+from ...format.operator import Operator
+from ...promotion import Operand, as_type
+from ...registry import Complex, Value, pnnx_op
+from ...views import expand, gather, rank_of, reshape, shape_of, transpose
 
 Tensor = Value | Complex
 Indices = dict[int, Value]

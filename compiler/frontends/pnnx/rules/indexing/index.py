@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from .....dialects import tri
-from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array, broadcast
-from ...core.values import cast, tensor
-from ..promotion import Operand, as_type, promote
-from ..registry import Complex, Value, pnnx_op
-from ..views import (
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, broadcast
+from ....core.values import cast, tensor
+from ...promotion import Operand, as_type, promote
+from ...registry import Complex, Value, pnnx_op
+from ...views import (
     Ints,
     axis_of,
     cut_axes,
