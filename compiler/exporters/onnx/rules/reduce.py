@@ -1,10 +1,10 @@
 """How ONNX writes reductions, searches and running sums along axes."""
 
-from ....dialects import tri
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.op import Op
-from .graph import OnnxGraph, exports, ints
-from .ops_elementwise import scalar
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.op import Op
+from ..graph import OnnxGraph, exports, ints
+from .elementwise import scalar
 
 REDUCTIONS: dict[type[Op], str] = {
     tri.ReduceL1: "ReduceL1",

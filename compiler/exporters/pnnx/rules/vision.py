@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.tensor import is_float
-from ...frontends.pnnx.format.parameters import Value
-from .graph import PnnxGraph, exports
-from .windows import Ints, padded
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.tensor import is_float
+from ....frontends.pnnx.format.parameters import Value
+from ..graph import PnnxGraph, exports
+from ..windows import Ints, padded
 
 
 @exports(tri.MaxPool)

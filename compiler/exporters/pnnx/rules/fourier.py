@@ -1,12 +1,12 @@
 """How PNNX writes Fourier transforms: of complex numbers, which `tri` has as pairs."""
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Shape
-from ...frontends.pnnx import Operand
-from .graph import PnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import Shape
+from ....frontends.pnnx import Operand
+from ..graph import PnnxGraph, exports
 
 COMPLEX = {"f32": "c64", "f64": "c128"}
 """The types of which torch makes complex numbers, and these."""

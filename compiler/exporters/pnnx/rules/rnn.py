@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array
-from ...frontends.pnnx import Operand
-from ...frontends.pnnx.format.parameters import Value
-from .graph import PnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array
+from ....frontends.pnnx import Operand
+from ....frontends.pnnx.format.parameters import Value
+from ..graph import PnnxGraph, exports
 
 MODULES: dict[type[Op], tuple[str, tuple[int, ...]]] = {
     tri.Rnn: ("nn.RNN", (0,)),

@@ -2,13 +2,13 @@
 
 import math
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import is_float
-from .graph import PnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import is_float
+from ..graph import PnnxGraph, exports
 
 UNARY: dict[type[Op], str] = {
     tri.Abs: "abs",

@@ -4,13 +4,13 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array
-from .graph import OnnxGraph, exports, ints
-from .ops_elementwise import as_i64, scalar
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array
+from ..graph import OnnxGraph, exports, ints
+from .elementwise import as_i64, scalar
 
 POOLS: dict[type[Op], tuple[str, int]] = {
     tri.MaxPool: ("MaxPool", 18),

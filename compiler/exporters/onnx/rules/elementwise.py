@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, is_float, numpy_dtype
-from .graph import OnnxGraph, element_type, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, is_float, numpy_dtype
+from ..graph import OnnxGraph, element_type, exports
 
 SAME: dict[type[Op], str | tuple[str, int]] = {
     tri.Abs: "Abs",

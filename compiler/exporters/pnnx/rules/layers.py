@@ -5,15 +5,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Array, Shape, is_float, numpy_dtype
-from ...frontends.pnnx import Operand
-from .graph import PnnxGraph, exports
-from .ops_moves import cut
-from .windows import padded
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import Array, Shape, is_float, numpy_dtype
+from ....frontends.pnnx import Operand
+from ..graph import PnnxGraph, exports
+from ..windows import padded
+from .moves import cut
 
 Values = Mapping[str, ir.Value | None]
 

@@ -1,11 +1,11 @@
 """How PNNX writes reductions, searches and running sums along axes."""
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import is_float
-from .graph import PnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import is_float
+from ..graph import PnnxGraph, exports
 
 REDUCTIONS: dict[type[Op], str] = {
     tri.ReduceLogSumExp: "torch.logsumexp",

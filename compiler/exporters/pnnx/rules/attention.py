@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.tensor import Array
-from ...frontends.pnnx import Operand
-from .graph import PnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.tensor import Array
+from ....frontends.pnnx import Operand
+from ..graph import PnnxGraph, exports
 
 
 @exports(tri.Attention)

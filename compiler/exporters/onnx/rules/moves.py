@@ -1,10 +1,10 @@
 """How ONNX writes ops that move elements: shapes, parts, and places that a tensor names."""
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from .graph import OnnxGraph, exports, ints
-from .ops_elementwise import as_i64, scalar
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from ..graph import OnnxGraph, exports, ints
+from .elementwise import as_i64, scalar
 
 FAR = 1 << 62
 """An end that is beyond every axis."""

@@ -4,14 +4,14 @@ import math
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, is_float
-from ...frontends.pnnx.format.parameters import Value
-from .graph import PnnxGraph, exports
-from .ops_elementwise import LITERALS
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, is_float
+from ....frontends.pnnx.format.parameters import Value
+from ..graph import PnnxGraph, exports
+from .elementwise import LITERALS
 
 FUNCTIONS: dict[type[Op], str] = {
     tri.Hardswish: "F.hardswish",

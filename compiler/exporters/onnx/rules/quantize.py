@@ -5,11 +5,11 @@ The casts between both write nothing: `Flow` sees one value.
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.quantized import QuantizedType, storage_range
-from ....dialects.core.tensor import Array, numpy_dtype
-from .graph import OnnxGraph, exports
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.quantized import QuantizedType, storage_range
+from .....dialects.core.tensor import Array, numpy_dtype
+from ..graph import OnnxGraph, exports
 
 WIDE_SINCE = 21
 """The opset from which on integers of 16 bits are quantised, too."""

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
-from ....dialects.core.errors import Unsupported
-from ....dialects.core.mlir import ir
-from ....dialects.core.op import Op
-from ....dialects.core.tensor import Array, numpy_dtype
-from .graph import OnnxGraph, exports, ints
+from .....dialects import tri
+from .....dialects.core.attributes import tensor_of
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.mlir import ir
+from .....dialects.core.op import Op
+from .....dialects.core.tensor import Array, numpy_dtype
+from ..graph import OnnxGraph, exports, ints
 
 
 @exports(tri.Conv)
