@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from .dla.step import Drivers
     from .errors import PackageError, RunError
+    from .file.signature import Keys
     from .gpu.device import Device
     from .package import Package
     from .session import Session
-    from .signature import Keys
 
 __all__ = ["Package", "PackageError", "RunError", "Session", "load"]
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....runtime.atomic_file import atomic_file
 from ....runtime.errors import Fault, RunError
+from ....runtime.file.atomic_file import atomic_file
 from ..table import table
 
 Row = Mapping[str, Any]

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from trivium.runtime import archive
 from trivium.runtime.contents import Entry
 from trivium.runtime.errors import PackageError
+from trivium.runtime.file import archive
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from .errors import PackageError, RunError
+from ..errors import PackageError, RunError
 
 SIGNATURE_ENTRY = "signature"
 

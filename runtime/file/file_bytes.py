@@ -5,8 +5,8 @@ import os
 import weakref
 from typing import Any, cast
 
-from .errors import PackageError, RunError
-from .memory import allocate
+from ..errors import PackageError, RunError
+from ..memory import allocate
 
 _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanoseconds
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Mapping
 from typing import BinaryIO, NamedTuple
 
-from .errors import PackageError
+from ..errors import PackageError
 
 PAGE = 4096
 CACHE_LINE = 64

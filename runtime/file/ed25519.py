@@ -4,7 +4,7 @@ Importing this raises RunError where the package is not installed. Keys and sign
 bytes.
 """
 
-from .errors import RunError
+from ..errors import RunError
 
 try:
     from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm

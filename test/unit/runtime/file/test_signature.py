@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trivium.runtime import Package, PackageError, RunError, archive, load, package
+from trivium.runtime import Package, PackageError, RunError, load, package
+from trivium.runtime.file import archive
+from trivium.runtime.file.signature import fingerprint, new_key
 from trivium.runtime.manifest import Manifest
-from trivium.runtime.signature import fingerprint, new_key
 
 forms = pytest.importorskip("cryptography.hazmat.primitives.serialization")
-ed25519 = pytest.importorskip("trivium.runtime.ed25519")
+ed25519 = pytest.importorskip("trivium.runtime.file.ed25519")
 
 MINE, THEIRS = ed25519.generate(), ed25519.generate()
 MY_PRINT, THEIR_PRINT = (fingerprint(ed25519.public_key(pem)) for _, pem in (MINE, THEIRS))

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from trivium.runtime import atomic_file as module
-from trivium.runtime.atomic_file import TEMPORARY, atomic_file
+from trivium.runtime.file import atomic_file as module
+from trivium.runtime.file.atomic_file import TEMPORARY, atomic_file
 from trivium.runtime.package import Package
 
 
@@ -59,7 +59,8 @@ def test_what_a_killed_process_left_is_removed_by_the_next_save(scale: Package, 
     path = tmp_path / "scale.trv"
     scale.save(path)
     kill = (
-        "import os, signal, sys; from trivium.runtime import archive, package;"
+        "import os, signal, sys; from trivium.runtime import package;"
+        "from trivium.runtime.file import archive;"
         "package = package.Package.open(sys.argv[1]); write = archive.write;"
         "archive.write = lambda *given: (write(*given), os.kill(os.getpid(), signal.SIGKILL));"
         "package.save(sys.argv[1])"
@@ -122,7 +123,7 @@ WINDOWS = """
 import os, sys
 del os.O_NOFOLLOW, os.register_at_fork
 sys.platform, sys.modules["fcntl"] = "win32", None
-from trivium.runtime.atomic_file import atomic_file
+from trivium.runtime.file.atomic_file import atomic_file
 import trivium.runtime.session
 with atomic_file(sys.argv[1], sync=True) as file:
     file.write(b"new")
