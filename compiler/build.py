@@ -71,12 +71,11 @@ def _optimise(
     hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
     """Run the pipeline with the instrumentation of the targets; return its package entries."""
-    watch = targets[0].watch(options, options.report)
-    watches = [] if watch is None else [watch]
-    pipeline.run(module, *watches, *hooks)
-    if options.tuning_file and not any(watch.ran for watch in watches):
+    own = targets[0].instrumentation(options, options.report)
+    pipeline.run(module, *([own] if own else []), *hooks)
+    if options.tuning_file and not (own and own.ran):
         options.report(f"note: {options.tuning_file} is not used: nothing here has schedules")
-    return {name: data for watch in watches for name, data in watch.entries().items()}
+    return own.entries() if own else {}
 
 
 def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart:

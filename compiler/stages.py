@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from ..passes.core import Pass
 from ..passes.default import default_pipeline, grouping_pipeline
@@ -32,12 +33,13 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
     first = targets[0]
     first.check(options)
     prepares = all(each.prepares for each in targets)
+    selecting = _selecting(targets, opt_level, options)
     passes: tuple[Step, ...] = (
         *_integer_passes(options),
-        *first.early_passes(options),
+        *(step for each in selecting for step in each.early_passes(options)),
         *default_pipeline(opt_level, options.strict_math, first.quantized, prepares),
         *_precision_passes(options),
-        *first.selection_passes(opt_level, options),
+        *(step for each in selecting for step in each.selection_passes(opt_level, options)),
         Partition(tuple(each.choice for each in targets), options.placement),
         *(_part(targets[n:], opt_level, _options_of(n, options)) for n in range(len(targets))),
         InlineParts(),
@@ -45,6 +47,20 @@ def pipeline_for(target: str, opt_level: int, options: CompileOptions = DEFAULT)
         *(each_pass for each in targets for each_pass in each.placed_passes(opt_level, options)),
     )
     return Pipeline(passes)
+
+
+def _selecting(targets: Sequence[Target], opt_level: int, options: CompileOptions) -> list[Target]:
+    """Return the targets at the head of a list that select ops before placement.
+
+    What a target selects no other one runs: behind a target without selection, it would take ops
+    from targets that the user prefers.
+    """
+    return list(
+        takewhile(
+            lambda each: each.early_passes(options) or each.selection_passes(opt_level, options),
+            targets,
+        )
+    )
 
 
 def _part(targets: Sequence[Target], opt_level: int, options: CompileOptions) -> Nest:

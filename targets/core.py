@@ -34,8 +34,8 @@ MOST_VALUES = 256
 """The most operands and results of an op in a kernel: its code grows with their number."""
 
 
-class Watch(Instrumentation):
-    """Base of what a target wants to see and do around the passes that prepare its kernels.
+class TargetInstrumentation(Instrumentation):
+    """Base of instrumentations by which a target measures or records what its passes choose.
 
     `ran` says whether there was anything to do.
     """
@@ -114,7 +114,7 @@ class Target(LoweringTable):
     ) -> tuple[Step, ...]:
         """Return the passes on the whole model that select ops for this target, before placement.
 
-        Only those of the first target run.
+        They run for the targets at the head of a list up to the first one without such passes.
         """
         return ()
 
@@ -165,8 +165,10 @@ class Target(LoweringTable):
         """Estimate how long an op takes as a kernel of its own, for cost-based placement."""
         return self.roofline.seconds(op)
 
-    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
-        """Return what watches the passes, if anything does."""
+    def instrumentation(
+        self, options: CompileOptions, progress: Progress
+    ) -> TargetInstrumentation | None:
+        """Return an instrumentation of the passes that prepare kernels, or None."""
         return None
 
     def owns(self, op: Op) -> bool:

@@ -61,11 +61,14 @@ def memory_of_target(name: str) -> str:
 
 
 def space_named(name: str) -> MemorySpace:
-    """Return the memory space of a name, from the target that has it."""
+    """Return the memory space of a name; raise CompileError when no target has it."""
     if name == PROCESS:
         return PROCESS_MEMORY
-    spaces = (_space_of_target(origin.name) for origin in targets())
-    return next(space for space in spaces if space.name == name)
+    for origin in targets():
+        space = _space_of_target(origin.name)
+        if space.name == name:
+            return space
+    raise CompileError(f"no target has a memory called '{name}': install the one that has it")
 
 
 def _space_of_target(name: str) -> MemorySpace:
@@ -84,13 +87,13 @@ def viewed(value: ir.Value) -> ir.Value:
 
 
 def viewed_order(op: tri.Reshape | tri.Transpose, order: Order) -> Order | None:
-    """Return the order of a view whose operand lies in an order; None where it cannot be one."""
+    """Return the order of a view whose operand is stored in an order; None where it is no view."""
     if isinstance(op, tri.Transpose):
         return transposed_order(order, op.permutation)
     return reshaped_order(tensor_of(op.x.type).shape, order, op.shape)
 
 
-def lies_as_operand(op: tri.Reshape | tri.Transpose) -> bool:
+def is_stored_as_operand(op: tri.Reshape | tri.Transpose) -> bool:
     """Return whether the result of a view has its elements where its operand has them."""
     order = viewed_order(op, order_of(op.x.type))
     return order is not None and same_memory(tensor_of(op.y.type).shape, order, order_of(op.y.type))

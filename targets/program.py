@@ -16,7 +16,7 @@ from ..dialects.core.tensor import Array
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
 from .load_calls import load_groups, load_intervals
-from .memories import VIEWS, lies_as_operand, memory_of, read_memory, space_named
+from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
 
 
@@ -240,7 +240,7 @@ def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
 
 
 def _check_view(op: tri.Reshape | tri.Transpose) -> None:
-    if not lies_as_operand(op):
+    if not is_stored_as_operand(op):
         message = (
             f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )

@@ -11,7 +11,7 @@ from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
 from ..runtime.contents import PROCESS
 from .core import Target
-from .memories import NO_CODE_OPS, VIEWS, lies_as_operand, memory_of
+from .memories import NO_CODE_OPS, VIEWS, is_stored_as_operand, memory_of
 from .place import placement_refusals
 
 
@@ -60,7 +60,7 @@ def _check(operation: ir.Operation, op: Op | None, targets: dict[str, Target]) -
         if op.to not in memories:
             raise Invalid(f"copies to '{op.to}', must copy to {' or '.join(sorted(memories))}")
     elif isinstance(op, VIEWS):
-        if not lies_as_operand(op):
+        if not is_stored_as_operand(op):
             raise Invalid("is between kernels, must be stored in memory as its operand is")
     elif not isinstance(op, NO_CODE_OPS):
         raise Invalid("is in no kernel, must be in a tri.group")

@@ -12,7 +12,7 @@ from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
 from ...passes.pipeline import Instrumentation, Step
 from ..compiled import CompiledPart
-from ..core import Progress, Target, Watch
+from ..core import Progress, Target, TargetInstrumentation
 from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
 from ..tuning_file import PACKAGED
@@ -65,7 +65,9 @@ class CpuTarget(Target):
         pipelines = kernel_pipeline(machine, strict), code_pipeline(machine, strict)
         return tuple(step for pipeline in pipelines for step in pipeline.steps)
 
-    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
+    def instrumentation(
+        self, options: CompileOptions, progress: Progress
+    ) -> TargetInstrumentation | None:
         if not options.tuning_file:
             return None
         return Tuner(options, options.machines[0], progress)

@@ -15,7 +15,7 @@ from ...runtime.errors import RunError
 from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
 from ..compiled import CompiledPart
-from ..core import Progress, Target, Watch
+from ..core import Progress, Target, TargetInstrumentation
 from ..memory_space import CopyCost, MemorySpace
 from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
@@ -71,8 +71,10 @@ class GpuTarget(Target):
             _architectures(self.architectures)
             check_file(options.tuning, self.architectures)
 
-    def watch(self, options: CompileOptions, progress: Progress) -> Watch | None:
-        return TuningWatch(options, self.architectures) if options.tuning else None
+    def instrumentation(
+        self, options: CompileOptions, progress: Progress
+    ) -> TargetInstrumentation | None:
+        return CheckTuning(options, self.architectures) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
@@ -138,7 +140,7 @@ def _architecture_here() -> str:
         ) from None
 
 
-class TuningWatch(Watch):
+class CheckTuning(TargetInstrumentation):
     """Check a tuning file before the passes run; code generation reads its settings.
 
     Raises CompileError for one that is malformed, or for none of the architectures.

@@ -61,8 +61,8 @@ def open_model(source: Source) -> Generator[tuple[onnx.ModelProto, Values]]:
     """
     with ExitStack() as stack:
         opened = None
-        if not isinstance(source, (onnx.ModelProto, bytes)):
-            with suppress(OSError, TypeError, ValueError):  # of which read_model tells
+        if isinstance(source, (str, os.PathLike)):
+            with suppress(OSError, ValueError):  # read_model raises the error
                 opened = _strip(stack.enter_context(open(source, "rb")))
         if opened is None:
             yield read_model(source), tensor_value

@@ -8,7 +8,7 @@ from ....dialects.core.machine import Machine
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....passes.pipeline import Stage
-from ...core import Watch
+from ...core import TargetInstrumentation
 from ...options import CompileOptions
 from ...tuning_file import PACKAGED, Entry, Tuning
 from .apply_tuning import ApplyTuning, key_of, tunable
@@ -23,7 +23,7 @@ Measure = Callable[[Op, Sequence[Schedule], Machine, CompileOptions], list[float
 """Returns the microseconds that an op takes with each schedule."""
 
 
-class Tuner(Watch):
+class Tuner(TargetInstrumentation):
     """Complete the tuning file before the pass runs that applies its schedules.
 
     With `options.tune`, ops with candidates that the file lacks are measured, each kind once, and

@@ -76,6 +76,16 @@ def test_a_model_is_of_a_type_that_a_frontend_reads(model: Any) -> None:
             function(model)
 
 
+def test_a_number_is_not_taken_for_the_descriptor_of_an_open_file(tmp_path: Path) -> None:
+    with (tmp_path / "data").open("wb") as file:
+        model: Any = file.fileno()
+        for function in (trivium.compile, trivium.load):
+            with pytest.raises((trivium.CompileError, trivium.RunError)):
+                function(model)
+        file.write(b"still open")
+        file.flush()
+
+
 @pytest.mark.parametrize("path", ["", "nowhere.onnx", "a\0b", Path("nowhere.param")])
 def test_a_path_that_cannot_be_read(path: Any) -> None:
     with pytest.raises(trivium.CompileError):

@@ -6,7 +6,7 @@ import pytest
 import trivium
 from trivium.compiler.stages import pipeline_for
 from trivium.runtime.cpu.part import CpuPart
-from trivium.targets.registry import choose_targets
+from trivium.targets.registry import choose_targets, find_target
 
 MODEL = onnx.parser.parse_model(
     """<ir_version: 10, opset_import: ["" : 21]>
@@ -65,3 +65,16 @@ def test_what_a_target_leaves_of_a_kernel_is_one_kernel_again(npu: str) -> None:
     x = np.linspace(-2, 2, 6, dtype=np.float32).reshape(2, 3)
     y = trivium.Session(package).run({"x": x})["y"]
     np.testing.assert_allclose(y, -np.sqrt(np.exp(-np.abs(x))), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("targets", "selections"),
+    [("vanilla", 1), ("vanilla,npu,cpu", 2), ("npu,vanilla,cpu", 2), ("cpu,vanilla,npu", 0)],
+)
+def test_targets_before_all_others_select_ops(
+    npu: str, monkeypatch: pytest.MonkeyPatch, targets: str, selections: int
+) -> None:
+    vanilla = find_target("vanilla").early_passes()
+    monkeypatch.setattr(find_target(npu), "early_passes", lambda _: vanilla)
+    names = [stage.name for stage in pipeline_for(targets, 1).stages()]
+    assert names.count("select-dla") == selections
