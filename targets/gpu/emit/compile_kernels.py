@@ -26,7 +26,7 @@ from .source import Source
 from .use_descriptors import UseDescriptors
 
 ATTEMPTS = 6
-"""How many settings of a kernel are compiled at most until one fits."""
+"""The most settings of a kernel to compile until one fits."""
 
 
 @dataclass(frozen=True)
