@@ -54,7 +54,7 @@ class Flow:
         return self.resolve(value) in self._constants
 
     def _enter(self, block: ir.Block) -> list[ir.Value]:
-        """Take in the ops of a block, and return what its terminator returns."""
+        """Append the ops of a block, and return the operands of its terminator."""
         for operation in block.operations:
             op = view(operation)
             if op is None or op.terminator:

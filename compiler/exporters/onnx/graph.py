@@ -19,10 +19,10 @@ RULES = Rules("ONNX")
 exports = RULES.exports
 
 OLDEST = 18
-"""Models say at least this opset: rules write what it has, unless they ask for a newer one."""
+"""The least opset of models; rules may require a newer one."""
 
 Input = ir.Value | Array | str | None
-"""What a node takes: a value, an array that becomes a constant, a name, or nothing."""
+"""An input of a node: a value, an array that becomes a constant, a name, or nothing."""
 
 
 class OnnxGraph:
@@ -40,7 +40,7 @@ class OnnxGraph:
         self._node_names: set[str] = set()
 
     def begin(self, op: Op) -> None:
-        """Record which op the nodes to come stand for."""
+        """Record the op that the next nodes implement."""
         self._op = op
 
     def add(

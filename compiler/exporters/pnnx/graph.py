@@ -19,7 +19,7 @@ RULES = Rules("PNNX")
 exports = RULES.exports
 
 Input = ir.Value | Operand | None
-"""What an operator takes: a value, one that was made in between, or nothing."""
+"""An input of an operator: a value, an intermediate operand, or nothing."""
 
 
 class PnnxGraph:
@@ -38,7 +38,7 @@ class PnnxGraph:
             self._operator("pnnx.Input", name).add_output(operand)
 
     def begin(self, op: Op) -> None:
-        """Record which op the operators to come stand for."""
+        """Record the op that the next operators implement."""
         self._op = op
 
     def add(

@@ -1,4 +1,4 @@
-"""How ONNX writes ops that compute each element from the elements at the same place."""
+"""ONNX rules for ops that compute each element from the elements at the same place."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""How ONNX writes ops that move elements: shapes, parts, and places that a tensor names."""
+"""ONNX rules for ops that move elements: shapes, parts, and places that a tensor names."""
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of

@@ -1,4 +1,4 @@
-"""How ONNX writes layers: products, convolutions, norms, attention, recurrence."""
+"""ONNX rules for layers: products, convolutions, norms, attention, recurrence."""
 
 import numpy as np
 

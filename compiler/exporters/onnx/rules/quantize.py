@@ -1,4 +1,4 @@
-"""How ONNX writes quantised numbers: as integers, with scales at every conversion.
+"""ONNX rules for quantised numbers: as integers, with scales at every conversion.
 
 The casts between both write nothing: `Flow` sees one value.
 """

@@ -1,4 +1,4 @@
-"""How ONNX writes reductions, searches and running sums along axes."""
+"""ONNX rules for reductions, searches and running sums along axes."""
 
 from .....dialects import tri
 from .....dialects.core.errors import Unsupported

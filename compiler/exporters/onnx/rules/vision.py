@@ -1,4 +1,4 @@
-"""How ONNX writes windows over images, resampling, regions and spectra."""
+"""ONNX rules for windows over images, resampling, regions and spectra."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How PNNX writes activation functions: as torch's functions, or expressions."""
+"""PNNX rules for activation functions: as torch's functions, or expressions."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How PNNX writes attention: as torch's function, or as torch's module with its projections."""
+"""PNNX rules for attention: as torch's function, or as torch's module with its projections."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""How PNNX writes ops that compute each element from the elements at the same place."""
+"""PNNX rules for ops that compute each element from the elements at the same place."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How PNNX writes Fourier transforms: of complex numbers, which `tri` has as pairs."""
+"""PNNX rules for Fourier transforms: of complex numbers, which `tri` has as pairs."""
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
@@ -34,7 +34,7 @@ def dft(op: tri.Dft, graph: PnnxGraph) -> None:
 
 
 def _signal(x: ir.Value, shape: Shape, graph: PnnxGraph) -> Operand:
-    """Return a signal without its last axis, which says whether it is real."""
+    """Return a signal without its last axis, by whose size it is real or complex."""
     if shape[-1] == 1:
         real = graph.between(x, shape[:-1], "real")
         graph.add("Tensor.select", {"input": x}, [real], dim=len(shape) - 1, index=0)

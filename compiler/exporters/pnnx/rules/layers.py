@@ -1,4 +1,4 @@
-"""How PNNX writes layers: products, convolutions, norms."""
+"""PNNX rules for layers: products, convolutions, norms."""
 
 import math
 from collections.abc import Mapping
@@ -239,7 +239,7 @@ def lrn(op: tri.Lrn, graph: PnnxGraph) -> None:
 
 
 SMALLEST = {"f64": 5e-324, "f32": 1.401298464324817e-45}
-"""What stands for an epsilon of 0: of a norm of zero torch would make NaN."""
+"""Replaces an epsilon of 0, with which torch returns NaN for a norm of zero."""
 
 
 @exports(tri.LpNormalize)

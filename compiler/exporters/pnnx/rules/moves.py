@@ -1,4 +1,4 @@
-"""How PNNX writes ops that move elements: shapes, parts, and places that a tensor names."""
+"""PNNX rules for ops that move elements: shapes, parts, and places that a tensor names."""
 
 import numpy as np
 
@@ -140,7 +140,7 @@ def pad(op: tri.Pad, graph: PnnxGraph) -> None:
 
 
 def _need_mirror(op: tri.Pad, around: list[int]) -> None:
-    """Check what torch asks for when what is added comes from the tensor itself."""
+    """Check the conditions of torch for addends that come from the tensor itself."""
     shape, axes = tensor_of(op.x.type).shape, len(around) // 2
     if axes > 3 or len(shape) not in (axes + 1, axes + 2) or min(op.pads) < 0:
         raise Unsupported(f"pads {op.pads} in mode '{op.mode}', torch the last 1 to 3 axes")

@@ -1,4 +1,4 @@
-"""How PNNX writes reductions, searches and running sums along axes."""
+"""PNNX rules for reductions, searches and running sums along axes."""
 
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of

@@ -1,4 +1,4 @@
-"""How PNNX writes recurrent layers: a torch module for a stack of them, or for one."""
+"""PNNX rules for recurrent layers: a torch module for a stack of them, or for one."""
 
 from collections.abc import Sequence
 
@@ -58,7 +58,7 @@ def recurrent(op: Recurrent, graph: PnnxGraph) -> None:
 
 
 def _nonlinearity(op: Recurrent) -> str:
-    """Check what torch's modules cannot say, and return the activation of a plain cell."""
+    """Refuse options that torch's modules lack, and return the activation of a plain cell."""
     directions = 2 if op.direction == "bidirectional" else 1
     usual = {
         tri.Rnn: ("Tanh",),

@@ -1,4 +1,4 @@
-"""How PNNX writes windows over images, resampling, and blocks of pixels."""
+"""PNNX rules for windows over images, resampling, and blocks of pixels."""
 
 import math
 

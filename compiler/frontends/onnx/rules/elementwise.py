@@ -141,7 +141,7 @@ def clip_to_attributes(x: Value, *, min: float = -GREATEST, max: float = GREATES
 def clip(x: Value, min: Value | None = None, max: Value | None = None) -> Value:
     """Clip to limits; a missing limit is the greatest finite number, and a NaN limit is none.
 
-    ONNX says the former, ONNX Runtime does the latter.
+    ONNX defines the former, ONNX Runtime the latter.
     """
     dtype = tensor(x).dtype
     if not is_float(dtype):

@@ -88,7 +88,7 @@ def hardtanh(input: Value, *, min_val: float = -1.0, max_val: float = 1.0) -> Va
 
 
 def limited(x: Value, low: float | None, high: float | None) -> Value:
-    """Bring elements between limits, either of which may be missing."""
+    """Clip elements to limits, either of which may be missing."""
     if is_float(tensor(x).dtype):
         least, most = -np.inf if low is None else low, np.inf if high is None else high
         return tri.Clip.build(x, min=least, max=most).y
@@ -126,7 +126,7 @@ def threshold(input: Value, *, threshold: float, value: float) -> Op:
 
 
 EXACT = 20.0
-"""From here on softplus of a number is the number, as far as f32 can tell."""
+"""From here on softplus of a number is the number in f32."""
 
 
 @pnnx_op("nn.Softplus", "F.softplus")

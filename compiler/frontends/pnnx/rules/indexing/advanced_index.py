@@ -59,7 +59,7 @@ def _numbers(given: Any) -> Array:
 
 
 def _by_axis(listed: Sequence[Any], rank: int) -> Indices:
-    """Give each axis its indices; a mask of several axes stands for as many."""
+    """Give each axis its indices; a mask of several axes gives as many."""
     found: Indices = {}
     axis = 0
     for each in listed:
@@ -122,7 +122,7 @@ def _taken(x: Tensor, indices: Indices) -> Tensor:
         taken: Tensor = Complex(tri.GatherNd.build(front.parts, tuples).y)
     else:
         taken = tri.GatherNd.build(front, tuples).y
-    # The new axes stand where the indexed ones stood, or in front when those were apart.
+    # The new axes replace the indexed ones, or are in front when those were not adjacent.
     first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
     new, old = range(len(shape)), range(len(shape), len(shape) + len(rest))
     return transpose(taken, [*old[:first], *new, *old[first:]])
@@ -140,7 +140,7 @@ def index_put(
     front = transpose(input, order)
     rest = tensor(front).shape[len(found) :]
     axes = sorted(found)
-    # What is written has the shape of what indexing takes.
+    # Written values have the shape of indexed ones.
     first = axes[0] if axes[-1] - axes[0] == len(axes) - 1 else 0
     taken = (*rest[:first], *shape, *rest[first:])
     updates = expand(as_type(values, dtype), taken)

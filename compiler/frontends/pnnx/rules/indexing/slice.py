@@ -23,7 +23,7 @@ from ...views import (
 Tensor = Value | Complex
 
 NOT_SELECTED = (1 << 31) - 1
-"""What stands in `selects` for an axis of which a slice is taken, and not one element."""
+"""The value in `selects` for an axis of which a slice is taken, and not one element."""
 
 
 @pnnx_op("Tensor.select", "torch.select")
