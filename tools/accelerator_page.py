@@ -1,4 +1,4 @@
-"""Write the page of an accelerator: all that its description says, and what its packets do."""
+"""Write the page of an accelerator: its description, and its packets."""
 
 import inspect
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ COSTS = {
     "mac": "{overhead} cycles, then {rows} x {columns} products a cycle",
     "vec": "{overhead} cycles, then {lanes} elements a cycle",
 }
-"""What a packet costs on each kind of engine."""
+"""The cost of a packet on each kind of engine."""
 
 ENGINES = """
 Each engine runs its packets in order. A packet waits until as many packets of each engine are

@@ -27,7 +27,7 @@ class PortInfo:
 class MemoryInfo:
     """Describe the memory of a run in a memory space; `thread_bytes` is for each thread but one.
 
-    `prepared_bytes` is for what is computed from the weights when the package is loaded.
+    `prepared_bytes` is for constants that are computed when the package is loaded.
     """
 
     activation_bytes: int
@@ -77,7 +77,7 @@ class StepInfo:
 
 @dataclass(frozen=True)
 class SignatureInfo:
-    """Name the key that signed a package; `verified` says whether the signature was verified."""
+    """Name the key that signed a package; `verified` is whether the signature was verified."""
 
     fingerprint: str
     verified: bool
@@ -158,7 +158,7 @@ def package_info(
 
 
 def signature_info(package: Package, verified: bool) -> SignatureInfo | None:
-    """Return who signed a package, None where nobody did."""
+    """Return the signature of a package, None for an unsigned one."""
     signature = package.signature
     return SignatureInfo(signature.fingerprint, verified) if signature else None
 

@@ -19,7 +19,7 @@ from .spelling import columns, section, spell_headroom
 
 
 def describe(info: PackageInfo) -> str:
-    """Return the report of a package; sections about what it does not have are left out."""
+    """Return the report of a package; empty sections are left out."""
     source = f" from {info.source}" if info.source else ""
     head = f"{info.file}: compiled{source} for {info.target} by {info.producer}"
     return "\n".join(part for part in [head, *_sections(info)] if part)

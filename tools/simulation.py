@@ -1,4 +1,4 @@
-"""Run what a package has for accelerators on simulated ones, and tell what it cost."""
+"""Run the programs of a package on simulated accelerators, and report their cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -6,7 +6,7 @@ from statistics import median
 
 
 def measure(action: Callable[[], object], repeats: int) -> str:
-    """Call `action` some times and say how long that took."""
+    """Call `action` some times and report the time of a call."""
     times: list[float] = []
     for _ in range(repeats):
         start = time.perf_counter()

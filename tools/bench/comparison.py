@@ -57,7 +57,7 @@ REST = 0.003
 def compare(
     contenders: Sequence[Contender], feeds: Arrays, rounds: int, threads: int
 ) -> Comparison:
-    """Run every contender on the same inputs; the first peer says what is right."""
+    """Run every contender on the same inputs; the first peer is the reference."""
     outputs = {c.name: c.run(feeds) for c in contenders}
     reference = next((name for name in outputs if name != OURS), OURS)
     errors = {n: error(y, outputs[reference]) for n, y in outputs.items() if n != reference}
@@ -68,7 +68,7 @@ def compare(
 
 
 def describe(comparison: Comparison) -> list[str]:
-    """Describe a comparison: a row for each contender, and how we stand to the better peer."""
+    """Describe a comparison: a row for each contender, and the ratio to the best peer."""
     clocks = ("CPU ms: median", "least", "quartiles", "wall ms: median", "least", "quartiles")
     rows = [
         (name, *_cells(timing.cpu), *_cells(timing.wall), _spell_error(comparison, name))

@@ -1,4 +1,4 @@
-"""What it costs threads to share a phase of a kernel, measured with phases that do nothing."""
+"""Measure the cost for threads of sharing a phase of a kernel, by empty phases."""
 
 import time
 from statistics import median

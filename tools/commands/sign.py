@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT.trv",
         type=arguments.package_path,
-        help="where to write the signed package, PACKAGE itself unless said otherwise",
+        help="the file of the signed package, PACKAGE itself by default",
     )
 
 

@@ -37,7 +37,7 @@ def _rows(row: Row) -> list[str]:
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, in a line; of errors that are not ours, which kind it is."""
+    """Return the message of an error in a line, with its class if it is not ours."""
     words = (str(error).strip().splitlines() or [""])[0]
     return words if isinstance(error, Fault) else f"{type(error).__name__}: {words}"
 
