@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Package", "PackageError", "RunError", "Session", "load"]
 
 SUFFIX = ".trv"
-"""How the name of a package ends, by which tools tell it from a model."""
+"""The suffix of the file of a package, by which tools tell it from a model."""
 
 _HOMES = {
     "Package": ".package",

@@ -1,4 +1,4 @@
-"""What a package contains, but for its steps: ports, buffers, memory, and what targets describe."""
+"""The contents of a package without its steps: ports, buffers, memory, and parts of targets."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -8,11 +8,11 @@ DESCRIPTION = "dla/description.toml"
 
 @dataclass(frozen=True)
 class DlaProgram:
-    """Describe the command stream in the container `entry`, and what a run of it takes and moves.
+    """Describe the command stream in the container `entry`, its memory, and the bytes it moves.
 
-    `sram_bytes` are those of the accelerator's memory that it uses, `sram_lower_bound` those that
-    any plan needs for what is alive at once. `dram_bytes` are read from dram and written to it;
-    `dram_bound` would be if no op left anything in that memory for another.
+    `sram_bytes` is the SRAM that it uses, `sram_lower_bound` the least for values live at once.
+    `dram_bytes` are read from DRAM and written to it; `dram_bound` is their number if no value were
+    resident in SRAM between ops.
     """
 
     entry: str

@@ -216,7 +216,7 @@ def _check_disjoint(members: Mapping[str, Member]) -> None:
 
 
 def _unpack(layout: struct.Struct, mark: bytes, data: memoryview, position: int) -> tuple[int, ...]:
-    """Return the fields after `mark`, which must stand at `position`."""
+    """Return the fields after `mark`, which must be at `position`."""
     if not 0 <= position <= len(data) - layout.size:
         raise PackageError(
             f"is corrupt or truncated: it should have {mark!r} at byte {position} and the rest of "

@@ -12,7 +12,7 @@ _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanosecond
 
 
 def path_of(path: object) -> str:
-    """Return the path of a file as a string; raise RunError for what is no path."""
+    """Return the path of a file as a string; raise RunError for other types."""
     if not isinstance(path, (str, bytes, os.PathLike)):
         raise RunError(f"path is of type {type(path).__name__}, must be the path of a package")
     if found := os.fsdecode(cast("Any", path)):
