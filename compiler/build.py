@@ -33,21 +33,23 @@ def build_module(
 
     The code is for each of the machines of `options`. `source` is the name of the
     model. `kept` are entries of the package unless the pipeline makes entries of the same names.
-    `hooks` see all passes, also those of code generation. The module is used up.
+    `hooks` see the passes of the pipeline, those of `options` also the passes of code generation.
+    The module is used up.
     """
     options.report("optimise")
     targets = choose_targets(options.target)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
+    hooks = (*hooks, *options.hooks)
     for hook in hooks:
         hook.begin(whole, module)
-    begun = [Begun(hook) for hook in hooks]
+    begun = list(map(Begun, hooks))
     entries = {**(kept or {}), **_optimise(module, pipeline, targets, options, begun)}
     used = {group.target for group in placed_groups(module)}
     compiling = [each for each in targets if each.name in used]
     replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
-    codes = [(each, each.compile(module, options, options.report, hooks)) for each in compiling]
+    codes = [(each, each.compile(module, options)) for each in compiling]
     steps = [(_owner(op, codes), op) for op in code_ops(module)]
     program = plan_memory(module, [code.call(op) for code, op in steps])
     return assemble(
@@ -71,7 +73,7 @@ def _optimise(
     hooks: Sequence[Instrumentation],
 ) -> Mapping[str, bytes]:
     """Run the pipeline with the instrumentation of the targets; return its package entries."""
-    own = targets[0].instrumentation(options, options.report)
+    own = targets[0].instrumentation(options)
     pipeline.run(module, *([own] if own else []), *hooks)
     if options.tuning_file and not (own and own.ran):
         options.report(f"note: {options.tuning_file} is not used: nothing here has schedules")

@@ -52,5 +52,5 @@ def _build(model: Source | Package, options: CompileOptions) -> Package:
     with new_context(), types_read_once():
         options.report("import")
         module = import_model(model, options)
-        hooks = (*strict_hooks(options.strict, module, options.target), *options.hooks)
+        hooks = strict_hooks(options.strict, module, options.target)
         return build_module(module, pipeline, options, form.name_of(model), hooks=hooks)

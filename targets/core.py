@@ -165,9 +165,7 @@ class Target(LoweringTable):
         """Estimate how long an op takes as a kernel of its own, for cost-based placement."""
         return self.roofline.seconds(op)
 
-    def instrumentation(
-        self, options: CompileOptions, progress: Progress
-    ) -> TargetInstrumentation | None:
+    def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         """Return an instrumentation of the passes that prepare kernels, or None."""
         return None
 
@@ -175,18 +173,10 @@ class Target(LoweringTable):
         """Return whether an op of the model's function runs here."""
         return isinstance(op, tri.Group) and op.target == self.name
 
-    def compile(
-        self,
-        module: Module,
-        options: CompileOptions,
-        progress: Progress,
-        hooks: Sequence[Instrumentation] = (),
-    ) -> CompiledPart:
-        """Generate code for the ops that run here; `progress` hears of each new kernel.
+    def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
+        """Generate code for the ops that run here; report each new kernel to `options`.
 
-        `hooks` have begun, and see the passes that run.
-
-        Raises CompileError.
+        `options.hooks` have begun, and see the passes that run. Raises CompileError.
         """
         raise NotImplementedError
 

@@ -10,9 +10,9 @@ from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
-from ...passes.pipeline import Instrumentation, Step
+from ...passes.pipeline import Step
 from ..compiled import CompiledPart
-from ..core import Progress, Target, TargetInstrumentation
+from ..core import Target, TargetInstrumentation
 from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
 from ..tuning_file import PACKAGED
@@ -65,21 +65,13 @@ class CpuTarget(Target):
         pipelines = kernel_pipeline(machine, strict), code_pipeline(machine, strict)
         return tuple(step for pipeline in pipelines for step in pipeline.steps)
 
-    def instrumentation(
-        self, options: CompileOptions, progress: Progress
-    ) -> TargetInstrumentation | None:
+    def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         if not options.tuning_file:
             return None
-        return Tuner(options, options.machines[0], progress)
+        return Tuner(options, options.machines[0], options.report)
 
-    def compile(
-        self,
-        module: Module,
-        options: CompileOptions,
-        progress: Progress,
-        hooks: Sequence[Instrumentation] = (),
-    ) -> CompiledPart:
-        return compile_native(module, options, progress, hooks)
+    def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
+        return compile_native(module, options)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]

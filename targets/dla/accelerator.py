@@ -9,9 +9,9 @@ from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...dialects.dla.dialect import TensorOp
-from ...passes.pipeline import Instrumentation, Step
+from ...passes.pipeline import Step
 from ..compiled import CompiledPart
-from ..core import Progress, Target
+from ..core import Target
 from ..options import DEFAULT, F32, FLOATS, CompileOptions
 from ..roofline import Roofline
 from .core.description import Description
@@ -125,13 +125,7 @@ class Accelerator(Target):
             return f"{self.name} computes on integers, not on {dtype}"
         return f"{self.name} has no op for {op.op_name}"
 
-    def compile(
-        self,
-        module: Module,
-        options: CompileOptions,
-        progress: Progress,
-        hooks: Sequence[Instrumentation] = (),
-    ) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
         bounds = traffic_bounds(module, self.name, self.description)
-        log = self.pipeline().run(module, progress, *hooks, only=COMPILED)
+        log = self.pipeline().run(module, options.report, *options.hooks, only=COMPILED)
         return ProgramCode(module, self.instructions, log, bounds)

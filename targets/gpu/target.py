@@ -10,18 +10,18 @@ from ...dialects.core.module import Module
 from ...dialects.core.op import Op
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
-from ...passes.pipeline import Instrumentation
 from ...runtime.errors import RunError
 from ...runtime.gpu.array import SPACE
 from ...runtime.gpu.device import Device
 from ..compiled import CompiledPart
-from ..core import Progress, Target, TargetInstrumentation
+from ..core import Target, TargetInstrumentation
 from ..memory_space import CopyCost, MemorySpace
 from ..options import DEFAULT, CompileOptions
 from ..roofline import Roofline
 from . import lower as lower  # registers the lowerings
 from .decompose_refused import DecomposeRefused
-from .emit.package import compile_for_gpu
+from .emit.compile_kernels import KERNEL_PASSES
+from .emit.package import compile_for_gpu, lower_to_tile
 from .emit.print_kernel import TRITON
 from .fuse_prologues import FusePrologues
 from .layout.choose_dim_orders import ChooseDimOrders
@@ -71,22 +71,18 @@ class GpuTarget(Target):
             _architectures(self.architectures)
             check_file(options.tuning, self.architectures)
 
-    def instrumentation(
-        self, options: CompileOptions, progress: Progress
-    ) -> TargetInstrumentation | None:
+    def instrumentation(self, options: CompileOptions) -> TargetInstrumentation | None:
         return CheckTuning(options, self.architectures) if options.tuning else None
 
     def owns(self, op: Op) -> bool:
         return isinstance(op, tile.Launch)
 
-    def compile(
-        self,
-        module: Module,
-        options: CompileOptions,
-        progress: Progress,
-        hooks: Sequence[Instrumentation] = (),
-    ) -> CompiledPart:
-        return compile_for_gpu(module, _architectures(self.architectures), options, progress)
+    def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
+        architectures = _architectures(self.architectures)
+        return compile_for_gpu(module, architectures, options)
+
+    def code_passes(self, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
+        return (lower_to_tile(options), *KERNEL_PASSES)
 
     def placed_passes(self, opt_level: int, options: CompileOptions = DEFAULT) -> tuple[Pass, ...]:
         return (FusePrologues(), ChooseDimOrders()) if opt_level else ()

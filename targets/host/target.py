@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...passes.pipeline import Instrumentation
 from ..compiled import CompiledPart
-from ..core import Progress, Target
+from ..core import Target
 from ..options import CompileOptions
 from ..roofline import Roofline
 from .code import HostCode
@@ -28,13 +27,7 @@ class HostTarget(Target):
             return f"{self.name} has no reference for {op.op_name}"
         return None
 
-    def compile(
-        self,
-        module: Module,
-        options: CompileOptions,
-        progress: Progress,
-        hooks: Sequence[Instrumentation] = (),
-    ) -> CompiledPart:
+    def compile(self, module: Module, options: CompileOptions) -> CompiledPart:
         return HostCode()
 
 

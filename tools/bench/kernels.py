@@ -60,7 +60,7 @@ def time_kernels(path: str, options: CompileOptions = DEFAULT) -> tuple[list[Ker
         found = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
         groups = [group for group in found if group not in loaded]
         native = [group for group in groups if group.target == "cpu"]
-        code = compile_kernels(native, best, options.report, options)
+        code = compile_kernels(native, best, options)
         return _time_all(native, code), len(groups) - len(native)
 
 

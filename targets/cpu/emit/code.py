@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....passes.pipeline import Instrumentation
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep
@@ -30,20 +30,15 @@ from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
-def compile_native(
-    module: Module,
-    options: CompileOptions,
-    progress: Progress,
-    hooks: Sequence[Instrumentation] = (),
-) -> "NativeCode":
+def compile_native(module: Module, options: CompileOptions) -> "NativeCode":
     """Compile the groups on the CPU for each of the machines of `options`, the best one first."""
     groups = [op for op in ops(module.operation) if isinstance(op, tri.Group)]
     native = [group for group in groups if group.target == "cpu"]
     codes: list[CpuCode] = []
     for machine in options.machines:
         of_several = f" for {machine.name}" if len(options.machines) > 1 else ""
-        heard = _suffixed(progress, of_several)
-        codes.append(compile_kernels(native, machine, heard, options, hooks))
+        progress = _suffixed(options.report, of_several)
+        codes.append(compile_kernels(native, machine, replace(options, progress=progress)))
     return NativeCode(module, codes)
 
 

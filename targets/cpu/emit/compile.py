@@ -13,7 +13,7 @@ from ....dialects.core.verification import Verify
 from ....passes.instrumentation import Begun
 from ....passes.pipeline import Instrumentation
 from ...cache import cached
-from ...core import Progress, kernel_progress
+from ...core import kernel_progress
 from ...forks import map_forked, map_here
 from ...options import DEFAULT, CompileOptions
 from ..kernels.kernel_module import Kernel, kernel_modules
@@ -38,23 +38,20 @@ class CpuCode:
 def compile_kernels(
     groups: Sequence[tri.Group],
     machine: Machine,
-    progress: Progress,
     options: CompileOptions = DEFAULT,
-    hooks: Sequence[Instrumentation] = (),
 ) -> CpuCode:
-    """Generate and compile the kernel of every group; report each distinct one to `progress`.
+    """Generate and compile the kernel of every group; report each distinct one to `options`.
 
-    `hooks` have begun. With any, nothing comes from the cache, and all passes run in this process.
+    With hooks, nothing comes from the cache, and all passes run in this process.
     """
     structures = [structure(group) for group in groups]
     distinct = dict(zip(reversed(structures), reversed(groups), strict=True))
     compiler = recipe(machine, options.strict_math)
     jobs = [
-        _Job(group, source_of(group, same, compiler), machine, options, tuple(map(Begun, hooks)))
+        _Job(group, source_of(group, same, compiler), machine, options)
         for same, group in distinct.items()
     ]
-    made = _compile_all(jobs, progress, observed=bool(hooks))
-    compiled = dict(zip(distinct, made, strict=True))
+    compiled = dict(zip(distinct, _compile_all(jobs, options), strict=True))
     code = CpuCode(machine, options)
     for group, same in zip(groups, structures, strict=True):
         code.kernels[group] = compiled[same].kernel
@@ -70,7 +67,10 @@ class _Job:
     source: str
     machine: Machine
     options: CompileOptions
-    hooks: Sequence[Instrumentation]
+
+    @property
+    def hooks(self) -> list[Instrumentation]:
+        return list(map(Begun, self.options.hooks))
 
     @property
     def weight(self) -> int:
@@ -100,13 +100,9 @@ class _Job:
         return object_code(lowered.alone())
 
 
-def _compile_all(
-    jobs: Sequence[_Job], progress: Progress, *, observed: bool
-) -> list[CompiledKernel]:
-    """Compile the kernels that are not in the cache, those that take longest first.
-
-    When passes are `observed`, compile all of them, here.
-    """
+def _compile_all(jobs: Sequence[_Job], options: CompileOptions) -> list[CompiledKernel]:
+    """Compile the kernels that are not in the cache, those that take longest first."""
+    observed = bool(options.hooks)
     order = sorted(range(len(jobs)), key=lambda number: -jobs[number].weight)
     recalled = {n: None if observed else recall_kernel(job.source) for n, job in enumerate(jobs)}
     missing = [number for number in order if recalled[number] is None]
@@ -116,7 +112,7 @@ def _compile_all(
         """Report all kernels up to one, which is the next to be compiled, or all."""
         for position, number in announced:
             names = node_names(jobs[number].group.location)
-            progress(kernel_progress(position, len(order), names))
+            options.report(kernel_progress(position, len(order), names))
             if number == last:
                 return
 

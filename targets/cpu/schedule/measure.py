@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -72,7 +73,7 @@ def _prepare(
     Pipeline((*passes, Place(("cpu",)))).run(module)
     # The op is in the last group; those before it transform weights when a package is loaded.
     group = [found for found in ops(module.operation) if isinstance(found, tri.Group)][-1]
-    code = compile_kernels([group], machine, lambda line: None, options)
+    code = compile_kernels([group], machine, replace(options, progress=None, hooks=()))
     kernel = code.kernels[group]
     values = [*group.operation.operands, *group.results]
     scratch = [piece.tensor for piece in kernel.scratch]

@@ -9,8 +9,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.tile.setting import Setting
 from ....passes.core import Pass
-from ....passes.pipeline import Pipeline
-from ...core import Progress
+from ....passes.instrumentation import Begun
+from ....passes.pipeline import Instrumentation, Pipeline
 from ...options import CompileOptions
 from ...tuning_file import Entry
 from ..schedule.architecture import Architecture
@@ -24,6 +24,9 @@ from .resources import exceeded_limit, rejection, resources
 from .simplify_indices import SimplifyIndices
 from .source import Source
 from .use_descriptors import UseDescriptors
+
+KERNEL_PASSES = (SimplifyIndices(), UseDescriptors(), DropBounds())
+"""The passes on a kernel that is fitted to an architecture with descriptors."""
 
 ATTEMPTS = 6
 """The most settings of a kernel to compile until one fits."""
@@ -59,7 +62,6 @@ def compile_kernels(
     kernels: Sequence[tile.Kernel],
     architecture: Architecture,
     options: CompileOptions,
-    progress: Progress,
 ) -> dict[str, CompiledKernel]:
     """Choose a setting for each kernel and compile it, and the next one if it is rejected.
 
@@ -69,54 +71,105 @@ def compile_kernels(
     file = options.tuning if is_for(options.tuning, architecture.name) else ""
     tuned = read_entries(file, architecture.name)
     by_name = {kernel.sym_name: kernel for kernel in kernels}
-    compiled = _choose(by_name, tuned, architecture, options, progress)
-    others = _others(by_name, compiled, architecture, options, progress)
+    compiler = _Compiler(architecture, options)
+    compiled = compiler.choose(by_name, tuned)
+    others = compiler.others(by_name, compiled) if options.candidates else {}
     return {
         name: CompiledKernel(chosen, tuple(others.get(name, ())), tuned.get(name))
         for name, chosen in compiled.items()
     }
 
 
-def _choose(
-    kernels: Mapping[str, tile.Kernel],
-    tuned: Mapping[str, Entry[Setting]],
-    architecture: Architecture,
-    options: CompileOptions,
-    progress: Progress,
-) -> dict[str, KernelCode]:
-    """Compile kernels with one setting after another until each is accepted.
+@dataclass(frozen=True)
+class _Compiler:
+    """Compile kernels for one architecture."""
 
-    If all settings of a kernel spill registers, the code that spills the least is chosen.
-    """
-    tried: dict[str, list[Setting]] = {
-        name: [choose_setting(kernel, architecture, tuned.get(name))]
-        for name, kernel in kernels.items()
-    }
-    rejected: dict[str, list[Rejected]] = {name: [] for name in kernels}
-    made: dict[str, KernelCode] = {}
-    faults: list[str] = []
-    lacking = list(kernels)
-    while lacking:
-        pairs = [(kernels[name], tried[name][-1]) for name in lacking]
-        results = _compile(pairs, architecture, options, progress)
-        again: list[str] = []
-        for name, result in zip(lacking, results, strict=True):
+    architecture: Architecture
+    options: CompileOptions
+
+    def choose(
+        self, kernels: Mapping[str, tile.Kernel], tuned: Mapping[str, Entry[Setting]]
+    ) -> dict[str, KernelCode]:
+        """Compile kernels with one setting after another until each is accepted.
+
+        If all settings of a kernel spill registers, the code that spills the least is chosen.
+        """
+        tried: dict[str, list[Setting]] = {
+            name: [choose_setting(kernel, self.architecture, tuned.get(name))]
+            for name, kernel in kernels.items()
+        }
+        rejected: dict[str, list[Rejected]] = {name: [] for name in kernels}
+        made: dict[str, KernelCode] = {}
+        faults: list[str] = []
+        lacking = list(kernels)
+        while lacking:
+            pairs = [(kernels[name], tried[name][-1]) for name in lacking]
+            results = self._compile(pairs)
+            again: list[str] = []
+            for name, result in zip(lacking, results, strict=True):
+                if isinstance(result, KernelCode):
+                    made[name] = result
+                    continue
+                rejected[name].append(result)
+                following = next_setting(kernels[name], tried[name], self.architecture)
+                if following is not None and len(tried[name]) < ATTEMPTS:
+                    tried[name].append(following)
+                    again.append(name)
+                elif slow := _least_spilling(rejected[name], self.architecture):
+                    made[name] = slow
+                else:
+                    faults.append(rejected[name][0].reason)
+            lacking = again
+        if faults:
+            raise CompileError([Diagnostic("", fault) for fault in faults])
+        return {name: made[name] for name in kernels}
+
+    def others(
+        self, kernels: Mapping[str, tile.Kernel], compiled: Mapping[str, KernelCode]
+    ) -> dict[str, list[KernelCode]]:
+        """Compile kernels with their other settings."""
+        pairs = [
+            (kernel, setting)
+            for name, kernel in kernels.items()
+            for setting in settings_of(kernel, self.architecture)
+            if setting != compiled[name].setting
+        ]
+        made: dict[str, list[KernelCode]] = {}
+        results = self._compile(pairs)
+        for (kernel, _), result in zip(pairs, results, strict=True):
             if isinstance(result, KernelCode):
-                made[name] = result
+                made.setdefault(kernel.sym_name, []).append(result)
+        return made
+
+    def _compile(
+        self,
+        pairs: Sequence[tuple[tile.Kernel, Setting]],
+    ) -> list[KernelCode | Rejected]:
+        """Compile kernels with settings; a failure or a kernel that does not fit is `Rejected`."""
+        strict = self.options.strict_math
+        hooks = list(map(Begun, self.options.hooks))
+        sources = [
+            fitted_source(kernel, setting, self.architecture, strict, hooks)
+            for kernel, setting in pairs
+        ]
+        jobs = [
+            Job(source, setting.warps, setting.stages, strict)
+            for (_, setting), source in zip(pairs, sources, strict=True)
+        ]
+        results = compile_sources(jobs, self.architecture, self.options.report)
+        made: list[KernelCode | Rejected] = []
+        for (_, setting), source, result in zip(pairs, sources, results, strict=True):
+            if isinstance(result, Failure):
+                made.append(Rejected(str(result)))
                 continue
-            rejected[name].append(result)
-            following = next_setting(kernels[name], tried[name], architecture)
-            if following is not None and len(tried[name]) < ATTEMPTS:
-                tried[name].append(following)
-                again.append(name)
-            elif slow := _least_spilling(rejected[name], architecture):
-                made[name] = slow
+            code = KernelCode(setting, source, result)
+            if reason := rejection(result, self.architecture):
+                told = f"kernel '{source.name}' does not fit {self.architecture.name}: {reason}"
+                slow = None if exceeded_limit(result, self.architecture) else code
+                made.append(Rejected(told, slow))
             else:
-                faults.append(rejected[name][0].reason)
-        lacking = again
-    if faults:
-        raise CompileError([Diagnostic("", fault) for fault in faults])
-    return {name: made[name] for name in kernels}
+                made.append(code)
+        return made
 
 
 def _least_spilling(rejected: Sequence[Rejected], architecture: Architecture) -> KernelCode | None:
@@ -126,68 +179,18 @@ def _least_spilling(rejected: Sequence[Rejected], architecture: Architecture) ->
     )
 
 
-def _others(
-    kernels: Mapping[str, tile.Kernel],
-    compiled: Mapping[str, KernelCode],
-    architecture: Architecture,
-    options: CompileOptions,
-    progress: Progress,
-) -> dict[str, list[KernelCode]]:
-    """Compile kernels with their other settings."""
-    if not options.candidates:
-        return {}
-    pairs = [
-        (kernel, setting)
-        for name, kernel in kernels.items()
-        for setting in settings_of(kernel, architecture)
-        if setting != compiled[name].setting
-    ]
-    made: dict[str, list[KernelCode]] = {}
-    results = _compile(pairs, architecture, options, progress)
-    for (kernel, _), result in zip(pairs, results, strict=True):
-        if isinstance(result, KernelCode):
-            made.setdefault(kernel.sym_name, []).append(result)
-    return made
-
-
-def _compile(
-    pairs: Sequence[tuple[tile.Kernel, Setting]],
-    architecture: Architecture,
-    options: CompileOptions,
-    progress: Progress,
-) -> list[KernelCode | Rejected]:
-    """Compile kernels with settings; a failure or a kernel that does not fit is `Rejected`."""
-    sources = [
-        fitted_source(kernel, setting, architecture, options.strict_math)
-        for kernel, setting in pairs
-    ]
-    jobs = [
-        Job(source, setting.warps, setting.stages, options.strict_math)
-        for (_, setting), source in zip(pairs, sources, strict=True)
-    ]
-    results = compile_sources(jobs, architecture, progress)
-    made: list[KernelCode | Rejected] = []
-    for (_, setting), source, result in zip(pairs, sources, results, strict=True):
-        if isinstance(result, Failure):
-            made.append(Rejected(str(result)))
-            continue
-        code = KernelCode(setting, source, result)
-        if reason := rejection(result, architecture):
-            told = f"kernel '{source.name}' does not fit {architecture.name}: {reason}"
-            made.append(Rejected(told, None if exceeded_limit(result, architecture) else code))
-        else:
-            made.append(code)
-    return made
-
-
 def kernel_passes(architecture: Architecture) -> tuple[Pass, ...]:
     """Return the passes that fit kernels to an architecture and to their settings."""
-    moves = (UseDescriptors(),) if architecture.descriptors else ()
-    return (SimplifyIndices(), *moves, DropBounds())
+    skipped = () if architecture.descriptors else (UseDescriptors,)
+    return tuple(each for each in KERNEL_PASSES if not isinstance(each, skipped))
 
 
 def fitted_source(
-    kernel: tile.Kernel, setting: Setting, architecture: Architecture, strict: bool = False
+    kernel: tile.Kernel,
+    setting: Setting,
+    architecture: Architecture,
+    strict: bool = False,
+    hooks: Sequence[Instrumentation] = (),
 ) -> Source:
     """Print a copy of a kernel that is fitted to a setting; the kernel itself is unchanged."""
     copies = Module(ir.Module.create(ir.Location.unknown(kernel.operation.context)))
@@ -195,5 +198,5 @@ def fitted_source(
         kernel.operation.clone()
     (copy,) = tile.kernels_of(copies.operation)
     copy.use(setting)
-    Pipeline(kernel_passes(architecture)).run(copies)
+    Pipeline(kernel_passes(architecture)).run(copies, *hooks)
     return print_kernel(copy, strict)

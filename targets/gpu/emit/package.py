@@ -9,6 +9,7 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.tensor import DTYPES
+from ....passes.instrumentation import Begun
 from ....passes.pipeline import Pipeline
 from ....runtime.gpu import code as m
 from ....runtime.gpu.array import SPACE
@@ -16,7 +17,6 @@ from ....runtime.gpu.part import GpuPart
 from ....runtime.gpu.step import GpuStep
 from ...calls import NumberedCall
 from ...compiled import Buffers, CompiledPart
-from ...core import Progress
 from ...options import TF32, CompileOptions
 from ...orders import channels_last, row_major
 from ...program import Program
@@ -36,17 +36,20 @@ def compile_for_gpu(
     module: Module,
     architectures: Sequence[Architecture],
     options: CompileOptions,
-    progress: Progress,
 ) -> "LaunchCode":
     """Put launches in the place of groups, and compile their kernels for each architecture.
 
     Raises CompileError that lists the kernels that an architecture rejects.
     """
-    precision = TF32 if options.precision == TF32 else "ieee"
-    Pipeline((LowerToTile(precision),)).run(module)
+    Pipeline((lower_to_tile(options),)).run(module, *map(Begun, options.hooks))
     kernels = tile.kernels_of(module.operation)
-    codes = {each: compile_kernels(kernels, each, options, progress) for each in architectures}
+    codes = {each: compile_kernels(kernels, each, options) for each in architectures}
     return LaunchCode(module, codes)
+
+
+def lower_to_tile(options: CompileOptions) -> LowerToTile:
+    """Return the pass that makes the kernels, with the precision of `options`."""
+    return LowerToTile(TF32 if options.precision == TF32 else "ieee")
 
 
 class LaunchCode(CompiledPart):

@@ -7,6 +7,8 @@ from gpu_packages import opened
 from trivium.compiler.check import check
 from trivium.compiler.driver import build
 from trivium.dialects.core.errors import CompileError
+from trivium.dialects.core.module import Module
+from trivium.passes.pipeline import Instrumentation, Stage
 from trivium.runtime.contents import FIRST_PORT
 from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.package import Package
@@ -38,6 +40,29 @@ def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def package(model: onnx.ModelProto = MODEL, target: str = "gpu:sm_90") -> Package:
     return build(model, target=target)
+
+
+class Passes(Instrumentation):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def after(self, stage: Stage, module: Module) -> None:
+        self.names.append(stage.name)
+
+
+@pytest.mark.parametrize(
+    ("target", "fitting"),
+    [
+        ("gpu:sm_80", ["simplify-indices", "drop-bounds"]),
+        ("gpu:sm_90", ["simplify-indices", "use-descriptors", "drop-bounds"]),
+    ],
+)
+def test_instrumentation_sees_the_passes_that_make_kernels(target: str, fitting: list[str]) -> None:
+    passes = Passes()
+    made = build(MODEL, target=target, hooks=[passes])
+    (code,) = made.manifest.part(GpuPart).codes
+    start = passes.names.index("lower-to-tile")
+    assert passes.names[start + 1 :] == fitting * len(code.kernels)
 
 
 def test_an_elementwise_network_with_an_op_on_the_host(stand_in: StandIn) -> None:

@@ -25,9 +25,7 @@ pytestmark = needs_triton
 
 
 def compiled(kernel: tile.Kernel, **options: object) -> CompiledKernel:
-    (found,) = compile_kernels(
-        [kernel], HOPPER, CompileOptions(**options), lambda name: None
-    ).values()  # type: ignore[arg-type]
+    (found,) = compile_kernels([kernel], HOPPER, CompileOptions(**options)).values()  # type: ignore[arg-type]
     return found
 
 
@@ -101,7 +99,7 @@ def test_tuned_settings_are_compiled(tmp_path: Path) -> None:
         assert found.chosen.setting == FLAT
         assert found.entry == entry
         (other,) = compile_kernels(
-            [kernel], find_architecture("sm_80"), CompileOptions(tuning=str(file)), print
+            [kernel], find_architecture("sm_80"), CompileOptions(tuning=str(file))
         ).values()
         assert other.chosen.setting == kernel.setting
         assert other.entry is None
