@@ -14,7 +14,7 @@ from ..errors import PackageError, RunError
 from ..loader import Loader
 from ..memory import Bases
 from ..step import Bind, Step
-from .code import DESCRIPTION
+from .part import DESCRIPTION
 
 Values = NDArray[np.int8]
 

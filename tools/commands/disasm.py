@@ -56,7 +56,7 @@ def run(flags: argparse.Namespace) -> None:
 
 
 def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[str, str]]:
-    from ...runtime.dla.code import DESCRIPTION
+    from ...runtime.dla.part import DESCRIPTION
     from ...runtime.dla.step import DlaStep
 
     steps = [step for step in package.manifest.steps if isinstance(step, DlaStep)]

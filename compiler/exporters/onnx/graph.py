@@ -13,7 +13,7 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
-from ..flow import Flow, Names, Rules
+from ..flow import Flow, Names, Rules, unique
 
 RULES = Rules("ONNX")
 exports = RULES.exports
@@ -130,13 +130,7 @@ class OnnxGraph:
 
     def _node_name(self, op_type: str) -> str:
         names = node_names(self._op.location) if self._op is not None else ()
-        wanted = "+".join(names) or op_type
-        name, count = wanted, 0
-        while name in self._node_names:
-            count += 1
-            name = f"{wanted}.{count}"
-        self._node_names.add(name)
-        return name
+        return unique("+".join(names) or op_type, self._node_names)
 
 
 def element_type(dtype: str) -> int:

@@ -10,7 +10,7 @@ from ....dialects.core.module import Module, ops
 from ....dialects.core.numerics.integers import TABLE_BYTES
 from ....dialects.dla.buffers import touched
 from ....dialects.dla.types import REGIONS, SRAM
-from ....runtime.dla.code import DlaProgram
+from ....runtime.dla.part import DlaProgram
 from ..allocate.liveness import LiveRange, liveness
 from ..core.description import Description
 from ..schedule.group_members import members_of

@@ -8,8 +8,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
 from ....dialects.dla.types import CONSTANTS, OUTPUTS
-from ....runtime.dla.code import DESCRIPTION
-from ....runtime.dla.part import DlaPart
+from ....runtime.dla.part import DESCRIPTION, DlaPart
 from ....runtime.dla.step import DlaStep
 from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart

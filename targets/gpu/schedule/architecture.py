@@ -46,14 +46,6 @@ class Architecture:
     warp_groups: bool = False
     aliases: tuple[str, ...] = ()
 
-    @property
-    def forward_compatible(self) -> bool:
-        """Return whether code for it runs on later architectures of the same generation.
-
-        From Hopper on, Triton uses instructions of one architecture only (`sm_90a`).
-        """
-        return self.backend == "cuda" and isinstance(self.number, int) and self.number < 90
-
 
 # Source: CUDA C++ Programming Guide 13.0, tables of technical specifications per compute
 # capability; AMD CDNA 3 instruction set architecture, and the data sheets of the cards named.

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 import pytest
-import trivium.runtime.cpu.report
-import trivium.runtime.gpu.report
+import trivium.runtime.cpu.part
+import trivium.runtime.gpu.part
 from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import (
     FIRST_PORT,
@@ -67,8 +67,8 @@ MANIFEST = Manifest(
 
 @pytest.fixture(autouse=True)
 def computer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trivium.runtime.cpu.report, "lacking", lacking)
-    monkeypatch.setattr(trivium.runtime.gpu.report, "lacking_here", lacking_gpu)
+    monkeypatch.setattr(trivium.runtime.cpu.part, "lacking", lacking)
+    monkeypatch.setattr(trivium.runtime.gpu.part, "lacking_here", lacking_gpu)
 
 
 def lacking(needed: CpuRequirements) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from json_schemas import faults
-from trivium.runtime.dla.code import DESCRIPTION
+from trivium.runtime.dla.part import DESCRIPTION
 from trivium.runtime.package import Package
 from trivium.targets.dla.core import container
 from trivium.targets.dla.core.packet import Packet

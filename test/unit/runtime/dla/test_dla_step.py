@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from trivium.runtime import load
 from trivium.runtime.checks import check
 from trivium.runtime.contents import ARENA, WEIGHTS, Buffer, Memory, MemorySpace
-from trivium.runtime.dla.code import DESCRIPTION
+from trivium.runtime.dla.part import DESCRIPTION
 from trivium.runtime.errors import Fault, PackageError, RunError
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest

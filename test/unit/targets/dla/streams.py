@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory
 from trivium.runtime.contents import Port as ManifestPort
-from trivium.runtime.dla.code import DESCRIPTION, DlaProgram
-from trivium.runtime.dla.part import DlaPart
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart, DlaProgram
 from trivium.runtime.dla.step import DlaStep
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package

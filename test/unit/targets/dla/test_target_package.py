@@ -15,8 +15,7 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.module import Module
 from trivium.passes.core import Pass
 from trivium.passes.pipeline import Instrumentation, Pipeline, Stage
-from trivium.runtime.dla.code import DESCRIPTION
-from trivium.runtime.dla.part import DlaPart
+from trivium.runtime.dla.part import DESCRIPTION, DlaPart
 from trivium.runtime.package import Package
 from trivium.targets.dla.accelerator import Accelerator
 from trivium.targets.dla.phases import MEM_ALLOC, Phases
