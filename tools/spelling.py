@@ -17,13 +17,15 @@ def section(title: str, lines: Iterable[str]) -> str:
     return "\n".join(["", title, *indented]) if indented else ""
 
 
-def columns(rows: Sequence[Sequence[str]], indent: str = "  ") -> list[str]:
-    """Align rows in columns; the last one is left as it is."""
+def columns(
+    rows: Sequence[Sequence[str]], indent: str = "  ", left: int | None = None
+) -> list[str]:
+    """Align rows in columns: the first `left` ones flush left, by default all, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        indent + "  ".join(f"{cell:{w}}" for cell, w in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+    sides = ["<" if left is None or i < left else ">" for i in range(len(widths))]
+    forms = [f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True)]
+    line = indent + "  ".join(forms)
+    return [line.format(*row).rstrip() for row in rows]
 
 
 def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

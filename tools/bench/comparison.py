@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..feeds import Arrays
+from ..spelling import columns
 from .agreement import error
 from .contenders import OURS, Contender
 from .measurement import Summary, Timing, enough_calls, interleave
-from .table import table
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def describe(comparison: Comparison) -> list[str]:
         (name, *_cells(timing.cpu), *_cells(timing.wall), _spell_error(comparison, name))
         for name, timing in comparison.timings.items()
     ]
-    lines = table(("", *clocks, "error"), *rows)
+    lines = columns([("", *clocks, "error"), *rows], "", left=1)
     if (standing := comparison.ratio()) is None:
         return [*lines, "no peer to compare with"]
     best, ratio, least = standing

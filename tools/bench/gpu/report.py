@@ -7,7 +7,7 @@ from typing import Any
 
 from ....runtime.errors import Fault, RunError
 from ....runtime.file.atomic_file import atomic_file
-from ..table import table
+from ...spelling import columns
 
 Row = Mapping[str, Any]
 
@@ -33,7 +33,7 @@ def _rows(row: Row) -> list[str]:
         cells += [f"{row['tflops'][name]:.0f}"] if "tflops" in row else []
         cells += [f"{row['host_us'][name]:.1f}"] if "host_us" in row else []
         lines.append(cells)
-    return table(*lines)
+    return columns(lines, "", left=1)
 
 
 def first_line(error: Exception) -> str:
