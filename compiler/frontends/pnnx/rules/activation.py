@@ -17,13 +17,14 @@ SAME: tuple[tuple[tuple[str, ...], type[Op]], ...] = (
     (("nn.Hardswish", "F.hardswish"), tri.Hardswish),
     (("nn.Mish", "F.mish"), tri.Mish),
     (("nn.ReLU", "F.relu", "torch.relu"), tri.Relu),
+    (("nn.SELU", "F.selu"), tri.Selu),
     (("nn.Sigmoid", "F.sigmoid", "torch.sigmoid"), tri.Sigmoid),
     (("nn.SiLU", "F.silu"), tri.Silu),
     (("nn.Softsign", "F.softsign"), tri.Softsign),
     (("nn.Tanh", "F.tanh"), tri.Tanh),
     (("torch.lgamma",), tri.Lgamma),
 )
-"""Activations that are one op without attributes: types, op."""
+"""Activations that are one op with its default attributes: types, op."""
 
 
 def _same(op: type[Op]) -> Callable[[Value], Op]:
@@ -35,11 +36,6 @@ def _same(op: type[Op]) -> Callable[[Value], Op]:
 
 for _types, _op in SAME:
     pnnx_op(*_types)(_same(_op))
-
-
-@pnnx_op("nn.SELU", "F.selu")
-def selu(input: Value) -> tri.Selu:
-    return tri.Selu.build(input)
 
 
 @pnnx_op("nn.ELU", "F.elu")
