@@ -1,6 +1,6 @@
 """Texts about packages and models."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 import trivium.runtime.cpu.part
@@ -24,6 +24,7 @@ from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest
+from trivium.runtime.report import PartReport
 from trivium.targets.place import Placement
 from trivium.tools import report
 from trivium.tools.package_info import package_info
@@ -211,6 +212,17 @@ kernels for sm_80
   2x  Gemm_0, Relu_1  matmul_1  64x2x1  1 warp  96.0 KiB shared  1 register, 1 spill  \
 BM=128 BN=256 1 stage"""
     )
+
+
+@dataclass(frozen=True)
+class TargetReport(PartReport):
+    target: str
+
+
+def test_two_reports_must_not_have_one_field() -> None:
+    info = replace(package_info("net.trv", MANIFEST), parts=(TargetReport("toy"),))
+    with pytest.raises(TypeError, match="two reports have a field 'target'"):
+        info.document()
 
 
 def test_winograd_is_told_of_where_a_kernel_uses_it() -> None:
