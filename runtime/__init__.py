@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from .dla.step import Drivers
     from .errors import PackageError, RunError
+    from .file.signature import Keys
     from .gpu.device import Device
     from .package import Package
     from .session import Session
-    from .signature import Keys
 
 __all__ = ["Package", "PackageError", "RunError", "Session", "load"]
 
 SUFFIX = ".trv"
-"""How the name of a package ends, by which tools tell it from a model."""
+"""The suffix of the file of a package, by which tools tell it from a model."""
 
 _HOMES = {
     "Package": ".package",

@@ -1,12 +1,13 @@
-"""What a package contains, but for its steps: ports, buffers, memory, and what targets describe."""
+"""The contents of a package without its steps: ports, buffers, memory, and parts of targets."""
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from .dtypes import itemsize
 from .kinds import Kind
+from .report import EntryKind, PartReport
 
 # The bases: memory of the process, constants, what is computed from them when the package is
 # loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.
@@ -124,9 +125,17 @@ class Part(Kind):
         """Return what the part describes, in a few words for reports."""
         return ""
 
-    def entry_kinds(self, contents: "Contents") -> Mapping[str, Collection[str]]:
-        """Return the names of entries that belong to the part, by what they contain."""
-        return {}
+    def entry_kinds(self, contents: "Contents") -> Iterable[EntryKind]:
+        """Yield the entries that belong to the part, by their content."""
+        return ()
+
+    def ops(self) -> Iterable[str]:
+        """Yield the names of the ops that the code of the part was compiled from."""
+        return ()
+
+    def report(self, contents: "Contents", steps: Sequence[Kind]) -> PartReport:
+        """Return the report of the part; `steps` are those of a run."""
+        return PartReport()
 
 
 P = TypeVar("P", bound=Part)

@@ -1,4 +1,4 @@
-"""What can go wrong between a package and a result; every message is one line."""
+"""The errors between a package and a result; every message is one line."""
 
 
 class Fault(Exception):

@@ -36,6 +36,11 @@ class Kind:
         _CLASSES[cls.group, cls.kind] = cls
 
     @classmethod
+    def built_in(cls) -> list[str]:
+        """Return the kinds for which the runtime has a class itself."""
+        return sorted(path.parent.name for path in HERE.glob(f"*/{cls.module}.py"))
+
+    @classmethod
     def of_kind(cls: type[K], kind: str) -> type[K]:
         """Return the class of a kind; raises PackageError where it is not installed."""
         if (cls.group, kind) not in _CLASSES:

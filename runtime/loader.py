@@ -1,4 +1,4 @@
-"""What the steps of a package may use while it is loaded."""
+"""The data that the steps of a package may use while it is loaded."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast

@@ -32,7 +32,7 @@ class Manifest(Contents):
 
     @staticmethod
     def from_json(text: str | bytes) -> "Manifest":
-        """Read a manifest; says where the text strays from what a manifest looks like."""
+        """Read a manifest; raise PackageError that names the place of a fault in the text."""
         try:
             document = json.loads(
                 text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates

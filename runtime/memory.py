@@ -54,11 +54,11 @@ class OnDevice(Protocol):
 
 
 Bound: TypeAlias = NDArray[Any] | OnDevice
-"""What may be the memory of an input or an output."""
+"""The memory of an input or an output."""
 
 
 class Bases:
-    """Hold what buffers lie in: the arena, the constants, and the arrays of the current run.
+    """Hold the memory of buffers: the arena, the constants, and the arrays of the current run.
 
     `arrays` keeps them alive, `pointers` is the table of their addresses for native code.
     """

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from . import archive, signature
-from .atomic_file import atomic_file
 from .checks import check
-from .checksum import checksum
 from .contents import WEIGHTS_ENTRY, Entry
 from .errors import PackageError, RunError
-from .file_bytes import MappedFile, path_of, read_file
+from .file import archive, signature
+from .file.atomic_file import atomic_file
+from .file.checksum import checksum
+from .file.file_bytes import MappedFile, path_of, read_file
+from .file.signature import SIGNATURE_ENTRY, Key, Keys, Signature
 from .manifest import Manifest
-from .signature import SIGNATURE_ENTRY, Key, Keys, Signature
 from .spelling import spell_interface
 
 MANIFEST_ENTRY = "manifest.json"

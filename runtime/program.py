@@ -75,7 +75,7 @@ class Program:
                 yield partial(_copy, state, busy, base, port.buffer, buffer.size_bytes)
 
     def without_spaces(self) -> "Program":
-        """Return the program without what is on devices, which it no longer keeps there."""
+        """Return the program without the memory spaces of devices."""
         return replace(self, spaces=NO_SPACES, steps=())
 
 

@@ -41,7 +41,7 @@ def encode(value: object) -> object:
 
 
 def decode(kind: type[T], value: object, path: str = "") -> T:
-    """Return `value` as an instance of `kind`; `path` says where it stands in the document."""
+    """Return `value` as an instance of `kind`; `path` is its place in the document."""
     # An exact comparison, because True is an instance of int.
     if type(value) is kind:
         return value

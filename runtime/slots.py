@@ -1,4 +1,4 @@
-"""Take the arrays a caller brings, in place where possible, and refuse what does not fit."""
+"""Accept the arrays of a caller, in place where possible, and refuse those that do not fit."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Slot:
             ) from None
 
     def adopt(self, array: object) -> NDArray[Any]:
-        """Return an output the caller brought, to be written in place."""
+        """Return an output of the caller, to be written in place."""
         if not isinstance(array, np.ndarray):
             raise RunError(
                 f"output '{self.name}' is of type {type(array).__name__}, must be a numpy array"

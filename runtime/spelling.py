@@ -1,17 +1,17 @@
-"""Spell what a package computes in one line, for repr."""
+"""Spell names, sizes, counts and ports for people."""
 
 from collections.abc import Sequence
 
-from .contents import Port
-from .manifest import Manifest
+from .contents import Contents, Port
 
 _MOST_PORTS = 3
+_MOST_NAMES = 4
 
 
-def spell_interface(manifest: Manifest) -> str:
+def spell_interface(contents: Contents) -> str:
     """Return the name of a model, and its inputs and outputs: ` 'm.onnx': x f32[2] -> y i8[2]`."""
-    source = f" {manifest.source!r}" if manifest.source else ""
-    return f"{source}: {_spell_ports(manifest.inputs)} -> {_spell_ports(manifest.outputs)}"
+    source = f" {contents.source!r}" if contents.source else ""
+    return f"{source}: {_spell_ports(contents.inputs)} -> {_spell_ports(contents.outputs)}"
 
 
 def spell_dtype(name: str) -> str:
@@ -19,6 +19,30 @@ def spell_dtype(name: str) -> str:
     for long, short in (("float", "f"), ("complex", "c"), ("uint", "u"), ("int", "i")):
         name = name.replace(long, short)
     return name
+
+
+def spell_shape(shape: Sequence[int]) -> str:
+    """Spell a shape: 1x3x224x224."""
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def spell_size(size: int) -> str:
+    """Spell a number of bytes."""
+    for unit, bytes_ in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= bytes_:
+            return f"{size / bytes_:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Spell a number of things."""
+    return f"{number} {one}" if number == 1 else f"{number} {many or one + 's'}"
+
+
+def spell_names(names: Sequence[str]) -> str:
+    """Spell the first names of a list, and how many more there are."""
+    more = len(names) - _MOST_NAMES
+    return ", ".join([*names[:_MOST_NAMES], *([f"{more} more"] if more > 0 else [])])
 
 
 def _spell_ports(ports: Sequence[Port]) -> str:

@@ -1,4 +1,4 @@
-"""What a session has for itself: memory, threads, and what it has in other memory spaces."""
+"""The state of a session: memory, threads, and its memory in other spaces."""
 
 import ctypes
 from collections.abc import Mapping

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from ..runtime.atomic_file import atomic_file
+from ..runtime.file.atomic_file import atomic_file
 
 VARIABLE = "TRIVIUM_CACHE"
 """The environment variable that names the cache folder; `off` switches the cache off."""

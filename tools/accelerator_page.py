@@ -1,18 +1,19 @@
-"""Write the page of an accelerator: all that its description says, and what its packets do."""
+"""Write the page of an accelerator: its description, and its packets."""
 
 from collections.abc import Iterator
 
+from ..runtime.spelling import spell_size
 from ..targets.dla.core.description import Description, Engine, PacketFormat
 from ..targets.dla.core.fields import Field
 from ..targets.dla.core.packet import InstructionSet
-from .spelling import markdown_table, spell_size
+from .spelling import markdown_table
 
 COSTS = {
     "dma": "{latency} cycles, then {bytes_per_cycle} bytes a cycle",
     "mac": "{overhead} cycles, then {rows} x {columns} products a cycle",
     "vec": "{overhead} cycles, then {lanes} elements a cycle",
 }
-"""What a packet costs on each kind of engine."""
+"""The cost of a packet on each kind of engine."""
 
 ENGINES = """
 Each engine runs its packets in order. A packet waits until as many packets of each engine are

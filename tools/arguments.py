@@ -37,7 +37,7 @@ class Table(argparse.Action):
 
 
 MODEL = "an ONNX model (.onnx), a PNNX model (.param) or IR (.mlir)"
-"""What commands that compile take; torch modules are compiled from Python."""
+"""The kinds of models, for help texts; torch modules are compiled from Python."""
 
 
 def add_option(parser: Any, name: str, **changed: Any) -> None:
@@ -137,7 +137,7 @@ def kept_arguments(flags: argparse.Namespace) -> list[str]:
 
 
 def add_key_argument(parser: argparse.ArgumentParser) -> None:
-    """Add what says whose packages a command accepts."""
+    """Add the argument for the keys whose packages a command accepts."""
     parser.add_argument(
         "--verify-key",
         metavar="FILE",
@@ -148,19 +148,19 @@ def add_key_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def add_load_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what says how a session is made of a package, and whose packages are accepted."""
+    """Add the arguments of a session, and of the keys whose packages are accepted."""
     parser.add_argument(
         "--threads",
         metavar="N",
         type=count,
-        help="run on up to N threads, one for each core unless said otherwise",
+        help="run on up to N threads, by default one for each core",
     )
     parser.add_argument(
         "--device",
         metavar="N",
         type=int,
         default=0,
-        help="run what is for a GPU on number N, 0 unless said otherwise",
+        help="run code for GPUs on number N, 0 by default",
     )
     parser.add_argument(
         "--no-mmap",
@@ -171,7 +171,7 @@ def add_load_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def open_package(flags: argparse.Namespace, path: str) -> "Package":
-    """Open a package as the arguments above say; raise PackageError for one that is refused."""
+    """Open a package by its path and key; raise PackageError for one that is refused."""
     from ..runtime.package import Package
 
     mmap = False if getattr(flags, "no_mmap", False) else None
@@ -179,7 +179,7 @@ def open_package(flags: argparse.Namespace, path: str) -> "Package":
 
 
 def refuse_key(flags: argparse.Namespace, path: str) -> None:
-    """Refuse a key for what is no package: nothing would be verified."""
+    """Refuse a key beside a model: only packages have signatures."""
     if flags.verify_key:
         flags.refuse(f"--verify-key: '{path}' is not a package ({SUFFIX}), which can be signed")
 

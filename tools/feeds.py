@@ -11,7 +11,7 @@ from ..dialects.core.files import replaced_file
 from ..runtime.contents import Port
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
-from .spelling import spell_shape
+from ..runtime.spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]
 

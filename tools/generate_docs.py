@@ -1,4 +1,4 @@
-"""Write what is generated from the source: pages of docs/, and the stubs of dialects.
+"""Write the pages of docs/ and the stubs of dialects that are generated from the source.
 
 python -m trivium.tools.generate_docs [FOLDER]
 

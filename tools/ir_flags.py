@@ -38,7 +38,7 @@ def given_ir_arguments(flags: argparse.Namespace) -> list[str]:
 
 
 def ir_hooks(flags: argparse.Namespace) -> "tuple[Instrumentation, ...]":
-    """Return what shows the IR as the flags say."""
+    """Return the instrumentation that prints IR as the flags select."""
     from ..passes.instrumentation import EVERY, PrintIr, WriteIr
 
     before = [EVERY] if flags.print_ir_before_all else flags.print_ir_before

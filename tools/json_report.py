@@ -11,7 +11,7 @@ VERSION = 1
 
 
 def json_text(command: str, report: Any) -> str:
-    """Return the JSON of the report of a command, a dataclass: its fields behind the schema's name.
+    """Return the JSON of the report of a command, a dataclass or a table of its fields.
 
     Numbers that JSON does not have, infinite or not a number, are null.
     """

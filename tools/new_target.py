@@ -34,7 +34,7 @@ def check_name(name: str) -> None:
         raise CompileError(f"a target called '{name}' is installed, choose another name")
     if _is_dialect(name):
         raise CompileError(f"a dialect is called '{name}', choose another name")
-    # A folder where Trivium happens to be run is found, too, but nobody has made it a module.
+    # The current folder is found, too, without being an installed module.
     spec = find_spec(name)
     if spec is not None and spec.origin is not None:
         raise CompileError(f"a module called '{name}' is installed, choose another name")

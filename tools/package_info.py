@@ -1,24 +1,17 @@
 """The data of `trivium info`, from the manifest of a package alone."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
 
-from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
-from ..runtime.cpu.part import CpuPart, CpuRequirements
-from ..runtime.dla.part import DlaPart, DlaProgram
-from ..runtime.gpu.code import GpuCode, GpuKernel
-from ..runtime.gpu.part import GpuPart
-from ..runtime.gpu.step import GpuStep
+from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
+from ..runtime.report import EntryKind, PartReport
 from ..runtime.step import Step
 
-RELAYOUTS = ("cpu.block", "cpu.unblock")
 IR_ENTRY = "module.mlirbc"
-
-LackingCpu = Callable[[CpuRequirements], str]
-LackingGpu = Callable[[GpuCode], str]
 
 
 @dataclass(frozen=True)
@@ -34,7 +27,7 @@ class PortInfo:
 class MemoryInfo:
     """Describe the memory of a run in a memory space; `thread_bytes` is for each thread but one.
 
-    `prepared_bytes` is for what is computed from the weights when the package is loaded.
+    `prepared_bytes` is for constants that are computed when the package is loaded.
     """
 
     activation_bytes: int
@@ -47,11 +40,12 @@ class MemoryInfo:
 
 @dataclass(frozen=True)
 class SizeInfo:
-    """Give the size of a part of the file, and its number of entries."""
+    """Give the size of a part of the file, and its number of entries; `unit` is their noun."""
 
     content: str
     bytes: int
     entries: int
+    unit: str
 
 
 @dataclass(frozen=True)
@@ -61,17 +55,6 @@ class MathInfo:
     mode: str
     precision: str
     winograd_error: float | None
-
-
-@dataclass(frozen=True)
-class MachineInfo:
-    """Describe a CPU with code in the package; `lacking` is the reason if it does not run here."""
-
-    machine: str
-    architecture: str
-    features: tuple[str, ...]
-    lacking: str
-    chosen: bool
 
 
 @dataclass(frozen=True)
@@ -93,60 +76,8 @@ class StepInfo:
 
 
 @dataclass(frozen=True)
-class KernelInfo:
-    """Describe a native kernel of the CPU.
-
-    A run calls it `calls` times; loading the package calls it `load_calls` times.
-    """
-
-    nodes: tuple[str, ...]
-    ops: tuple[str, ...]
-    calls: int
-    load_calls: int
-    symbol: str
-
-
-@dataclass(frozen=True)
-class GpuKernelInfo:
-    """Describe a kernel of a GPU; `registers` and `spills` are of each thread."""
-
-    nodes: tuple[str, ...]
-    calls: int
-    symbol: str
-    grid: tuple[int, ...]
-    warps: int
-    shared_bytes: int
-    registers: int
-    spills: int
-    blocks: tuple[str, ...]
-    stages: int
-
-
-@dataclass(frozen=True)
-class GpuInfo:
-    """Describe the code for one architecture; `lacking` is the reason if it does not run here."""
-
-    architecture: str
-    lacking: str
-    kernels: tuple[GpuKernelInfo, ...]
-
-
-@dataclass(frozen=True)
-class AcceleratorInfo:
-    """Describe a program of an accelerator, the memory it uses and the bytes it moves."""
-
-    entry: str
-    packets: int
-    sram_bytes: int
-    sram_lower_bound_bytes: int
-    sram_capacity_bytes: int
-    dram_bytes: int
-    dram_bound_bytes: int
-
-
-@dataclass(frozen=True)
 class SignatureInfo:
-    """Name the key that signed a package; `verified` says whether the signature was verified."""
+    """Name the key that signed a package; `verified` is whether the signature was verified."""
 
     fingerprint: str
     verified: bool
@@ -156,7 +87,8 @@ class SignatureInfo:
 class PackageInfo:
     """Describe a package; `device_memory` is that of a run in each other memory space.
 
-    `load_steps` run once, when the package is loaded, and `steps` at each run.
+    `load_steps` run once, when the package is loaded, and `steps` at each run. `parts` are the
+    reports of targets.
     """
 
     file: str
@@ -169,27 +101,29 @@ class PackageInfo:
     device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
     math: MathInfo
-    machines: tuple[MachineInfo, ...]
     layouts: tuple[LayoutInfo, ...]
     load_steps: tuple[StepInfo, ...]
     steps: tuple[StepInfo, ...]
-    kernels: tuple[KernelInfo, ...]
-    gpus: tuple[GpuInfo, ...]
-    accelerators: tuple[AcceleratorInfo, ...]
-    attempts: tuple[str, ...]
+    parts: tuple[PartReport, ...]
     signature: SignatureInfo | None
+
+    def document(self) -> dict[str, Any]:
+        """Return the fields of the JSON report, those of `parts` in its place."""
+        table: dict[str, Any] = {}
+        for report in (self, *self.parts):
+            for field in fields(report):
+                if field.name in table:
+                    raise TypeError(f"two reports have a field '{field.name}'")
+                table[field.name] = getattr(report, field.name)
+        del table["parts"]
+        return table
 
 
 def package_info(
-    file: str,
-    manifest: Manifest,
-    lacking: LackingCpu,
-    lacking_gpu: LackingGpu,
-    signature: SignatureInfo | None = None,
+    file: str, manifest: Manifest, signature: SignatureInfo | None = None
 ) -> PackageInfo:
-    """Describe a package; `lacking` and `lacking_gpu` return why code does not run here, or ""."""
+    """Describe a package on this computer."""
     memory = manifest.memory
-    dla = manifest.part(DlaPart)
     return PackageInfo(
         file,
         manifest.producer,
@@ -215,57 +149,48 @@ def package_info(
         ),
         tuple(_sizes(manifest)),
         _math(manifest),
-        tuple(_machines(manifest, lacking)),
         tuple(_layouts(manifest)),
         tuple(_step(step, manifest) for step in manifest.load_steps),
         tuple(_step(step, manifest) for step in manifest.steps),
-        tuple(
-            KernelInfo(k.nodes, k.ops, k.calls, k.load_calls, k.symbol)
-            for k in manifest.part(CpuPart).kernels
-        ),
-        tuple(_gpu(code, manifest, lacking_gpu) for code in manifest.part(GpuPart).codes),
-        tuple(map(_accelerator, dla.programs)),
-        dla.attempts,
+        tuple(part.report(manifest, manifest.steps) for part in _parts(manifest)),
         signature,
     )
 
 
 def signature_info(package: Package, verified: bool) -> SignatureInfo | None:
-    """Return who signed a package, None where nobody did."""
+    """Return the signature of a package, None for an unsigned one."""
     signature = package.signature
     return SignatureInfo(signature.fingerprint, verified) if signature else None
 
 
+def _parts(manifest: Manifest) -> list[Part]:
+    """Return the parts of a manifest, and an empty one of each kind that the runtime has itself."""
+    built_in = [manifest.part(Part.of_kind(kind)) for kind in Part.built_in()]
+    return [*built_in, *(part for part in manifest.parts if part not in built_in)]
+
+
 def _sizes(manifest: Manifest) -> Iterator[SizeInfo]:
-    """List the sizes of all that is in the file, by what it is."""
+    """Yield the sizes of the entries in the file, by their content."""
     sizes = {entry.name: entry.size for entry in manifest.entries}
-    parts: dict[str, Collection[str]] = {
-        f"weights in memory '{space.name}'": [space.weights_entry] for space in manifest.spaces
-    }
-    parts["weights"] = [WEIGHTS_ENTRY]
-    for part in manifest.parts:
-        parts |= part.entry_kinds(manifest)
-    parts["IR"] = [IR_ENTRY]
-    for content, names in parts.items():
-        found = [sizes[name] for name in names if name in sizes]
+    for kind in _entry_kinds(manifest):
+        found = [sizes[name] for name in kind.names if name in sizes]
         if found:
-            yield SizeInfo(content, sum(found), len(found))
+            yield SizeInfo(kind.content, sum(found), len(found), kind.unit)
+
+
+def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
+    for space in manifest.spaces:
+        yield EntryKind(f"weights in memory '{space.name}'", [space.weights_entry])
+    yield EntryKind("weights", [WEIGHTS_ENTRY])
+    for part in manifest.parts:
+        yield from part.entry_kinds(manifest)
+    yield EntryKind("IR", [IR_ENTRY])
 
 
 def _math(manifest: Manifest) -> MathInfo:
     math = manifest.math
-    needed = any("winograd" in op for kernel in manifest.part(CpuPart).kernels for op in kernel.ops)
+    needed = any("winograd" in op for part in manifest.parts for op in part.ops())
     return MathInfo(math.mode, math.precision, math.winograd_error if needed else None)
-
-
-def _machines(manifest: Manifest, lacking: LackingCpu) -> Iterator[MachineInfo]:
-    """List the CPUs with code; the first that lacks nothing would run."""
-    machines = manifest.part(CpuPart).machines
-    lacks = [lacking(needed) for needed in machines]
-    chosen = lacks.index("") if "" in lacks else None
-    for number, (needed, lack) in enumerate(zip(machines, lacks, strict=True)):
-        first = number == chosen
-        yield MachineInfo(needed.machine, needed.architecture, needed.features, lack, first)
 
 
 def _layouts(manifest: Manifest) -> Iterator[LayoutInfo]:
@@ -276,38 +201,3 @@ def _layouts(manifest: Manifest) -> Iterator[LayoutInfo]:
 
 def _step(step: Step, manifest: Manifest) -> StepInfo:
     return StepInfo(step.kind, step.nodes, step.operation(manifest), step.reason)
-
-
-def _gpu(code: GpuCode, manifest: Manifest, lacking: LackingGpu) -> GpuInfo:
-    steps = [step for step in manifest.steps if isinstance(step, GpuStep)]
-    called = [launch for step in steps for launch in step.launches]
-    calls = Counter(launch.kernel for launch in called)
-    nodes = {launch.kernel: launch.nodes for launch in reversed(called)}
-
-    def describe(kernel: GpuKernel) -> GpuKernelInfo:
-        return GpuKernelInfo(
-            nodes.get(kernel.symbol, ()),
-            calls[kernel.symbol],
-            kernel.symbol,
-            kernel.grid,
-            kernel.warps,
-            kernel.shared_bytes,
-            kernel.registers,
-            kernel.spills,
-            kernel.blocks,
-            kernel.stages,
-        )
-
-    return GpuInfo(code.architecture, lacking(code), tuple(map(describe, code.kernels)))
-
-
-def _accelerator(program: DlaProgram) -> AcceleratorInfo:
-    return AcceleratorInfo(
-        program.entry,
-        program.packets,
-        program.sram_bytes,
-        program.sram_lower_bound,
-        program.sram_capacity,
-        program.dram_bytes,
-        program.dram_bound,
-    )

@@ -3,23 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from .spelling import columns, count, spell_names
-
-if TYPE_CHECKING:
-    from ..compiler.support_report import NodeSupport
-    from ..targets.place import Placement
-
-
-@dataclass(frozen=True)
-class PlacedKernel:
-    """Describe a kernel, the target that would run it, and why others refused it."""
-
-    target: str
-    nodes: tuple[str, ...]
-    ops: tuple[str, ...]
-    refusals: tuple[str, ...]
+from ..compiler.support_report import NodeSupport
+from ..runtime.spelling import count, spell_names
+from ..targets.place import Placement
+from .spelling import columns
 
 
 @dataclass(frozen=True)
@@ -29,7 +17,7 @@ class Placements:
     file: str
     target: str
     counts: dict[str, int]
-    kernels: tuple[PlacedKernel, ...]
+    kernels: tuple[Placement, ...]
 
 
 @dataclass(frozen=True)
@@ -53,13 +41,12 @@ class NodeReports:
     nodes: tuple[NodeReport, ...]
 
 
-def placements_of(file: str, target: str, placed: "Sequence[Placement]") -> Placements:
+def placements_of(file: str, target: str, placed: Sequence[Placement]) -> Placements:
     """Report the placements of a model that was to run on a target."""
-    kernels = tuple(PlacedKernel(p.target, p.nodes, p.ops, p.refusals) for p in placed)
-    return Placements(file, target, dict(Counter(k.target for k in kernels)), kernels)
+    return Placements(file, target, dict(Counter(p.target for p in placed)), tuple(placed))
 
 
-def node_reports_of(file: str, target: str, node_support: "Sequence[NodeSupport]") -> NodeReports:
+def node_reports_of(file: str, target: str, node_support: Sequence[NodeSupport]) -> NodeReports:
     """Report which nodes of a model run on a target."""
     nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in node_support)
     return NodeReports(file, target, sum(node.runs for node in nodes), nodes)
@@ -96,7 +83,7 @@ def _where(node: NodeReport, target: str) -> str:
         return "nothing is left to run"
     if node.runs:
         others = [other for other in node.targets if other != target]
-        return f"brought by {', '.join(others)}" if others else ""
+        return f"values converted by {', '.join(others)}" if others else ""
     return f"on {', '.join(node.targets)}: {'; '.join(node.refusals)}"
 
 

@@ -1,4 +1,4 @@
-"""What a user sees of a long compilation: a line on the terminal that moves, and notes."""
+"""Show the progress of a long compilation: a line on the terminal that moves, and notes."""
 
 import sys
 from collections.abc import Callable, Generator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 Progress = Callable[[str], None]
 
 NOTE = "note: "
-"""What stages begin with that are to be read, on a terminal or not."""
+"""The prefix of stages that are printed as notes, on a terminal or not."""
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 import math
 from typing import TYPE_CHECKING
 
-from .spelling import columns, count
+from ..runtime.spelling import count
+from .spelling import columns
 
 if TYPE_CHECKING:
     from ..compiler.quantize import Closeness, Report, Sensitivity

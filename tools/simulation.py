@@ -1,4 +1,4 @@
-"""Run what a package has for accelerators on simulated ones, and tell what it cost."""
+"""Run the programs of a package on simulated accelerators, and report their cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,10 +8,10 @@ from ..runtime.dla.step import DlaStep, Driver
 from ..runtime.errors import RunError
 from ..runtime.package import Package
 from ..runtime.session import Session
+from ..runtime.spelling import count
 from ..targets.dla.core.device import Device
 from ..targets.dla.registry import open_device
 from .feeds import Arrays
-from .spelling import count
 
 
 @dataclass(frozen=True)

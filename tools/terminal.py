@@ -48,7 +48,7 @@ def run_tool(body: Callable[[], int]) -> int:
             err.flush()
             return code
     except KeyboardInterrupt:
-        # A second Ctrl-C ends the process at once, without a traceback from what is cleaning up.
+        # A second Ctrl-C ends the process at once, without a traceback of the cleanup.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         return INTERRUPTED
     except LostOutput as lost:
@@ -123,7 +123,7 @@ def _open_missing_streams() -> None:
 
 
 def _discard_rest(stream: IO[str]) -> None:
-    """Let what is still buffered go to the null device, as Python writes it when it exits."""
+    """Discard buffered output, which Python would write when it exits."""
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())

@@ -54,7 +54,7 @@ class Flow:
         return self.resolve(value) in self._constants
 
     def _enter(self, block: ir.Block) -> list[ir.Value]:
-        """Take in the ops of a block, and return what its terminator returns."""
+        """Append the ops of a block, and return the operands of its terminator."""
         for operation in block.operations:
             op = view(operation)
             if op is None or op.terminator:
@@ -107,13 +107,17 @@ class Names:
 
     def fresh(self, hint: str) -> str:
         """Return a name that no other value has."""
-        wanted = self._spell(hint) or "value"
-        name, count = wanted, 0
-        while name in self._taken:
-            count += 1
-            name = f"{wanted}.{count}"
-        self._taken.add(name)
-        return name
+        return unique(self._spell(hint) or "value", self._taken)
+
+
+def unique(wanted: str, taken: set[str]) -> str:
+    """Return a name that is not in `taken`, and add it: `x`, `x.1`, `x.2`, …"""
+    name, count = wanted, 0
+    while name in taken:
+        count += 1
+        name = f"{wanted}.{count}"
+    taken.add(name)
+    return name
 
 
 def _source_name(value: ir.Value) -> str:

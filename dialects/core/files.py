@@ -5,7 +5,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from ...runtime.atomic_file import atomic_file
+from ...runtime.file.atomic_file import atomic_file
 from .errors import CompileError
 
 

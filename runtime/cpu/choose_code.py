@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from ..errors import RunError
-from .part import CpuRequirements
+from .code import CpuRequirements
 
 _ARCHITECTURE = "x86_64"
 """The only one that Trivium generates native code for."""

@@ -1,43 +1,48 @@
-"""What a manifest says about native code."""
+"""The part of a manifest that describes native code."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents, Part
 from ..errors import PackageError
+from ..kinds import Kind
+from ..report import EntryKind, PartReport, Section
+from ..spelling import count, spell_names
+from .choose_code import lacking
+from .code import CpuRequirements, Kernel
+
+RELAYOUTS = ("cpu.block", "cpu.unblock")
 
 
 @dataclass(frozen=True)
-class Kernel:
-    """Describe one compiled kernel: its object, what it computes, how often it is called.
+class MachineInfo:
+    """Describe a CPU with code in the package; `lacking` is the reason if it does not run here."""
 
-    A run makes `calls` of them, loading the package makes `load_calls`.
-    """
-
-    symbol: str
-    object: str
-    nodes: tuple[str, ...] = ()
-    ops: tuple[str, ...] = ()
-    calls: int = 1
-    load_calls: int = 0
-
-
-@dataclass(frozen=True)
-class CpuRequirements:
-    """Describe the CPU that native code was compiled for; features as /proc/cpuinfo spells them.
-
-    `machine` is the name that the compiler was given; it names the folder of the code, too.
-    """
-
-    architecture: str = "x86_64"
-    features: tuple[str, ...] = ()
-    machine: str = ""
+    machine: str
+    architecture: str
+    features: tuple[str, ...]
+    lacking: str
+    chosen: bool
 
     @property
-    def folder(self) -> str:
-        """Return how the names of entries with this code begin."""
-        return f"cpu/{self.machine}/" if self.machine else "cpu/"
+    def suitability(self) -> str:
+        """Return whether the code runs here, or the reason why not."""
+        return "would run here" if self.chosen else self.lacking or "could run here"
+
+
+@dataclass(frozen=True)
+class CpuReport(PartReport):
+    """List the CPUs with code, the best one first, and the kernels of the first one."""
+
+    machines: tuple[MachineInfo, ...]
+    kernels: tuple[Kernel, ...]
+
+    def sections(self) -> Iterator[Section]:
+        yield Section("machines", [(each.machine, each.suitability) for each in self.machines])
+        moved = [kernel for kernel in self.kernels if not set(RELAYOUTS).isdisjoint(kernel.ops)]
+        yield Section("layout conversions", [_row(kernel)[:-1] for kernel in moved])
+        yield Section("kernels", list(map(_row, self.kernels)))
 
 
 @dataclass(frozen=True)
@@ -61,9 +66,33 @@ class CpuPart(Part):
                 )
 
     def summary(self) -> str:
-        calls, kernels = sum(kernel.calls for kernel in self.kernels), len(self.kernels)
-        return f"{calls} call{'s' * (calls != 1)} of {kernels} kernel{'s' * (kernels != 1)}"
+        calls = sum(kernel.calls for kernel in self.kernels)
+        return f"{count(calls, 'call')} of {count(len(self.kernels), 'kernel')}"
 
-    def entry_kinds(self, contents: Contents) -> Mapping[str, Collection[str]]:
+    def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
         names = (entry.name for entry in contents.entries)
-        return {"native code": [name for name in names if name.startswith("cpu/")]}
+        code = [name for name in names if name.startswith("cpu/")]
+        yield EntryKind("native code", code, "object")
+
+    def ops(self) -> Iterable[str]:
+        return (op for kernel in self.kernels for op in kernel.ops)
+
+    def report(self, contents: Contents, steps: Sequence[Kind]) -> CpuReport:
+        lacks = [lacking(needed) for needed in self.machines]
+        chosen = lacks.index("") if "" in lacks else None
+        machines = (
+            MachineInfo(needed.machine, needed.architecture, needed.features, lack, i == chosen)
+            for i, (needed, lack) in enumerate(zip(self.machines, lacks, strict=True))
+        )
+        return CpuReport(tuple(machines), self.kernels)
+
+
+def _row(kernel: Kernel) -> tuple[str, ...]:
+    return _calls(kernel), spell_names(kernel.nodes), " + ".join(kernel.ops), kernel.symbol
+
+
+def _calls(kernel: Kernel) -> str:
+    if not kernel.load_calls:
+        return f"{kernel.calls}x"
+    loaded = f"{kernel.load_calls}x at load"
+    return f"{kernel.calls}x, {loaded}" if kernel.calls else loaded

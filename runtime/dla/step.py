@@ -36,7 +36,7 @@ class Driver(Protocol):
 OpenDriver = Callable[[bytes, bytes], Driver]
 
 Drivers = Mapping[str, OpenDriver]
-"""How to open drivers, by the name of an accelerator."""
+"""The functions that open drivers, by the name of an accelerator."""
 
 
 def open_driver(step: "DlaStep", loader: Loader) -> Driver:
@@ -159,5 +159,5 @@ def _run(step: "DlaStep", driver: Driver, bases: Bases) -> None:
 
 
 def _line(error: Exception) -> str:
-    """Return what an error says in one line."""
+    """Return the message of an error in one line."""
     return "; ".join(str(error).splitlines())

@@ -27,7 +27,7 @@ class DeviceArray:
     space = SPACE
 
     def __init__(self, stream: Stream, shape: tuple[int, ...], dtype: str, what: str) -> None:
-        """Make room for an array; `what` names it where there is too little memory."""
+        """Allocate an array; `what` names it in the error where memory is too small."""
         self.shape = shape
         self.dtype: np.dtype[Any] = resolve(dtype)
         self.nbytes = math.prod(shape) * self.dtype.itemsize

@@ -1,4 +1,4 @@
-"""Check what a manifest says about a GPU: its kernels, and the launches that call them."""
+"""Check the code for GPUs in a manifest: kernels, and the launches that call them."""
 
 import re
 from collections.abc import Sequence
@@ -115,7 +115,7 @@ def _check_argument(parameter: GpuParameter, buffers: list[Buffer], where: str) 
 
 
 def _extent(parameter: GpuParameter) -> int:
-    """Return how many bytes the kernel may touch, as far as the parameter says."""
+    """Return the number of bytes that the kernel may access, if the parameter bounds them."""
     if not parameter.dtype or 0 in parameter.shape:
         return 0
     steps = zip(parameter.shape, parameter.strides, strict=True)

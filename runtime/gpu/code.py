@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ..step import Step
+
 
 @dataclass(frozen=True)
 class Launch:
@@ -10,6 +12,13 @@ class Launch:
     kernel: str
     buffers: tuple[int, ...]
     nodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchStep(Step):
+    """Describe a step that launches kernels in order."""
+
+    launches: tuple[Launch, ...]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ class Device:
     """
 
     def __init__(self, ordinal: int, library: str = LIBRARY) -> None:
-        """Make ready GPU number `ordinal`; `open` returns one that is open already."""
+        """Open GPU number `ordinal`; the method `open` returns a device that is open already."""
         self.driver = open_driver(library, os.getpid())
         count = self.driver.number("cuDeviceGetCount")
         if not count:

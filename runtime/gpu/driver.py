@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import RunError
 
 LIBRARY = "libcuda.so.1"
-"""What the driver is called, wherever it is installed."""
+"""The name of the driver's library on all systems."""
 
 OUT_OF_MEMORY = 2
 _NO_DEVICE = 100
@@ -121,7 +121,7 @@ class Driver:
         return value
 
     def error(self, function: str, code: int) -> DriverError:
-        """Return the error that the code of a function stands for."""
+        """Return the error for the return code of a function."""
         name, words = self._spell("cuGetErrorName", code), self._spell("cuGetErrorString", code)
         if code in _FOR_OTHERS:
             words += "; update the driver, or compile the model again for this GPU"

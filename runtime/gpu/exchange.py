@@ -67,7 +67,7 @@ def on_device(value: object) -> bool:
 
 
 def borrow(value: object, stream: Stream, role: str) -> Borrowed:
-    """Use an array on a GPU after what its owner does to it now; `role` names it in errors."""
+    """Use an array on a GPU after the pending work of its owner; `role` names it in errors."""
     if isinstance(value, DeviceArray) and value.stream is stream:
         return Borrowed(value.address, value.shape, value.dtype, True, True, value)
     try:

@@ -42,7 +42,7 @@ class DeviceMemory(Handle):
     """Own `size_bytes` of memory at `address`."""
 
     def __init__(self, device: Device, size_bytes: int, what: str) -> None:
-        """Allocate memory; `what` says what it is for in the error where there is not enough."""
+        """Allocate memory; `what` names its use in the error where memory is too small."""
         address = ctypes.c_uint64()
         self.size_bytes = size_bytes
         try:

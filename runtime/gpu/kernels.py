@@ -34,7 +34,7 @@ class LoadedKernel:
 def load_kernels(
     device: Device, code: GpuCode, entries: Mapping[str, memoryview], launches: Iterable[Launch]
 ) -> dict[str, LoadedKernel]:
-    """Load what is launched; kernels of one entry share a module."""
+    """Load the kernels of launches; kernels of one entry share a module."""
     known = {kernel.symbol: kernel for kernel in code.kernels}
     modules: dict[str, Handle] = {}
     loaded: dict[str, LoadedKernel] = {}
@@ -69,7 +69,7 @@ def _load(device: Device, name: str, data: memoryview) -> Handle:
 
 
 def _check_elf(name: str, data: memoryview) -> None:
-    """Refuse what the driver would read beyond its end: it is not told how long a module is."""
+    """Refuse code that the driver, which does not know its length, would read beyond its end."""
     if bytes(data[:5]) != _ELF or len(data) < _ELF_HEADER:
         raise PackageError(f"entry '{name}' is not code for a GPU")
     for start_at, size_at, count_at in ((32, 54, 56), (40, 58, 60)):
@@ -123,7 +123,7 @@ class BoundLaunch:
 def bind(
     device: Device, launch: Launch, loaded: LoadedKernel, address_of: Callable[[int], int]
 ) -> BoundLaunch:
-    """Give a launch its arguments; `address_of` says where a buffer is."""
+    """Bind a launch to its buffers; `address_of` returns the address of a buffer."""
     values: list[Any] = []
     for parameter in loaded.kernel.parameters:
         values += _values(device, parameter, address_of(launch.buffers[parameter.buffer]))

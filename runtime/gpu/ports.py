@@ -67,7 +67,7 @@ class DevicePorts:
         return DeviceArray(self._stream, slot.shape, slot.dtype.name, what)
 
     def finish(self) -> None:
-        """Bring outputs that the host has written to where the caller wants them, and wait."""
+        """Copy outputs that the host has written to the arrays of the caller, and wait."""
         uploads, self._uploads = self._uploads, []
         if uploads:
             self._stream.synchronize()

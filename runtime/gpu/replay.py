@@ -70,6 +70,6 @@ class Replay:
             raise RunError(f"the package cannot be launched: {error}")
 
     def synchronize(self) -> None:
-        """Wait until what was launched in the session's stream is done; raise what went wrong."""
+        """Wait until all launches in the session's stream are complete; raise their errors."""
         with self._workspace:
             self._workspace.synchronize()

@@ -1,4 +1,4 @@
-"""What a package has on a GPU, for all of its sessions: kernels and weights."""
+"""The memory of a package on a GPU, for all of its sessions: kernels and weights."""
 
 import weakref
 from collections.abc import Iterable

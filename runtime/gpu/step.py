@@ -5,23 +5,22 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents
+from ..spelling import count
 from ..state import SessionState
 from ..step import Run, Step
 from .array import SPACE
 from .checks import check_launches
-from .code import Launch
+from .code import LaunchStep
 from .part import GpuPart
 from .workspace import Workspace
 
 
 @dataclass(frozen=True, kw_only=True)
-class GpuStep(Step):
+class GpuStep(LaunchStep):
     """Run the launches in order, as one graph."""
 
     kind: ClassVar[str] = "gpu"
     space: ClassVar[str] = SPACE
-
-    launches: tuple[Launch, ...]
 
     def check(self, contents: Contents, where: str) -> None:
         codes = contents.part(GpuPart).codes
@@ -33,10 +32,13 @@ class GpuStep(Step):
         return workspace.bind(self.launches)
 
     def operation(self, contents: Contents) -> str:
-        launches = len(self.launches)
-        return "1 launch" if launches == 1 else f"{launches} launches"
+        return _launches([self])
 
     @classmethod
     def summary(cls, steps: Sequence[Step]) -> str:
-        launches = sum(len(step.launches) for step in steps if isinstance(step, GpuStep))
-        return f"{launches} launch{'es' * (launches != 1)} on the GPU"
+        return f"{_launches(steps)} on the GPU"
+
+
+def _launches(steps: Sequence[Step]) -> str:
+    number = sum(len(step.launches) for step in steps if isinstance(step, LaunchStep))
+    return count(number, "launch", "launches")

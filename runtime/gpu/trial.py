@@ -22,13 +22,13 @@ from .kernels import BoundLaunch, bind, describe, load_kernels
 Array = NDArray[Any]
 
 ROUNDS = 11
-"""How often each setting has its turn; the median counts."""
+"""The number of turns of each setting, of which the median counts."""
 
 TURN_US = 2000.0
 """About how long a turn takes: a kernel runs as often as fits."""
 
 MOST_RUNS = 200
-"""How often a kernel runs in a turn at most."""
+"""The most runs of a kernel in a turn."""
 
 TOLERANCES = {"float16": 2e-3, "bfloat16": 1.6e-2, "float32": 1e-4, "float64": 1e-9}
 """How far results may be apart, as a part of the largest one; all other types must be equal.
@@ -38,12 +38,12 @@ matrix units lose a little of f32.
 """
 
 _DISTINCT = 1 << 20
-"""How many random numbers are drawn; larger buffers repeat them."""
+"""The number of random numbers; larger buffers repeat them."""
 
 
 @dataclass(frozen=True)
 class _Held:
-    """Hold a buffer on the GPU and what was in it at first."""
+    """Hold a buffer on the GPU and its initial contents."""
 
     memory: DeviceMemory
     first: Array
@@ -80,7 +80,7 @@ class Trial:
         return bind(self.device, self.launch, loaded[kernel.symbol], self._address)
 
     def results(self, bound: BoundLaunch) -> list[Array]:
-        """Run a kernel on what was in the buffers at first; return what is in them then."""
+        """Run a kernel on the initial contents of the buffers; return the contents afterwards."""
         for held in self._held.values():
             if held.first.nbytes:
                 self.stream.upload(held.memory.address, held.first.ctypes.data, held.first.nbytes)

@@ -1,4 +1,4 @@
-"""What one session has on a GPU: a stream, an arena, and graphs of its launches."""
+"""The state of one session on a GPU: a stream, an arena, and graphs of its launches."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ from .ports import DevicePorts, copy_bytes
 
 
 class PackageOnGpu(Protocol):
-    """What workspaces share: a GPU, and kernels and weights on it."""
+    """The parts that workspaces share: a GPU, and kernels and weights on it."""
 
     device: Device
     weights: DeviceMemory

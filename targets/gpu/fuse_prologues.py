@@ -27,7 +27,7 @@ CHEAP = (tri.Cast, tri.Add, tri.Sub, tri.Mul, tri.Relu, tri.Clip, tri.Neg, tri.A
 """Ops that cost less than a load."""
 
 MOST = 4
-"""How many cheap ops may be computed more than once."""
+"""The most cheap ops that may be computed more than once."""
 
 
 class FusePrologues(Pass):

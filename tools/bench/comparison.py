@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from ..feeds import Arrays
+from ..spelling import columns
 from .agreement import error
 from .contenders import OURS, Contender
 from .measurement import Summary, Timing, enough_calls, interleave
-from .table import table
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ REST = 0.003
 def compare(
     contenders: Sequence[Contender], feeds: Arrays, rounds: int, threads: int
 ) -> Comparison:
-    """Run every contender on the same inputs; the first peer says what is right."""
+    """Run every contender on the same inputs; the first peer is the reference."""
     outputs = {c.name: c.run(feeds) for c in contenders}
     reference = next((name for name in outputs if name != OURS), OURS)
     errors = {n: error(y, outputs[reference]) for n, y in outputs.items() if n != reference}
@@ -68,13 +68,13 @@ def compare(
 
 
 def describe(comparison: Comparison) -> list[str]:
-    """Describe a comparison: a row for each contender, and how we stand to the better peer."""
+    """Describe a comparison: a row for each contender, and the ratio to the best peer."""
     clocks = ("CPU ms: median", "least", "quartiles", "wall ms: median", "least", "quartiles")
     rows = [
         (name, *_cells(timing.cpu), *_cells(timing.wall), _spell_error(comparison, name))
         for name, timing in comparison.timings.items()
     ]
-    lines = table(("", *clocks, "error"), *rows)
+    lines = columns([("", *clocks, "error"), *rows], "", left=1)
     if (standing := comparison.ratio()) is None:
         return [*lines, "no peer to compare with"]
     best, ratio, least = standing

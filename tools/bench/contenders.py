@@ -1,4 +1,4 @@
-"""What is measured: Trivium and its peers, each as a function of the inputs of a model."""
+"""The contenders: Trivium and its peers, each as a function of the inputs of a model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def invite(
         try:
             run = PEERS[name](path, feeds, threads)
             run(feeds)
-        except Exception as error:  # it is not ours: no telling what it raises
+        except Exception as error:  # not ours: it may raise anything
             notes.append(f"{name} does not run this: {_first_line(error)}")
         else:
             came.append(Contender(name, run))
@@ -84,7 +84,7 @@ def _openvino(path: str, feeds: Arrays, threads: int) -> Callable[[Arrays], Outp
 
 
 PEERS = {"onnxruntime": _onnxruntime, "openvino": _openvino}
-"""How to load a model in each peer: with f32 arithmetic, on so many threads."""
+"""The loader of a model for each peer: f32 arithmetic, a number of threads."""
 
 
 def _first_line(error: Exception) -> str:

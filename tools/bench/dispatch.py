@@ -1,4 +1,4 @@
-"""What it costs threads to share a phase of a kernel, measured with phases that do nothing."""
+"""Measure the cost for threads of sharing a phase of a kernel, by empty phases."""
 
 import time
 from statistics import median
@@ -6,7 +6,8 @@ from statistics import median
 from ...dialects.core.machine import Machine
 from ...dialects.core.mlir import code_context, ir
 from ...runtime.contents import Memory
-from ...runtime.cpu.part import CpuPart, CpuRequirements
+from ...runtime.cpu.code import CpuRequirements
+from ...runtime.cpu.part import CpuPart
 from ...runtime.cpu.step import CpuStep
 from ...runtime.cpu.thread_pool import CODE
 from ...runtime.manifest import Manifest

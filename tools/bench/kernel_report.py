@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from ...dialects.core.tensor import Tensor
+from ...runtime.spelling import spell_size
 from ...targets.flops import is_missing
-from ..spelling import spell_size
+from ..spelling import columns
 from .kernels import KernelTime
 from .peaks import Peaks
-from .table import table
 
 _HEAD = ("us", "calls", "share", "GOP/s", "of peak", "GB/s", "of copy", "")
 
@@ -17,7 +17,7 @@ def describe_kernels(kernels: Sequence[KernelTime], peaks: Peaks) -> list[str]:
     total = sum(kernel.total for kernel in kernels)
     rows = [(*_rates(kernel, total, peaks), _what(kernel)) for kernel in kernels]
     # The last column is text: flush left, so not the table's business.
-    lines = table(_HEAD[:-1], *(row[:-1] for row in rows), left=0)
+    lines = columns([_HEAD[:-1], *(row[:-1] for row in rows)], "", left=0)
     lines = [
         f"{line}  {what}".rstrip() for line, what in zip(lines, ["", *_last(rows)], strict=True)
     ]

@@ -94,7 +94,7 @@ def _time(group: tri.Group, code: CpuCode, library: NativeLibrary) -> KernelTime
 
 
 def _traffic(group: tri.Group, tensors: Sequence[Tensor]) -> int:
-    """Count the bytes of each input and output once; of what is gathered from, what is taken."""
+    """Count the bytes of each input and output once; of gathers, the elements that they read."""
     sizes = [tensor.size_bytes for tensor in tensors]
     arguments: dict[ir.Value, int] = {v: i for i, v in enumerate(group.block.arguments)}
     for op in ops(group.block):

@@ -1,4 +1,4 @@
-"""What a core of this machine can do at most, measured with kernels of our own code generator."""
+"""Measure the peak rates of a core of this machine, with kernels of our own code generator."""
 
 import ctypes
 from collections.abc import Callable
@@ -53,7 +53,7 @@ def measure_peaks(machine: Machine) -> Peaks:
     pointers = [ctypes.c_void_p, ctypes.c_void_p]
     copy = ctypes.CFUNCTYPE(None, *pointers, ctypes.c_int64)(library.address("copy"))
     source, target = allocate(_LARGEST * 4), allocate(_LARGEST * 4)
-    source[:] = 1  # pages that nobody wrote are all the same page
+    source[:] = 1  # pages never written are all the same page
     rates = {
         size: size / least_time(_copying(copy, source, target, size // 8)) for size in _COPY_BYTES
     }

@@ -13,7 +13,7 @@ def least_time(
     budget: float = _BUDGET_SECONDS,
     clock: Callable[[], int] = time.process_time_ns,
 ) -> float:
-    """Return the least time of a call in seconds: what it takes when nothing gets in its way.
+    """Return the least time of a call in seconds, which excludes disturbances.
 
     Calls are timed in batches of 0.1 ms or more, for `budget` seconds, at least three times.
     """

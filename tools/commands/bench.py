@@ -32,25 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--against",
         metavar="PEER,...",
         type=peers,
-        help=f"what to compare with, {','.join(PEERS)} unless said otherwise",
+        help=f"peers to compare with, {','.join(PEERS)} by default",
     )
     parser.add_argument(
         "--rounds",
         metavar="N",
         type=arguments.count,
-        help=f"how many turns each contender has, {ROUNDS} unless said otherwise",
+        help=f"the turns of each contender, {ROUNDS} by default",
     )
     parser.add_argument(
         "--threads",
         metavar="N",
         type=arguments.count,
-        help=f"how many threads each contender has, {THREADS} unless said otherwise",
+        help=f"the threads of each contender, {THREADS} by default",
     )
     parser.add_argument(
         "--tolerance",
         metavar="ERROR",
         type=tolerance,
-        help=f"allowed error as a part of the largest output, {TOLERANCE} unless said otherwise",
+        help=f"allowed error as a part of the largest output, {TOLERANCE} by default",
     )
     parser.add_argument("--seed", metavar="N", type=int, default=SEED, help="seed of the inputs")
     parser.add_argument(
@@ -81,7 +81,7 @@ def tolerance(text: str) -> float:
 
 
 def run(flags: argparse.Namespace) -> None:
-    """Measure model after model; what is wrong with one does not keep the others from it."""
+    """Measure model after model; an error of one does not stop the others."""
     for path in flags.models:
         if arguments.is_package(path):
             flags.refuse(f"'{path}' is compiled already, the peers need the ONNX model")

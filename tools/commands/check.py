@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(flags: argparse.Namespace) -> None:
-    """Print the report; a model that would not compile is an error that says why."""
+    """Print the report; raise CompileError, with the reason, for a model that does not compile."""
     from ...compiler.check import check
     from ..json_report import json_text
     from ..placement_report import describe_placements, placements_of

@@ -13,13 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> None:
     """Print the description; the package is checked, but not made ready to run."""
-    from ...runtime.cpu.choose_code import lacking
-    from ...runtime.gpu.device import lacking_here
     from ..json_report import json_text
     from ..package_info import package_info, signature_info
     from ..report import describe
 
     package = arguments.open_package(flags, flags.package)
     signature = signature_info(package, bool(flags.verify_key))
-    info = package_info(flags.package, package.manifest, lacking, lacking_here, signature)
-    print(json_text("info", info) if flags.json else describe(info))
+    info = package_info(flags.package, package.manifest, signature)
+    print(json_text("info", info.document()) if flags.json else describe(info))

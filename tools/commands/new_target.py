@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--template",
         choices=TEMPLATES,
         default="vanilla",
-        help="the accelerator that it begins as: vanilla unless said otherwise",
+        help="the accelerator that it begins as, vanilla by default",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", type=Path, help="what to make: NAME unless given"
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(flags: argparse.Namespace) -> None:
-    """Write the package and say what comes next; nothing is written when anything is wrong."""
+    """Write the package and print the next steps; an error leaves no file."""
     from ..new_target import write_target  # it asks what MLIR has
 
     folder: Path = flags.output or Path(flags.name)

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="P",
         type=float,
         default=99.99,
-        help="how many percent of the sizes --method percentile keeps, 99.99 unless said otherwise",
+        help="the percentage of sizes that --method percentile keeps, 99.99 by default",
     )
     parser.add_argument("--symmetric", action="store_true", help="let zero stand in the middle")
     parser.add_argument(

@@ -5,11 +5,13 @@ whole numbers are 0 or 1.
 """
 
 import argparse
+import time
+from collections.abc import Callable
+from statistics import median
 
 from ...runtime.errors import RunError
 from .. import arguments, feeds
 from ..progress import shown_progress
-from ..timing import measure
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +67,7 @@ def run(flags: argparse.Namespace) -> None:
     for name, array in results.items():
         print(feeds.describe(name, array))
     if flags.repeat:
-        print(measure(lambda: session.run(given), flags.repeat))
+        print(_measured(lambda: session.run(given), flags.repeat))
 
 
 def _package(flags: argparse.Namespace):
@@ -78,3 +80,13 @@ def _package(flags: argparse.Namespace):
     if given := arguments.given_compile_arguments(flags):
         flags.refuse(f"{', '.join(given)}: '{flags.model}' is compiled already")
     return arguments.open_package(flags, flags.model)
+
+
+def _measured(action: Callable[[], object], repeats: int) -> str:
+    """Call `action` some times and report the time of a call."""
+    times: list[float] = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        times.append((time.perf_counter() - start) * 1e3)
+    return f"median {median(times):.3f} ms, min {min(times):.3f} ms of {repeats} runs"

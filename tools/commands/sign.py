@@ -26,14 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT.trv",
         type=arguments.package_path,
-        help="where to write the signed package, PACKAGE itself unless said otherwise",
+        help="the file of the signed package, PACKAGE itself by default",
     )
 
 
 def run(flags: argparse.Namespace) -> None:
     """Make a key if that was asked for, and sign a package if one is given."""
+    from ...runtime.file.signature import new_key
     from ...runtime.package import Package
-    from ...runtime.signature import new_key
 
     if not flags.package and (flags.key or flags.output):
         flags.refuse("the following arguments are required: PACKAGE")

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--inputs",
         metavar="FILE.npz",
         default=RANDOM,
-        help="the inputs by their names; made up if it is 'random', as it is unless said otherwise",
+        help="the inputs by their names, or 'random', the default",
     )
     arguments.add_json_argument(parser)
     arguments.add_key_argument(parser)

@@ -14,7 +14,7 @@ OPERATION_NOTE = "see current operation"
 
 @dataclass(frozen=True)
 class Message:
-    """Say one thing to the user: an error, a warning, a remark, or a note to the one before."""
+    """Describe a diagnostic: an error, a warning, a remark, or a note on the one before."""
 
     severity: str
     where: str
@@ -44,7 +44,7 @@ def messages(error: CompileError) -> list[Message]:
 
 
 class Listener:
-    """Collect what MLIR says in a context other than by raising: warnings, remarks, errors."""
+    """Collect the diagnostics of MLIR in a context that are not raised as exceptions."""
 
     def __init__(self, context: ir.Context) -> None:
         self.heard: list[Message] = []

@@ -1,4 +1,4 @@
-"""`--verify-diagnostics`: what a test file says will be reported, against what is.
+"""`--verify-diagnostics`: compare the expected diagnostics of a test file with the reported ones.
 
     // expected-error @below {{op contracts 3 with 5}}
     // expected-note-re @+2 {{value {{%[0-9]+}} is used}}
@@ -40,7 +40,7 @@ class Expectation:
 
 
 def check(source: Source, heard: Sequence[Message]) -> list[Diagnostic]:
-    """Compare messages with the expectations in a source; return what is missing or too much.
+    """Compare messages with the expectations in a source; return missing and unexpected ones.
 
     MLIR's note with the whole operation needs no expectation.
     """

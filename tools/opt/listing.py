@@ -49,7 +49,7 @@ class _Names:
 
 
 def _lines(operation: ir.Operation, names: _Names) -> Iterator[str]:
-    """Yield the line of an op, and those of what is inside."""
+    """Yield the line of an op, then those of its nested ops."""
     function = operation.name == "func.func"
     if function:
         yield f"{operation.attributes['sym_name'].value} {{"

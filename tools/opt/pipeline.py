@@ -16,7 +16,7 @@ from ...targets.registry import find_target, load_passes
 from .flags import known_flags
 
 OPT_LEVEL = 2
-"""The level of optimisation of `--target`: the one that the compiler takes when not told."""
+"""The optimisation level of `--target`: the default of the compiler."""
 
 
 def pipeline(flags: argparse.Namespace, leftover: Sequence[str]) -> Pipeline:

@@ -67,7 +67,7 @@ class Source:
 
 @dataclass(frozen=True)
 class ModelSource(Source):
-    """Name a model or a package, with sizes for what is symbolic in the model."""
+    """Name a model or a package, with sizes for the symbolic dims of the model."""
 
     shapes: Bindings = field(default_factory=dict[str, int | tuple[int, ...]])
 

@@ -16,6 +16,7 @@ from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Tensor
 from ....version import __version__
 from ..flow import Flow
+from . import rules as rules
 from .graph import RULES, OnnxGraph, element_type
 
 _ONNX: Any = onnx  # whose types are known in part only

@@ -13,16 +13,16 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
-from ..flow import Flow, Names, Rules
+from ..flow import Flow, Names, Rules, unique
 
 RULES = Rules("ONNX")
 exports = RULES.exports
 
 OLDEST = 18
-"""Models say at least this opset: rules write what it has, unless they ask for a newer one."""
+"""The least opset of models; rules may require a newer one."""
 
 Input = ir.Value | Array | str | None
-"""What a node takes: a value, an array that becomes a constant, a name, or nothing."""
+"""An input of a node: a value, an array that becomes a constant, a name, or nothing."""
 
 
 class OnnxGraph:
@@ -40,7 +40,7 @@ class OnnxGraph:
         self._node_names: set[str] = set()
 
     def begin(self, op: Op) -> None:
-        """Record which op the nodes to come stand for."""
+        """Record the op that the next nodes implement."""
         self._op = op
 
     def add(
@@ -130,13 +130,7 @@ class OnnxGraph:
 
     def _node_name(self, op_type: str) -> str:
         names = node_names(self._op.location) if self._op is not None else ()
-        wanted = "+".join(names) or op_type
-        name, count = wanted, 0
-        while name in self._node_names:
-            count += 1
-            name = f"{wanted}.{count}"
-        self._node_names.add(name)
-        return name
+        return unique("+".join(names) or op_type, self._node_names)
 
 
 def element_type(dtype: str) -> int:

@@ -6,6 +6,7 @@ from ....dialects.core.errors import CompileError, Unsupported
 from ....dialects.core.module import Module
 from ...frontends.pnnx import Graph, write_pnnx
 from ..flow import Flow
+from . import rules as rules
 from .graph import RULES, PnnxGraph
 
 

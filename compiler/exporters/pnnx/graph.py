@@ -13,13 +13,13 @@ from ...frontends.pnnx import Attribute, Graph, Operand, Operator, Parameter
 from ...frontends.pnnx.element_types import word_of
 from ...frontends.pnnx.format.parameters import Value
 from ...frontends.pnnx.format.tensor_type import SIZES
-from ..flow import Flow, Names, Rules
+from ..flow import Flow, Names, Rules, unique
 
 RULES = Rules("PNNX")
 exports = RULES.exports
 
 Input = ir.Value | Operand | None
-"""What an operator takes: a value, one that was made in between, or nothing."""
+"""An input of an operator: a value, an intermediate operand, or nothing."""
 
 
 class PnnxGraph:
@@ -38,7 +38,7 @@ class PnnxGraph:
             self._operator("pnnx.Input", name).add_output(operand)
 
     def begin(self, op: Op) -> None:
-        """Record which op the operators to come stand for."""
+        """Record the op that the next operators implement."""
         self._op = op
 
     def add(
@@ -138,13 +138,7 @@ class PnnxGraph:
         return "+".join(names) or type
 
     def _operator(self, type: str, hint: str) -> Operator:
-        wanted = token(hint)
-        name, count = wanted, 0
-        while name in self._operators:
-            count += 1
-            name = f"{wanted}.{count}"
-        self._operators.add(name)
-        return self.graph.add_operator(type, name)
+        return self.graph.add_operator(type, unique(token(hint), self._operators))
 
 
 def _parameter(key: str, value: Value) -> Parameter:

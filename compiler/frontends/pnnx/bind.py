@@ -77,7 +77,7 @@ def _given(operator: Operator, rule: Rule, operands: Mapping[str, Any]) -> Given
 def _parameters(operator: Operator, rule: Rule) -> dict[str, Any]:
     """Return the parameters that the rule knows.
 
-    `bias` of a module says only whether there is a weight of that name.
+    `bias` of a module is only whether it has a weight of that name.
     """
     named: dict[str, Any] = {}
     for name, parameter in operator.parameters.items():

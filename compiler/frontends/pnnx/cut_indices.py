@@ -1,7 +1,7 @@
 """Indices of `Tensor.index` that PNNX cut short: it writes as many numbers as the first axis has.
 
 An index of one axis is written whole. Masks of transformers are read by indices of more axes,
-`mask[[[[[0]]]], [[[[0, 1, 2, 3]]]]]`, and stand in the file as `expr=[[0],[0]]`; that numbers are
+`mask[[[[[0]]]], [[[[0, 1, 2, 3]]]]]`, and are written as `expr=[[0],[0]]`; that numbers are
 missing shows in the shape of the result, (1,1,1,4).
 """
 
@@ -18,25 +18,25 @@ from .format.tensor_type import Dimensions
 
 
 def completed(indices: list[Any], shape: Shape, operator: Operator) -> list[Any]:
-    """Return the indices for the first axes of a tensor, with what PNNX left out.
+    """Return the indices for the first axes of a tensor, completed with those that PNNX omitted.
 
-    Each is taken to count up along the one axis of the result that has the size of the axis it is
-    for: nothing else indexes so in practice, but it is not in the file, so a warning says it.
-    Raises Unsupported when that does not lead to the shape in the file.
+    Each is assumed to count up along the one axis of the result that has the size of its axis.
+    Other indices are not known in practice; a warning reports the assumption. Raises Unsupported if
+    the result differs from the shape in the file.
     """
-    said = operator.outputs[0].shape
+    expected = operator.outputs[0].shape
     count = len(indices)
-    if said is None or not indices or not all(_is_list(each) for each in indices):
+    if expected is None or not indices or not all(_is_list(each) for each in indices):
         return indices
-    if _fits((*broadcast(*(each.shape for each in indices)), *shape[count:]), said):
+    if _fits((*broadcast(*(each.shape for each in indices)), *shape[count:]), expected):
         return indices
-    places = said[: len(said) - len(shape) + count]
+    places = expected[: len(expected) - len(shape) + count]
     made = [_counted(each, size, places) for each, size in zip(indices, shape, strict=False)]
-    if not _fits((*broadcast(*(each.shape for each in made)), *shape[count:]), said):
+    if not _fits((*broadcast(*(each.shape for each in made)), *shape[count:]), expected):
         raise _lost()
     warnings.warn(
         f"'{operator.type}' operator '{operator.name}' has indices that PNNX cut short; taken to "
-        f"count up from 0, as the shape {list(said)} of the result allows",
+        f"count up from 0, as the shape {list(expected)} of the result allows",
         stacklevel=2,
     )
     return made
@@ -56,9 +56,9 @@ def _is_list(index: Any) -> bool:
     return array.dtype.kind == "i" and array.ndim == 1
 
 
-def _fits(shape: Shape, said: Dimensions) -> bool:
-    pairs = zip(shape, said, strict=False)
-    return len(shape) == len(said) and all(not isinstance(d, int) or d == s for s, d in pairs)
+def _fits(shape: Shape, expected: Dimensions) -> bool:
+    pairs = zip(shape, expected, strict=False)
+    return len(shape) == len(expected) and all(not isinstance(d, int) or d == s for s, d in pairs)
 
 
 def _counted(index: Array, size: int, places: Sequence[int | str | None]) -> Array:

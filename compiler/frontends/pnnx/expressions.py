@@ -1,4 +1,4 @@
-"""Expressions of real operands: one op; what is of numbers alone is a number."""
+"""Expressions of real operands: one op, or a number where all operands are numbers."""
 
 from collections.abc import Sequence
 from typing import Any, cast
@@ -35,7 +35,7 @@ def compute(formula: Formula, operands: Sequence[Any]) -> Any:
 
 
 def _described(operand: Any) -> Any:
-    """Return the type of a tensor; what is known is itself."""
+    """Return the type of a tensor; a known value unchanged."""
     return tensor(operand) if isinstance(operand, ir.Value) else operand
 
 

@@ -129,7 +129,7 @@ class _Importer:
 
     @contextmanager
     def _faults(self, operator: Operator) -> Generator[None]:
-        """Turn what is raised into a CompileError that names the operator and its line."""
+        """Convert exceptions to a CompileError that names the operator and its line."""
         try:
             yield
         except (Invalid, Unsupported, MemoryError) as error:
@@ -182,7 +182,7 @@ def _declared(name: str, operand: Operand) -> Input:
 
 
 def _check_type(operand: Operand, made: Any) -> None:
-    """Raise Invalid when the file says another type than that of what was made."""
+    """Raise Invalid when the type in the file differs from that of the result."""
     if operand.shape is None or not isinstance(made, (ir.Value, Complex)):
         return
     is_complex = isinstance(made, Complex)

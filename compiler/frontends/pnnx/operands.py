@@ -1,7 +1,7 @@
-"""What the operands of a PNNX graph are while it is imported, and what rules get of them.
+"""Operands of a PNNX graph during the import, and their conversion to parameters of rules.
 
-An operand is an IR value, or a `Complex`, or a weight that nobody has used yet, or it is known: a
-number, or a list of operands. Each is made what a rule's parameter takes.
+An operand is an IR value, a `Complex`, an unused weight, or a known value: a number, or a list of
+operands.
 """
 
 from typing import Any, cast
@@ -17,7 +17,7 @@ from .registry import Complex, Slot
 
 NUMBERS = (bool, int, float, complex)
 LISTS = {tuple[int, ...]: (int,), tuple[float, ...]: (int, float), tuple[str, ...]: (str,)}
-"""What the elements of a tuple may be, by the annotation of the parameter."""
+"""The types of the elements of a tuple, by the annotation of the parameter."""
 
 
 class Converter:
@@ -125,7 +125,7 @@ def _numbers(array: Array) -> Any:
 
 
 def _widened(given: Any, takes: tuple[Any, ...]) -> Any:
-    """Return an int as a float, or a single number as a tuple, where that is what is taken."""
+    """Return an int as a float, or a number as a tuple, where the parameter requires it."""
     type_ = cast("type[Any]", type(given))
     if type_ is int and float in takes:
         return float(given)

@@ -8,7 +8,7 @@ from ..core.values import cast, tensor
 from .registry import Value
 
 Operand = Value | bool | int | float
-"""What takes part in arithmetic: a tensor, or a number, which has no size and little to say."""
+"""An operand of arithmetic: a tensor, or a number, which promotes less than a tensor."""
 
 
 def promoted_type(*operands: Operand) -> str:

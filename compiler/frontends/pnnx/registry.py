@@ -43,7 +43,7 @@ class Complex:
 
 @dataclass(frozen=True)
 class Slot:
-    """One parameter of a rule: its name, what it takes, and its default."""
+    """One parameter of a rule: its name, the types that it accepts, and its default."""
 
     name: str
     takes: tuple[Any, ...]
@@ -92,7 +92,7 @@ _OF_TRAINING = (
 _OF_MEMORY = ("device", "layout", "memory_format", "pin_memory", "non_blocking", "copy")
 
 IGNORED = frozenset((*_OF_WEIGHTS, *_OF_TRAINING, *_OF_MEMORY))
-"""Parameters that tell inference nothing: what weights tell as well, and what training is about."""
+"""Parameters without influence on inference: those that weights imply, and those of training."""
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -35,7 +35,7 @@ _NOT_WANTED = ("ncnnparam", "ncnnbin", "ncnnpy", "pnnxpy", "pnnxonnx")
 """Files that `pnnx` writes as well."""
 
 _LAST_LINES = 8
-"""How much of what `pnnx` said goes into an error."""
+"""The most characters of the output of `pnnx` in an error."""
 
 
 def is_torch_module(model: object) -> "TypeGuard[TorchModule]":
@@ -152,7 +152,7 @@ def _tensors(inputs: Any) -> "Iterator[torch.Tensor]":
 
 
 def _convert(program: str, traced: Path, whole: list[str]) -> None:
-    """Run `pnnx` on a file; raise CompileError, with the last that it said, when it fails."""
+    """Run `pnnx` on a file; raise CompileError, with the end of its output, when it fails."""
     command = [program, traced.name, "fp16=0", *(f"{name}=/dev/null" for name in _NOT_WANTED)]
     command += [f"moduleop={','.join(whole)}"] if whole else []
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""What rules for windows share: a batch that torch may leave out, one number for all axes."""
+"""Shared by rules for windows: a batch that torch may omit, one number for all axes."""
 
 from collections.abc import Callable
 

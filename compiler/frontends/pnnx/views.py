@@ -75,7 +75,7 @@ def swap(x: Tensor, first: int, second: int) -> Tensor:
 
 
 def move(x: Tensor, source: int, target: int) -> Tensor:
-    """Bring an axis to another place."""
+    """Move an axis to another position."""
     order = [axis for axis in range(rank_of(x)) if axis != source]
     order.insert(target, source)
     return transpose(x, order)

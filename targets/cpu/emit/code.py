@@ -9,7 +9,8 @@ from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....runtime.cpu import part as m
+from ....runtime.cpu.code import CpuRequirements, Kernel
+from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep
 from ....runtime.cpu.thread_pool import CODE as THREADS
 from ...calls import Call, NumberedCall
@@ -93,25 +94,25 @@ class NativeCode(CompiledPart):
             made[THREADS] = compile_threads()
         return made
 
-    def part(self, program: Program) -> m.CpuPart | None:
+    def part(self, program: Program) -> CpuPart | None:
         kernels = _kernels(self.codes[0], program)
-        return m.CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
+        return CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
 
 
-def _requirements(code: CpuCode) -> m.CpuRequirements:
+def _requirements(code: CpuCode) -> CpuRequirements:
     machine = code.machine
-    return m.CpuRequirements(machine.architecture, machine.features, machine.name)
+    return CpuRequirements(machine.architecture, machine.features, machine.name)
 
 
-def _kernels(code: CpuCode, program: Program) -> tuple[m.Kernel, ...]:
+def _kernels(code: CpuCode, program: Program) -> tuple[Kernel, ...]:
     loaded = {call.op for call in program.calls[: program.load_count]}
     calls = Counter((kernel.symbol, group in loaded) for group, kernel in code.kernels.items())
-    described: dict[str, m.Kernel] = {}
+    described: dict[str, Kernel] = {}
     for group, kernel in code.kernels.items():
         members = [o.op_name for o in ops(group.block) if not o.terminator]
         described.setdefault(
             kernel.symbol,
-            m.Kernel(
+            Kernel(
                 kernel.symbol,
                 f"{_requirements(code).folder}{kernel.symbol}.o",
                 node_names(group.location),

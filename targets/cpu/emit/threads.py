@@ -1,6 +1,6 @@
 """The code by which threads share the work of a program, in MLIR's LLVM dialect.
 
-A program is a function that all threads of a team run. It calls `share` for each phase: threads
+A program is a function that all threads of a pool run. It calls `share` for each phase: threads
 take chunks of the phase until there are none, then wait until all are done. Nobody waits for a
 thread to arrive, only for chunks to be done, so a thread that the system does not run holds up the
 others with one chunk at most. The counters of a phase only ever grow: of a phase with n chunks, run

@@ -55,9 +55,8 @@ def recipe(machine: Machine, strict: bool) -> str:
 def function_attributes(machine: Machine) -> dict[str, str]:
     """Return the attributes of functions for a machine, as text.
 
-    Functions are never inlined: the engine wraps each in another function, which nobody calls, and
-    which would contain a copy of the code. Without `target_features`, LLVM uses all features of
-    this CPU.
+    Functions are never inlined: the engine wraps each in another function that is never called and
+    would contain a copy of the code. Without `target_features`, LLVM uses all features of this CPU.
     """
     attributes = {"no_inline": "unit"}
     if machine.name != NATIVE:

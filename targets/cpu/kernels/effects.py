@@ -73,7 +73,7 @@ class Effects:
 
 
 def is_pure(operation: ir.Operation, effects: Effects) -> bool:
-    """Return whether a top-level operation is pure, or reads only memory that nobody writes."""
+    """Return whether a top-level operation is pure, or reads only memory that is never written."""
     name = operation.name
     if name in _PURE_OPS:
         return True

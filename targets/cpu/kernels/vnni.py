@@ -86,7 +86,7 @@ def vnni_images(
 ) -> Buffer:
     """Copy images to VNNI words of neighbouring channels: [batch, group * words, sizes…].
 
-    `axes` say where the images lie in `sizes`; around them is `padding`.
+    `axes` are the positions of the image axes in `sizes`; around them is `padding`.
     """
     batch, _, *spatial = x.shape
     channels, count = x.shape[1] // group, PRODUCTS[x.dtype].count

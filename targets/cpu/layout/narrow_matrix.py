@@ -14,7 +14,7 @@ from ....passes.rewriting import Rewriter
 class NarrowMatrix:
     """Hold the narrow constant from which a matrix is computed.
 
-    `scale` is one number, or one for each column; None stands for 1.
+    `scale` is one number, or one for each column; None means 1.
     """
 
     stored: ir.Value

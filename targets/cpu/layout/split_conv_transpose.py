@@ -94,7 +94,7 @@ def _split_kernels(w: Array, group: int, strides: Shape) -> Array:
 
 
 def _interleaved(spread: tri.Conv, strides: Shape) -> Op:
-    """Bring the results of all sets, which are channels, to where they are in an image."""
+    """Move the results of all sets, which are channels, to their positions in the image."""
     if math.prod(strides) == 1:
         return spread
     rank = len(strides)

@@ -17,7 +17,7 @@ class Product:
 
     The points are the pixels of a convolution or the rows of a matrix product; an output is a
     column of the weights. `taps` and `image` are the kernel and the result of a convolution, empty
-    for others. `moved` tells whether any window differs from the pixel at the same index.
+    for others. `moved` is whether any window differs from the pixel at the same index.
     """
 
     outputs: int

@@ -29,7 +29,7 @@ KERNEL_PASSES = (SimplifyIndices(), UseDescriptors(), DropBounds())
 """The passes on a kernel that is fitted to an architecture with descriptors."""
 
 ATTEMPTS = 6
-"""How many settings of a kernel are compiled at most until one fits."""
+"""The most settings of a kernel to compile until one fits."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class LoopNames:
 
 
 def starts_variable(value: ir.Value, loop: tile.For) -> bool:
-    """Return whether a loop may take over the variable of a value: nobody else uses it."""
+    """Return whether a loop may reuse the variable of a value: the value has no other use."""
     user = _only_user(value)
     return user is not None and user == loop.operation and _block_of(value) == _outside(loop)
 

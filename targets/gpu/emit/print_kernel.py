@@ -1,7 +1,7 @@
-"""Print a `tile.kernel` as a Triton kernel: a Python module that anybody can read and run.
+"""Print a `tile.kernel` as a Triton kernel: a Python module that runs by itself.
 
 Each op is a line, with the name that its location gives it. Sizes are literals; block sizes are
-parameters. What is printed works in Triton 3.6 to 3.9, compiled and in its interpreter.
+parameters. The text works in Triton 3.6 to 3.9, compiled and in its interpreter.
 """
 
 from ....dialects import tile

@@ -1,4 +1,4 @@
-"""How loads and stores of the `tile` dialect are written in Triton's language."""
+"""Print loads and stores of the `tile` dialect in Triton's language."""
 
 from ....dialects import tile
 from ....dialects.core.errors import Unsupported

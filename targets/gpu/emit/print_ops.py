@@ -1,4 +1,4 @@
-"""How each op of the `tile` dialect is written in Triton's language."""
+"""Print each op of the `tile` dialect in Triton's language."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

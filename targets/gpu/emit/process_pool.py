@@ -34,7 +34,7 @@ class Worker:
         self.folder = tempfile.mkdtemp(prefix="trivium-gpu-")
         try:
             self._start(script)
-        except BaseException:  # Ctrl-C: nobody would know of the folder
+        except BaseException:  # Ctrl-C: else the folder would remain
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
 
@@ -130,7 +130,7 @@ class _Run:
             while self.waiting or self.busy:
                 self._start()
                 self._collect()
-        finally:  # someone interrupted: what is still being compiled is for nobody
+        finally:  # interrupted: results that are still being compiled are not needed
             for worker, _, _ in self.busy.values():
                 worker.close()
 

@@ -10,7 +10,7 @@ from ..schedule.intervals import Intervals
 
 
 class SimplifyIndices(Pass):
-    """Replace quotients and remainders of integers that the kernel's block sizes tell.
+    """Replace quotients and remainders of integers that are known from the kernel's block sizes.
 
     %r = tile.binary %i, %c {remainder} with 0 <= %i < %c   =>   %i
     %q = tile.binary %i, %c {quotient} with 0 <= %i < %c    =>   0

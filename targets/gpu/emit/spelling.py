@@ -1,4 +1,4 @@
-"""How Triton spells types and numbers, in source and in signatures."""
+"""Spell types and numbers as Triton does, in source and in signatures."""
 
 from collections.abc import Mapping
 

@@ -28,9 +28,9 @@ UNFIT = ("i1",)
 class UseDescriptors(Pass):
     """Load factors of products, and store the results, block by block through descriptors.
 
-    The block must lie in a matrix whose rows have no gaps between elements and begin at multiples
-    of 16 bytes. Out of bounds it is 0, and may only be at the upper end. What is further dims of
-    the tensor becomes further rows of the matrix, where a block does not reach beyond its own.
+    The block must be part of a matrix whose rows have no gaps between elements and begin at
+    multiples of 16 bytes. Elements out of bounds are 0, and may only be at the upper end. Further
+    dims of the tensor become rows of the matrix; a block does not cross from one to the next.
 
     %a = tile.load %x[%row + arange(BM), %k + arange(BK)]; tile.dot %a, …
         =>   %a = tile.load_block %x[%row, %k] {block = ["BM", "BK"]}; tile.dot %a, …
@@ -180,7 +180,7 @@ def _fits(memory: Memory, rows: _Side, columns: _Side, sizes: dict[str, int]) ->
 
 
 def _is_full(op: tile.Load | tile.Store, rows: _Side, columns: _Side) -> bool:
-    """Return whether what is stored is a whole block, not repeated to one."""
+    """Return whether the stored value is a whole block, not broadcast to one."""
     if isinstance(op, tile.Load):
         return True
     shape = (rows.block, columns.block)

@@ -17,7 +17,7 @@ from .value import Value, full, made
 class Buffer(StridedBuffer):
     """View a tensor with strides, in elements; a stride of 0 repeats an element.
 
-    `windows`, if there are any, say for each dimension which part of memory it shows.
+    `windows`, if there are any, give the part of memory that each dimension shows.
     """
 
     tensor: Tensor

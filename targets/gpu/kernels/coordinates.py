@@ -1,4 +1,4 @@
-"""Where the elements of a tile are in a tensor: a flat index for each group of its dimensions."""
+"""Coordinates of the elements of a tile: a flat index for each group of dimensions of a tensor."""
 
 import math
 from collections.abc import Sequence

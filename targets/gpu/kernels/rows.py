@@ -26,7 +26,7 @@ Element = Callable[["Columns", Buffer], Value]
 class Layout:
     """Split the dims of a tensor into kept ones and combined ones, both in their memory's order.
 
-    `along` tells whether adjacent elements in memory belong to one row.
+    `along` is whether adjacent elements in memory belong to one row.
     """
 
     shape: Shape

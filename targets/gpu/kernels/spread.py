@@ -1,7 +1,7 @@
-"""How the elements of a tensor are spread over programs: adjacent elements in memory together.
+"""Distribution of the elements of a tensor over programs: elements adjacent in memory together.
 
-Where a tensor that is read lies in another order than the one that is written, a program takes
-a rectangle: its rows are neighbours in the one, its columns in the other.
+Where the dim order of the source differs from that of the result, a program processes a
+rectangle: its rows are adjacent in the one, its columns in the other.
 """
 
 import math

@@ -94,9 +94,7 @@ class Value(Arithmetic["Value"]):
         return made(tile.BitCast.build(self.value, to=dtype))
 
     def cast(self, dtype: str) -> "Value":
-        """Convert to another element type, as `tile.cast` does; what was widened to this type
-        comes back as it was.
-        """
+        """Convert to another element type, as `tile.cast` does; undo a widening to this type."""
         if dtype == self.dtype:
             return self
         before = view(self.value.owner) if isinstance(self.value, ir.OpResult) else None

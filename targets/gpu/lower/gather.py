@@ -1,7 +1,6 @@
 """Lowerings of ops that read at places that another tensor names.
 
-An index outside of its axis reads the nearest element of the axis instead: kernels have nobody to
-tell.
+An index outside of its axis reads the nearest element of the axis: kernels cannot report errors.
 """
 
 from ....dialects import tri

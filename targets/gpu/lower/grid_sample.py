@@ -21,7 +21,7 @@ Tap = tuple[Value, Value]  # where on an axis, an i32, and how much it counts
 
 RECTANGLE = 1024
 CHANNELS = {True: 64, False: 8}
-"""Elements of a rectangle, and channels of it, where channels lie next to each other or not."""
+"""Elements of a rectangle, and channels of it, where channels are adjacent in memory or not."""
 
 
 @template(tri.GridSample)

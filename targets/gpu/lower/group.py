@@ -20,7 +20,7 @@ from ..kernels.value import Value
 from ..registry import TABLE
 
 WORDS = 4
-"""How many ops of a group its kernel is named after."""
+"""The most ops of a group in the name of its kernel."""
 
 
 def lower_group(group: tri.Group, module: ir.Module, precision: str = "ieee") -> list[Kernel]:

@@ -17,7 +17,7 @@ from ..schedule.row_plan import WHOLE_ROW, scan_plan, whole_plan
 from .reduce import SUMS, reduce_dims
 
 MOST_TAKEN = 64
-"""How many elements `tri.topk` may take: a kernel looks for them one after the other."""
+"""The most elements that `tri.topk` may select: a kernel searches for them one by one."""
 
 NOWHERE = 2**31 - 1
 """A place behind all others."""
@@ -54,7 +54,7 @@ def lower_cumulative(
         columns = rows.columns(first)
         number = columns.load(x, identity).cast(reduction.dtype)
         shown = number
-        if op.exclusive:  # an element is what its neighbour would be with itself
+        if op.exclusive:  # an exclusive result is the neighbour's inclusive one
             shown = columns.moved(1 if op.reverse else -1).load(x, identity).cast(reduction.dtype)
         found = shown.scan(kind, 1, op.reverse)
         (through,) = reduction.combine([found], [before[0].expand(1)])

@@ -1,4 +1,4 @@
-"""Lowerings of ops that move or repeat elements: views where strides can say it."""
+"""Lowerings of ops that move or repeat elements: views where strides can express them."""
 
 import math
 

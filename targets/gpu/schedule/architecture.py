@@ -13,13 +13,13 @@ TARGET = "gpu"
 class Architecture:
     """The properties that GPUs of one architecture share, and the size of a usual one.
 
-    `number` is what Triton calls the architecture, and `driver` the first version of CUDA that
-    knows it, as cuDriverGetVersion tells it. Of memory and registers: `shared_bytes` is the most
-    that one block may have, the others are what a multiprocessor has for all its blocks.
+    `number` is Triton's name of the architecture, and `driver` the first version of CUDA that
+    supports it, as cuDriverGetVersion returns it. Of memory and registers: `shared_bytes` is the
+    limit of one block, the others are the limits of a multiprocessor for all its blocks.
     `reserved_bytes` is the shared memory that each block takes beside its own. `products` are the
-    types that matrix units multiply, "tf32" being f32 with 10 bits of fraction. `descriptors` says
-    that tiles can be moved by the tensor memory accelerator, `warp_groups` that four warps multiply
-    together. For estimates of time: `gigahertz` is the clock under load, `memory_rate` counts bytes
+    types that matrix units multiply, "tf32" being f32 with 10 bits of fraction. `descriptors` is
+    whether the tensor memory accelerator can move tiles, `warp_groups` whether four warps multiply
+    together. For estimates of time: `gigahertz` is the clock under load, `memory_rate` the bytes
     from memory in a nanosecond, `product_rate` the multiplications and additions of f16 that the
     matrix units of a multiprocessor do in a clock, and `lanes` the operations of f32.
     """
@@ -45,14 +45,6 @@ class Architecture:
     descriptors: bool = False
     warp_groups: bool = False
     aliases: tuple[str, ...] = ()
-
-    @property
-    def forward_compatible(self) -> bool:
-        """Return whether code for it runs on later architectures of the same generation.
-
-        From Hopper on, Triton uses instructions of one architecture only (`sm_90a`).
-        """
-        return self.backend == "cuda" and isinstance(self.number, int) and self.number < 90
 
 
 # Source: CUDA C++ Programming Guide 13.0, tables of technical specifications per compute

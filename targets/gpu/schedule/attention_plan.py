@@ -1,4 +1,4 @@
-"""How attention is cut into blocks before tuning."""
+"""The blocks of attention before tuning."""
 
 from dataclasses import dataclass
 

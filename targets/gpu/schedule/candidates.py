@@ -13,7 +13,7 @@ SHARED_BYTES = 227 * 1024
 """The most shared memory that a program has on any GPU: that of Hopper. Others have less."""
 
 MOST = 12
-"""How many settings of one kernel are tried at most."""
+"""The most settings of one kernel to measure."""
 
 VARIED = 3
 """Of so many of the best blocks other numbers of stages are tried too."""

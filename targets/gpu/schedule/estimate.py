@@ -39,7 +39,7 @@ _BASE_REGISTERS = 32
 """Registers of a thread for addresses."""
 
 _SPILL_COST = 4.0
-"""How much slower a program is whose accumulators do not fit in registers."""
+"""The slowdown of a program whose accumulators do not fit in registers."""
 
 _FEW_ROWS = 64
 """With fewer rows, warps do not multiply together."""
@@ -96,7 +96,7 @@ def estimate_us(kernel: tile.Kernel, setting: Setting, architecture: Architectur
     clocks = max(_arithmetic(work, setting, architecture), _loads(work))
     alone = clocks / (architecture.gigahertz * 1e3)
     single = _overlapped(alone, work.iterations, setting.stages) + _LATENCY
-    # What is left of the last wave does not fill the GPU.
+    # The last wave does not fill the GPU.
     waves = -(-work.programs // (architecture.multiprocessors * resident))
     moved = min(work.programs * (work.loaded_bytes + work.stored_bytes), work.buffer_bytes)
     memory = moved / (architecture.memory_rate * 1e3)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from ....dialects.core.tensor import DTYPES
 
 MULTIPROCESSORS = 132
-"""How many programs a nominal GPU runs at once, one on each: those of an H100 or H200."""
+"""The multiprocessors of a nominal GPU, an H100 or H200; each runs one program at a time."""
 
 LEAST = 16
 """The least size that `tile.dot` has along rows, columns and depth."""
@@ -69,7 +69,7 @@ BLOCKS: Mapping[str, tuple[Blocks, ...]] = {
 }
 
 INTENSITY = {"f16": 64, "bf16": 64, "i8": 64, "f32": 32, "f64": 16}
-"""How many products for each element that is loaded keep the arithmetic busy."""
+"""The products for each loaded element that keep the arithmetic busy."""
 
 
 def block_choices(
@@ -136,7 +136,7 @@ def direct_blocks(pixels: int, outputs: int, outputs_nearest: bool) -> Blocks:
 
 
 _WARP_ELEMENTS = 256
-"""Elements of a result for each warp: 8 for each thread, which is what it loads of f16 at once."""
+"""Elements of a result for each warp: 8 for each thread, which loads as many f16 at once."""
 
 
 def next_power(size: int) -> int:

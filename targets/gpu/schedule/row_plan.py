@@ -1,4 +1,4 @@
-"""How rows are cut into blocks before tuning: for reductions, normalisations and scans."""
+"""The blocks of rows before tuning: for reductions, normalisations and scans."""
 
 from dataclasses import dataclass
 
@@ -32,7 +32,7 @@ class RowPlan:
 
     @property
     def whole(self) -> bool:
-        """Return whether a program holds all of what it reads of a row at once."""
+        """Return whether one block has all elements that a program reads of a row."""
         return self.columns >= self.span
 
 
@@ -120,7 +120,7 @@ def _split(rows: int, length: int, plan: RowPlan) -> RowPlan:
 
 
 MANY_ROWS = 4 * MULTIPROCESSORS
-"""How many rows keep a GPU busy for so long that the start of a second kernel would cost more."""
+"""From this number of rows on, a second kernel costs more than it saves."""
 
 _LEAST_CHUNKS = 4
 """Blocks that a row has at least to be worth a second kernel."""

@@ -120,11 +120,21 @@ def test_casts_bring_values_to_an_accelerator(
     assert main(["can-run", path, "--target", target]) == 1
     bring, convolution, take, exponent, total = capsys.readouterr().out.splitlines()
     assert bring.split() == [
-        *("bytes", "tri.quantize", "+", "tri.storage_cast", "yes", "brought", "by", "cpu"),
+        *(
+            "bytes",
+            "tri.quantize",
+            "+",
+            "tri.storage_cast",
+            "yes",
+            "values",
+            "converted",
+            "by",
+            "cpu",
+        ),
     ]
     assert "convolution" in convolution
     assert "  yes" in convolution
-    assert take.endswith("  yes  brought by cpu")
+    assert take.endswith("  yes  values converted by cpu")
     assert exponent.endswith("  no   on cpu: vanilla computes on integers, not on f32")
     assert total == "3 of 4 nodes run on vanilla"
 

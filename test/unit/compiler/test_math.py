@@ -19,7 +19,7 @@ from trivium.tools.report import describe
 
 
 def described(package: Package) -> str:
-    return describe(package_info("layer.trv", package.manifest, lambda _: "", lambda _: ""))
+    return describe(package_info("layer.trv", package.manifest))
 
 
 RANDOM = np.random.default_rng(11)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
-from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.code import CpuRequirements, Kernel
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.cpu.thread_pool import CODE
 from trivium.runtime.manifest import Manifest

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from trivium.runtime.checks import check
 from trivium.runtime.contents import FIRST_PORT, Buffer, Entry, Memory, MemorySpace, Port
-from trivium.runtime.cpu.part import CpuPart, Kernel
+from trivium.runtime.cpu.code import Kernel
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError
 from trivium.runtime.host.step import HostStep

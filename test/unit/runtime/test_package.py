@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from trivium.runtime import archive
-from trivium.runtime.checksum import checksum
 from trivium.runtime.errors import PackageError
+from trivium.runtime.file import archive
+from trivium.runtime.file.checksum import checksum
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trivium.runtime import archive
 from trivium.runtime.checks import check
 from trivium.runtime.errors import PackageError
+from trivium.runtime.file import archive
 from trivium.runtime.manifest import Manifest
 from trivium.runtime.package import Package
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from trivium.runtime import Package, PackageError, RunError, Session, load, memory
 from trivium.runtime.contents import FIRST_PORT, Memory, Port
-from trivium.runtime.cpu.part import CpuPart, CpuRequirements
+from trivium.runtime.cpu.code import CpuRequirements
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.slots import Slot

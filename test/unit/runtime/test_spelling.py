@@ -6,7 +6,7 @@ import pytest
 from trivium.runtime import Package, Session
 from trivium.runtime.contents import Port
 from trivium.runtime.manifest import Manifest
-from trivium.runtime.spelling import spell_dtype, spell_interface
+from trivium.runtime.spelling import spell_dtype, spell_interface, spell_names, spell_size
 
 
 def test_a_session_says_what_goes_in_and_out_and_where_it_runs(scale: Package):
@@ -39,3 +39,13 @@ def test_many_ports_and_odd_names_stay_in_one_line(manifest: Manifest):
 )
 def test_types_have_short_names(name: str, short: str):
     assert spell_dtype(name) == short
+
+
+def test_spells_the_first_of_many_names() -> None:
+    assert spell_names("abcd") == "a, b, c, d"
+    assert spell_names("abcdef") == "a, b, c, d, 2 more"
+
+
+def test_spells_sizes() -> None:
+    sizes = {0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"}
+    assert {size: spell_size(size) for size in sizes} == sizes

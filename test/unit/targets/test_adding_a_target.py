@@ -1,5 +1,6 @@
 """docs/adding-a-target.md is true: its engine is found, used, saved, loaded and run."""
 
+import json
 import re
 import subprocess
 import sys
@@ -80,6 +81,15 @@ def test_a_package_runs_from_the_command_line(site: Path, targets: str) -> None:
     x = np.load(site / "x.npy")
     np.testing.assert_allclose(np.load(site / "y.npy"), expected(x), rtol=1e-6)
     assert "toybank" in trivium(site, "info", "model.trv")
+
+
+def test_info_has_the_report_of_the_engine(site: Path) -> None:
+    trivium(site, "compile", "model.onnx", "--target", "toy", "-o", "model.trv")
+    _, _, listed = trivium(site, "info", "model.trv").partition("instructions of the toy\n")
+    assert listed.splitlines()[:3] == ["  1x  add", "  1x  square", "  1x  relu"]
+    document = json.loads(trivium(site, "info", "model.trv", "--json"))
+    assert document["toy_instructions"] == {"add": 1, "square": 1, "relu": 1}
+    assert document["gpus"] == []
 
 
 def test_the_engine_comes_second_where_it_is_listed_second(site: Path) -> None:

@@ -5,6 +5,7 @@ import types
 import typing
 from typing import Any
 
+from trivium.runtime.contents import Part
 from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
@@ -44,8 +45,8 @@ def sections() -> dict[str, dict[str, str]]:
     waiting = list(ROOTS.items())
     while waiting:
         title, cls = waiting.pop(0)
-        hints = typing.get_type_hints(cls)
-        found[title] = {field.name: spell_type(hints[field.name]) for field in fields_of(cls)}
+        hints = fields_of(cls)
+        found[title] = {name: spell_type(hint) for name, hint in hints.items()}
         for inner in map(innermost, hints.values()):
             if dataclasses.is_dataclass(inner):
                 name = getattr(inner, "__name__", "")
@@ -54,8 +55,15 @@ def sections() -> dict[str, dict[str, str]]:
     return found
 
 
-def fields_of(cls: type[Any]) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(cls)
+def fields_of(cls: type[Any]) -> dict[str, Any]:
+    """Return the types of the fields of a report, those of parts in place of `parts`."""
+    hints = typing.get_type_hints(cls)
+    found = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    if cls is PackageInfo:
+        del found["parts"]
+        for kind in Part.built_in():
+            found |= fields_of(typing.get_type_hints(Part.of_kind(kind).report)["return"])
+    return found
 
 
 def innermost(kind: Any) -> Any:

@@ -15,7 +15,7 @@ from trivium.tools.bench.measurement import (
     interleave,
 )
 from trivium.tools.bench.stopwatch import least_time
-from trivium.tools.bench.table import table
+from trivium.tools.spelling import columns
 
 
 class Clock:
@@ -92,7 +92,7 @@ def test_geometric_mean() -> None:
 
 
 def test_columns_are_aligned() -> None:
-    assert table(("name", "ms"), ("a", "12.5"), ("longer", "3")) == [
+    assert columns([("name", "ms"), ("a", "12.5"), ("longer", "3")], "", left=1) == [
         "name      ms",
         "a       12.5",
         "longer     3",

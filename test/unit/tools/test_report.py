@@ -1,7 +1,10 @@
 """Texts about packages and models."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+import pytest
+import trivium.runtime.cpu.part
+import trivium.runtime.gpu.part
 from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import (
     FIRST_PORT,
@@ -13,13 +16,15 @@ from trivium.runtime.contents import (
     Port,
 )
 from trivium.runtime.copy.step import CopyStep
-from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.code import CpuRequirements, Kernel
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.gpu.code import GpuCode, GpuKernel, Launch
 from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.step import GpuStep
 from trivium.runtime.host.step import HostStep
 from trivium.runtime.manifest import Manifest
+from trivium.runtime.report import PartReport
 from trivium.targets.place import Placement
 from trivium.tools import report
 from trivium.tools.package_info import package_info
@@ -29,7 +34,6 @@ from trivium.tools.placement_report import (
     node_reports_of,
     placements_of,
 )
-from trivium.tools.spelling import spell_names, spell_size
 
 KERNELS = (
     Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
@@ -62,6 +66,12 @@ MANIFEST = Manifest(
 )
 
 
+@pytest.fixture(autouse=True)
+def computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trivium.runtime.cpu.part, "lacking", lacking)
+    monkeypatch.setattr(trivium.runtime.gpu.part, "lacking_here", lacking_gpu)
+
+
 def lacking(needed: CpuRequirements) -> str:
     return "needs avx512f, which this CPU lacks" if "avx512f" in needed.features else ""
 
@@ -71,7 +81,7 @@ def lacking_gpu(code: GpuCode) -> str:
 
 
 def described(manifest: Manifest) -> str:
-    return report.describe(package_info("net.trv", manifest, lacking, lacking_gpu))
+    return report.describe(package_info("net.trv", manifest))
 
 
 def test_describes_a_package() -> None:
@@ -96,14 +106,14 @@ sizes
 math
   fast
 
+steps
+  0  cpu   Conv_0, Relu_1  s_1
+  1  host  TopK_2          tri.topk
+
 machines
   wide    needs avx512f, which this CPU lacks
   narrow  would run here
   least   could run here
-
-steps
-  0  cpu   Conv_0, Relu_1  s_1
-  1  host  TopK_2          tri.topk
 
 kernels
   12x  Conv_0, Relu_1  tri.conv + tri.relu  k_1
@@ -204,6 +214,17 @@ BM=128 BN=256 1 stage"""
     )
 
 
+@dataclass(frozen=True)
+class TargetReport(PartReport):
+    target: str
+
+
+def test_two_reports_must_not_have_one_field() -> None:
+    info = replace(package_info("net.trv", MANIFEST), parts=(TargetReport("toy"),))
+    with pytest.raises(TypeError, match="two reports have a field 'target'"):
+        info.document()
+
+
 def test_winograd_is_told_of_where_a_kernel_uses_it() -> None:
     math = Math("fast", 2e-6)
     assert "Winograd" not in described(replace(MANIFEST, math=math))
@@ -257,16 +278,6 @@ not where it was asked for
 def test_reports_a_model_without_ops() -> None:
     report = placements_of("net.onnx", "cpu", [])
     assert describe_placements(report) == "net.onnx: nothing to run"
-
-
-def test_spells_the_first_of_many_names() -> None:
-    assert spell_names("abcd") == "a, b, c, d"
-    assert spell_names("abcdef") == "a, b, c, d, 2 more"
-
-
-def test_spells_sizes() -> None:
-    sizes = {0: "0 bytes", 1023: "1023 bytes", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"}
-    assert {size: spell_size(size) for size in sizes} == sizes
 
 
 def test_reports_which_nodes_would_run() -> None:

@@ -16,7 +16,7 @@ IMAGE = (1, 3, 224, 224)
 TOKENS = 128
 CLASSES = 1000
 PERIOD = 4093
-"""How many numbers weights repeat; a prime, so that no two rows of a matrix are the same."""
+"""The period of weights; a prime, so that no two rows of a matrix are equal."""
 
 RESNET_50 = ((3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2))
 """Stages: blocks, channels inside of a block, stride of the first block."""
@@ -138,7 +138,7 @@ class Attention(nn.Module):
 
 
 class Layer(nn.Module):
-    """One layer of a transformer; norms come before what they feed, or behind the sums."""
+    """One layer of a transformer; norms are before the blocks, or behind the sums."""
 
     def __init__(self, width: int, heads: int, causal: bool, before: bool) -> None:
         super().__init__()

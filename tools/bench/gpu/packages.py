@@ -3,8 +3,8 @@
 import lzma
 from pathlib import Path
 
-from ....runtime.atomic_file import atomic_file
 from ....runtime.errors import RunError
+from ....runtime.file.atomic_file import atomic_file
 from ....runtime.package import Package
 from .plan import Case
 

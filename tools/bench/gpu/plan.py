@@ -1,4 +1,4 @@
-"""What is measured on a GPU: products of matrices, and whole networks."""
+"""The cases of the GPU benchmark: products of matrices, and whole networks."""
 
 from dataclasses import dataclass
 

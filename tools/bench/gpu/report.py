@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ....runtime.atomic_file import atomic_file
 from ....runtime.errors import Fault, RunError
-from ..table import table
+from ....runtime.file.atomic_file import atomic_file
+from ...spelling import columns
 
 Row = Mapping[str, Any]
 
@@ -33,11 +33,11 @@ def _rows(row: Row) -> list[str]:
         cells += [f"{row['tflops'][name]:.0f}"] if "tflops" in row else []
         cells += [f"{row['host_us'][name]:.1f}"] if "host_us" in row else []
         lines.append(cells)
-    return table(*lines)
+    return columns(lines, "", left=1)
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error says, in a line; of errors that are not ours, which kind it is."""
+    """Return the message of an error in a line, with its class if it is not ours."""
     words = (str(error).strip().splitlines() or [""])[0]
     return words if isinstance(error, Fault) else f"{type(error).__name__}: {words}"
 

@@ -1,4 +1,4 @@
-"""Run the cases of the plan, and keep what was found of each."""
+"""Run the cases of the plan, and collect the results."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ TERAFLOP = 1e12
 
 @dataclass(frozen=True)
 class Bench:
-    """Hold where packages are, what they are measured on, and how.
+    """Hold the folder of packages, the device and the options of a measurement.
 
-    With `autotune`, torch.compile is also asked for all that it can do. `note` hears of what was
-    left out.
+    With `autotune`, torch.compile also runs with max-autotune. `note` receives the
+    reasons for peers that are left out.
     """
 
     folder: Path
@@ -34,7 +34,7 @@ class Bench:
     autotune: bool = False
 
     def measure(self, case: Case) -> Row:
-        """Measure one case; errors of what is measured are raised as they come."""
+        """Measure one case; errors of the contender are raised unchanged."""
         found = _product if case.kind == MATMUL else _network
         return {"case": case.title, **found(case, self)}
 

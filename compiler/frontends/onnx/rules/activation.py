@@ -4,11 +4,6 @@ from .....dialects import tri
 from ..registry import Value, onnx_op
 
 
-@onnx_op("Relu", since=6)
-def relu(x: Value) -> tri.Relu:
-    return tri.Relu.build(x)
-
-
 @onnx_op("LeakyRelu", since=6)
 def leaky_relu(x: Value, *, alpha: float = 0.01) -> tri.LeakyRelu:
     return tri.LeakyRelu.build(x, alpha=alpha)
@@ -46,39 +41,14 @@ def gelu(x: Value, *, approximate: str = "none") -> tri.Gelu:
     return tri.Gelu.build(x, approximate=approximate)
 
 
-@onnx_op("Sigmoid", since=6)
-def sigmoid(x: Value) -> tri.Sigmoid:
-    return tri.Sigmoid.build(x)
-
-
 @onnx_op("HardSigmoid", since=6)
 def hard_sigmoid(x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> tri.HardSigmoid:
     return tri.HardSigmoid.build(x, alpha=alpha, beta=beta)
 
 
-@onnx_op("HardSwish", since=14)
-def hardswish(x: Value) -> tri.Hardswish:
-    return tri.Hardswish.build(x)
-
-
 @onnx_op("Swish", since=24)
 def swish(x: Value, *, alpha: float = 1.0) -> tri.Silu | tri.Swish:
     return tri.Silu.build(x) if alpha == 1.0 else tri.Swish.build(x, alpha=alpha)
-
-
-@onnx_op("Softplus", since=1)
-def softplus(x: Value) -> tri.Softplus:
-    return tri.Softplus.build(x)
-
-
-@onnx_op("Softsign", since=1)
-def softsign(x: Value) -> tri.Softsign:
-    return tri.Softsign.build(x)
-
-
-@onnx_op("Mish", since=18)
-def mish(x: Value) -> tri.Mish:
-    return tri.Mish.build(x)
 
 
 @onnx_op("Shrink", since=9)

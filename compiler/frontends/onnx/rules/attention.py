@@ -31,10 +31,10 @@ def attention(
     softmax_precision: int | None = None,
     node: Node,
 ) -> tuple[Value, ...]:
-    """Translate what `tri.attention` can say; the function body says the rest.
+    """Translate attention to `tri.attention`, or leave it to the function body.
 
-    The rest is capped scores, scores as an output, and padding that is known at run time only.
-    The precision asked for softmax is always had: half types are computed in f32.
+    The function body computes capped scores, scores as an output, and padding that is known at
+    run time only. Softmax has any requested precision: half types are computed in f32.
     """
     for value in (q, k, v):
         if tensor(value).rank not in (3, 4):

@@ -59,7 +59,7 @@ def conv_transpose(
 
 
 def kernel_of(w: Value, kernel_shape: Ints | None) -> Ints:
-    """Return the kernel's sizes by the weight; Invalid when the attribute says otherwise."""
+    """Return the kernel's sizes by the weight; raise Invalid if the attribute differs."""
     kernel = tensor(w).shape[2:]
     if kernel_shape and kernel_shape != kernel:
         raise Invalid(f"has kernel_shape {kernel_shape}, weight has {kernel}")

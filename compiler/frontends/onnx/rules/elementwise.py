@@ -37,20 +37,26 @@ SAME: tuple[tuple[str, int, type[Op]], ...] = (
     ("Floor", 6, tri.Floor),
     ("Greater", 7, tri.Greater),
     ("GreaterOrEqual", 12, tri.GreaterEqual),
+    ("HardSwish", 14, tri.Hardswish),
     ("IsNaN", 9, tri.IsNan),
     ("Less", 7, tri.Less),
     ("LessOrEqual", 12, tri.LessEqual),
     ("Log", 6, tri.Log),
+    ("Mish", 18, tri.Mish),
     ("Mul", 7, tri.Mul),
     ("Neg", 6, tri.Neg),
     ("Not", 1, tri.Not),
     ("Or", 7, tri.Or),
     ("Pow", 7, tri.Pow),
     ("Reciprocal", 6, tri.Reciprocal),
+    ("Relu", 6, tri.Relu),
     ("Round", 11, tri.Round),
+    ("Sigmoid", 6, tri.Sigmoid),
     ("Sign", 9, tri.Sign),
     ("Sin", 7, tri.Sin),
     ("Sinh", 9, tri.Sinh),
+    ("Softplus", 1, tri.Softplus),
+    ("Softsign", 1, tri.Softsign),
     ("Sqrt", 6, tri.Sqrt),
     ("Sub", 7, tri.Sub),
     ("Tan", 7, tri.Tan),
@@ -141,7 +147,7 @@ def clip_to_attributes(x: Value, *, min: float = -GREATEST, max: float = GREATES
 def clip(x: Value, min: Value | None = None, max: Value | None = None) -> Value:
     """Clip to limits; a missing limit is the greatest finite number, and a NaN limit is none.
 
-    ONNX says the former, ONNX Runtime does the latter.
+    ONNX defines the former, ONNX Runtime the latter.
     """
     dtype = tensor(x).dtype
     if not is_float(dtype):

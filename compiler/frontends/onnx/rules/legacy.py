@@ -1,4 +1,4 @@
-"""ONNX rules for binary operators before opset 7, where the node says how `b` broadcasts."""
+"""ONNX rules for binary operators before opset 7, whose attributes define how `b` broadcasts."""
 
 from collections.abc import Callable
 

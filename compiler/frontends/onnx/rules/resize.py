@@ -94,7 +94,7 @@ def grid_sample(
 def _resize_by_position(x: Value, scales: Floats, mode: str) -> tri.Resize:
     """Resize as operators before opset 11 do: element i comes from i / scale.
 
-    ONNX did not say which element is the nearest; ONNX Runtime takes the lower one when an axis
+    ONNX did not define the nearest element; ONNX Runtime takes the lower one when an axis
     grows and the upper one when it shrinks.
     """
     shape = tensor(x).shape

@@ -158,7 +158,7 @@ def split_(
     num_outputs: int | None = None,
     node: Node,
 ) -> tri.Split:
-    """Split as told, or in equal parts of which the last ones may be smaller."""
+    """Split into parts of the given sizes, or into equal parts of which the last may be smaller."""
     if split is not None and num_outputs is not None:
         raise Invalid("has both 'split' and 'num_outputs', must have one")
     axis = normalize_axis(axis, tensor(x).rank)

@@ -1,7 +1,7 @@
 """The weights of a PNNX file: a zip whose entries are stored as they are, mapped into memory.
 
 Only the directory is read when an archive is opened. An entry is checked against its CRC-32 when
-its bytes are first asked for. What a zip says twice must agree. No MLIR.
+its bytes are first asked for. Facts that a zip has twice must agree. No MLIR.
 """
 
 import mmap
@@ -30,7 +30,7 @@ _LONGEST_COMMENT = 0xFFFF
 
 
 class Stored:
-    """One entry: where its bytes are in the archive, and what they must add up to."""
+    """One entry: the range of its bytes in the archive, and their checksum."""
 
     def __init__(self, archive: "Archive", name: str, offset: int, size: int, crc: int) -> None:
         self.name = name
@@ -80,7 +80,7 @@ class Archive:
         return self._bytes[offset : offset + size]
 
     def release(self, offset: int, size: int) -> None:
-        """Drop the pages that lie within a range from memory; the file still has them."""
+        """Drop the pages of a range from memory; the file still has them."""
         first = -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
         length = (offset + size) // mmap.PAGESIZE * mmap.PAGESIZE - first
         if self._map and length > 0 and hasattr(mmap, "MADV_DONTNEED"):
@@ -149,7 +149,7 @@ class Archive:
         return Stored(self, name, offset, size, crc), start + name_size + extra_size + comment_size
 
     def _data(self, name: str, header: int, crc: int | None) -> int:
-        """Find the data of an entry behind its own header, which must say the same."""
+        """Find the data of an entry behind its own header, which must agree with the directory."""
         fields = _LOCAL.unpack_from(self._bytes, min(header, len(self._bytes)))
         name_size, extra_size = fields[9:]
         start = header + _LOCAL.size

@@ -25,7 +25,7 @@ _NUMPY = {
 
 
 class Data(Protocol):
-    """Where the bytes of a weight come from: a file, or an array."""
+    """The source of the bytes of a weight: a file, or an array."""
 
     def read(self) -> memoryview: ...
 

@@ -47,7 +47,7 @@ class Graph:
         return operator
 
     def add_operand(self, name: str) -> Operand:
-        """Add an operand, which nobody makes or reads yet."""
+        """Add an operand without producer and consumers."""
         if name in self.operands:
             raise CompileError(f"the graph has an operand '{name}' already")
         operand = Operand(name)
@@ -55,7 +55,7 @@ class Graph:
         return operand
 
     def remove_operator(self, operator: Operator) -> None:
-        """Remove an operator and what it makes; raise CompileError when that is still read."""
+        """Remove an operator and its outputs; raise CompileError when one of them is still read."""
         index = self._index(operator)
         for operand in operator.outputs:
             if operand.consumers:

@@ -13,10 +13,10 @@ from .tensor_type import Dimensions
 
 @dataclass(eq=False)
 class Operand:
-    """One tensor: who makes it, who reads it, and what the file says of its type.
+    """One tensor: its producer, its consumers, and its type in the file.
 
     `consumers` has an operator once for each of its inputs that is this operand. `dtype` is PNNX's
-    word ("f32"), None when the file has none; `shape` is None when the file says nothing.
+    word ("f32"). `dtype` and `shape` are None when the file has none.
     """
 
     name: str
@@ -39,10 +39,10 @@ class Operand:
 
 @dataclass(eq=False)
 class Operator:
-    """One operator: what it is, what it reads and makes, its parameters and its weights.
+    """One operator: its type, inputs, outputs, parameters and weights.
 
-    `slots` names the parameter of each input, "" where the file names none. `line` is where the
-    operator stands in its file, 0 when it was made by code.
+    `slots` names the parameter of each input, "" where the file names none. `line` is the
+    line in the file, 0 when code made the operator.
     """
 
     type: str
@@ -82,5 +82,5 @@ class Operator:
 
 
 def refusal(operator: Operator, message: str) -> CompileError:
-    """Return the error that names an operator and what it must not do."""
+    """Return the error that names an operator and the fault."""
     return CompileError(f"'{operator.type}' operator '{operator.name}' {message}")

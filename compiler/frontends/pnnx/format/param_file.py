@@ -24,8 +24,8 @@ PathName = str | os.PathLike[str]
 def read_pnnx(source: PathName, bin_path: PathName | None = None) -> Graph:
     """Read a PNNX model: a `.param` file, or the text of one, and the `.bin` with its weights.
 
-    Without `bin_path` the `.bin` beside the file is taken. Weights stay in it until they are asked
-    for. Raises CompileError, with file and line, for what is wrong in either file.
+    Without `bin_path` the `.bin` beside the file is used. Weights are read on first use. Raises
+    CompileError, with file and line, for a fault of either file.
     """
     if isinstance(source, str) and "\n" in source:
         archive = None if bin_path is None else Archive(bin_path)
@@ -40,7 +40,7 @@ def read_pnnx(source: PathName, bin_path: PathName | None = None) -> Graph:
 
 
 def write_pnnx(graph: Graph, param_path: PathName, bin_path: PathName) -> None:
-    """Write a graph to a pair of files; what was read and not changed has the same bytes again.
+    """Write a graph to a pair of files; unchanged operators have the same bytes again.
 
     The files may be those that the graph was read from. Raises CompileError when the graph does
     not hold together, a weight was cleared, or a file cannot be written; the files that were there

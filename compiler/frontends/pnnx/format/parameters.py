@@ -11,7 +11,7 @@ Scalar = None | bool | int | float | complex | str
 Value = Scalar | tuple[Scalar, ...]
 
 BLANKS = frozenset(" \t\n\r\v\f")
-"""What separates tokens, and so cannot be in one."""
+"""The characters that separate tokens, and so cannot be in one."""
 
 _WORDS: dict[str, Scalar] = {"None": None, "True": True, "False": False}
 _EMPTY = ("()", "[]")
@@ -26,7 +26,7 @@ _COMPLEX = re.compile(rf"(?:({_NUMBER})(?:\+|(?=-)))?({_NUMBER})j")
 
 @dataclass(frozen=True)
 class Parameter:
-    """Hold one parameter: its value, and the text that stands for it in the file."""
+    """Hold one parameter: its value, and its text in the file."""
 
     value: Value
     text: str

@@ -24,7 +24,7 @@ SIZES = {
     "c128": 16,
     "c32": 4,
 }
-"""How many bytes an element of each type has; the keys are PNNX's words."""
+"""The bytes of an element of each type, by PNNX's words."""
 
 _LONGEST_NUMBER = 18
 

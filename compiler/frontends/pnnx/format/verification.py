@@ -1,4 +1,4 @@
-"""Find what is wrong with a PNNX graph that code has changed. No MLIR."""
+"""Verify a PNNX graph that code has changed. No MLIR."""
 
 import re
 from collections import Counter

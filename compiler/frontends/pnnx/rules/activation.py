@@ -17,13 +17,14 @@ SAME: tuple[tuple[tuple[str, ...], type[Op]], ...] = (
     (("nn.Hardswish", "F.hardswish"), tri.Hardswish),
     (("nn.Mish", "F.mish"), tri.Mish),
     (("nn.ReLU", "F.relu", "torch.relu"), tri.Relu),
+    (("nn.SELU", "F.selu"), tri.Selu),
     (("nn.Sigmoid", "F.sigmoid", "torch.sigmoid"), tri.Sigmoid),
     (("nn.SiLU", "F.silu"), tri.Silu),
     (("nn.Softsign", "F.softsign"), tri.Softsign),
     (("nn.Tanh", "F.tanh"), tri.Tanh),
     (("torch.lgamma",), tri.Lgamma),
 )
-"""Activations that are one op without attributes: types, op."""
+"""Activations that are one op with its default attributes: types, op."""
 
 
 def _same(op: type[Op]) -> Callable[[Value], Op]:
@@ -35,11 +36,6 @@ def _same(op: type[Op]) -> Callable[[Value], Op]:
 
 for _types, _op in SAME:
     pnnx_op(*_types)(_same(_op))
-
-
-@pnnx_op("nn.SELU", "F.selu")
-def selu(input: Value) -> tri.Selu:
-    return tri.Selu.build(input)
 
 
 @pnnx_op("nn.ELU", "F.elu")
@@ -88,7 +84,7 @@ def hardtanh(input: Value, *, min_val: float = -1.0, max_val: float = 1.0) -> Va
 
 
 def limited(x: Value, low: float | None, high: float | None) -> Value:
-    """Bring elements between limits, either of which may be missing."""
+    """Clip elements to limits, either of which may be missing."""
     if is_float(tensor(x).dtype):
         least, most = -np.inf if low is None else low, np.inf if high is None else high
         return tri.Clip.build(x, min=least, max=most).y
@@ -126,7 +122,7 @@ def threshold(input: Value, *, threshold: float, value: float) -> Op:
 
 
 EXACT = 20.0
-"""From here on softplus of a number is the number, as far as f32 can tell."""
+"""From here on softplus of a number is the number in f32."""
 
 
 @pnnx_op("nn.Softplus", "F.softplus")

@@ -7,12 +7,13 @@ from .....dialects import tri
 from .....dialects.core.op import Op
 from ...core.values import tensor
 from ..expressions import apply
+from ..format.operator import Operator
 from ..promotion import Operand
 from ..registry import Complex, Value, pnnx_op
 from ..views import Ints
 from . import compare, create, reduce, resize
-from .complex import conjugate
-from .index import scatter as write_at
+from .indexing.index import scatter as write_at
+from .signal.complex import conjugate
 
 Floats = tuple[float, ...]
 
@@ -94,27 +95,16 @@ def conj(self: Value | Complex) -> Value | Complex:
     return conjugate(self)
 
 
-@pnnx_op("aten::_upsample_bilinear2d_aa")
-def bilinear(
+@pnnx_op("aten::_upsample_bilinear2d_aa", "aten::_upsample_bicubic2d_aa")
+def antialiased(
+    operator: Operator,
     input: Value,
     output_size: Ints | None = None,
     align_corners: bool = False,
     scales_h: float | None = None,
     scales_w: float | None = None,
 ) -> Value:
+    mode = "bicubic" if "bicubic" in operator.type else "bilinear"
     return resize.interpolate(
-        input, size=output_size, mode="bilinear", align_corners=align_corners, antialias=True
-    )
-
-
-@pnnx_op("aten::_upsample_bicubic2d_aa")
-def bicubic(
-    input: Value,
-    output_size: Ints | None = None,
-    align_corners: bool = False,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
-) -> Value:
-    return resize.interpolate(
-        input, size=output_size, mode="bicubic", align_corners=align_corners, antialias=True
+        input, size=output_size, mode=mode, align_corners=align_corners, antialias=True
     )

@@ -109,7 +109,7 @@ def _batches(query: Value, key: Value, value: Value) -> tuple[Value, Value, Valu
 
 
 def _mask(mask: Value | None) -> Value | None:
-    """Return what is added to scores, or true where a key is seen: the module says what is not."""
+    """Return the addend of scores, or true where a key is seen: modules mark unseen keys."""
     if mask is None:
         return None
     return tri.Not.build(mask).y if tensor(mask).dtype == "i1" else mask

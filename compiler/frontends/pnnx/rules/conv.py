@@ -45,7 +45,7 @@ def conv(
 
 
 def _pads(padding: Ints | str, kernel: Ints, dilations: Ints) -> Ints:
-    """Return what is padded before and after all axes."""
+    """Return the padding before and after all axes."""
     if not isinstance(padding, str):
         return per_axis(padding, len(kernel)) * 2
     if padding == "valid":

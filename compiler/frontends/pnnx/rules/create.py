@@ -31,7 +31,7 @@ def _dtype(name: str | None, default: str) -> str:
 
 @pnnx_op("torch.zeros", "torch.empty")
 def zeros(size: Ints | None = None, *, dtype: str | None = None) -> Made:
-    """Make zeros; memory that nobody has written to holds them as well."""
+    """Make zeros; uninitialised memory has them as well."""
     return _full(size, 0, _dtype(dtype, "f32"))
 
 

@@ -9,7 +9,7 @@ from ..format.operator import Operator
 from ..registry import Complex, Value, pnnx_op
 
 Operand = Value | Complex | bool | int | float | complex | list[Any]
-"""What takes part in an expression; a list does in what only passes it on."""
+"""An operand of an expression; a list is one only of expressions that forward it."""
 
 
 @pnnx_op("pnnx.Expression")

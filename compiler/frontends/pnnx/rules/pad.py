@@ -7,7 +7,7 @@ from ..registry import Value, pnnx_op
 from ..views import Ints
 
 MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-"""Torch's words for what is beyond the ends, and ours."""
+"""Torch's names of padding modes, and ours."""
 
 
 @pnnx_op("F.pad")

@@ -19,7 +19,7 @@ from ..views import Ints, reshape
 def _window(
     axes: int, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
 ) -> Window:
-    """Fill in torch's defaults: windows stand side by side, padding is as much on both sides."""
+    """Fill in torch's defaults: windows are adjacent, padding is equal on both sides."""
     sizes = per_axis(kernel, axes)
     strides = per_axis(stride or kernel, axes)
     pads = per_axis(padding, axes) * 2

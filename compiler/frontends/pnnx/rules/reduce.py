@@ -162,7 +162,7 @@ def norm(input: Value, dim: Axes = None, *, p: float | str = 2.0, keepdim: bool 
 
 
 def vector_norm(x: Value, p: float, dim: Axes, keepdim: bool) -> Value:
-    """Compute a norm over axes; of order 0 it counts what is not zero."""
+    """Compute a norm over axes; that of order 0 counts nonzero elements."""
     whole: dict[float, type[tri.Reduction]] = {1.0: tri.ReduceL1, 2.0: tri.ReduceL2}
     if p in whole:
         return _reduce(whole[p], x, dim, keepdim)

@@ -26,7 +26,7 @@ def constant(*, value: Any = None) -> tuple[Any]:
 
 @pnnx_op("pnnx.SliceIndexes")
 def slice_indexes(*operands: Any, indexes: tuple[str, ...] | tuple[int, ...]) -> Known:
-    """List numbers, and operands where the file says `@` and their number."""
+    """List numbers, and operands where the file has `@` and their number."""
     return [_index(word, operands) for word in indexes]
 
 

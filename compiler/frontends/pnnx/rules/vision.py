@@ -22,7 +22,7 @@ def pixel_shuffle(input: Value, *, upscale_factor: int) -> Value:
 
 @pnnx_op("nn.PixelUnshuffle", "F.pixel_unshuffle")
 def pixel_unshuffle(input: Value, *, downscale_factor: int) -> Value:
-    """Move blocks of pixels to channels: those of one channel stand side by side."""
+    """Move blocks of pixels to channels: those of one channel are adjacent."""
     x, outer = _one_batch(input)
     (n, c, h, w), r = tensor(x).shape, downscale_factor
     if r < 1 or h % r or w % r:

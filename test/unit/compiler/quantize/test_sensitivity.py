@@ -1,7 +1,7 @@
-"""Which values lose the outputs most, judged by numpy in float64 and by ONNX Runtime."""
+"""The values that lose the outputs most, against numpy in float64 and ONNX Runtime."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,10 @@ import onnx.parser
 import onnxruntime
 import pytest
 import trivium
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.compiler.quantize import Closeness, Report
 from trivium.compiler.quantize.closeness import closeness
-from trivium.compiler.quantize.fake_quant_toggles import add_toggles
-from trivium.compiler.quantize.search import fewest, fewest_checked
 from trivium.compiler.quantize.variants import copied
-from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.quantized import QuantizedType
@@ -28,153 +23,7 @@ from trivium.passes.quantize.quantizable import deciding, names_of
 from trivium.passes.quantize.quantize import quantize_by
 from trivium.passes.quantize.scale_table import Scale, ScaleTable
 from trivium.test.unit.compiler.digits import digits
-
-# -- how close numbers are --------------------------------------------------------------------
-
-
-def test_closeness_is_that_of_all_pairs_as_one() -> None:
-    random = np.random.default_rng(1)
-    x = random.normal(size=(3, 50)).astype(np.float32)
-    q = (x + random.normal(0, 0.1, x.shape)).astype(np.float32)
-    found = closeness(zip(x, q, strict=True))
-    a, b = x.astype(np.float64).ravel(), q.astype(np.float64).ravel()
-    assert found.cosine == pytest.approx(a @ b / np.linalg.norm(a) / np.linalg.norm(b), rel=1e-12)
-    assert found.sqnr == pytest.approx(10 * np.log10((a @ a) / ((a - b) @ (a - b))), rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("x", "q", "cosine", "sqnr"),
-    [
-        ([1, 2], [1, 2], 1.0, math.inf),
-        ([0, 0], [0, 0], 1.0, math.inf),
-        ([], [], 1.0, math.inf),
-        ([3, 4], [0, 0], 0.0, 0.0),
-        ([0, 0], [1, 0], 0.0, -math.inf),
-        ([1, 2], [1, math.nan], 0.0, -math.inf),
-        ([1, 2], [1, math.inf], 0.0, -math.inf),
-        ([1, math.inf], [1, math.inf], 1.0, math.inf),
-        ([1, 1], [-1, -1], -1.0, 10 * math.log10(1 / 4)),
-    ],
-)
-def test_closeness_at_its_limits(
-    x: list[float], q: list[float], cosine: float, sqnr: float
-) -> None:
-    found = closeness([(np.array(x, np.float32), np.array(q, np.float32))])
-    assert (found.cosine, found.sqnr) == (pytest.approx(cosine), pytest.approx(sqnr))
-
-
-# -- how few are enough -----------------------------------------------------------------------
-
-
-@given(st.integers(0, 300), st.data())
-def test_fewest_is_the_least_where_more_is_never_worse(most: int, data: Any) -> None:
-    least = data.draw(st.integers(0, most))
-    asked: list[int] = []
-
-    def is_enough(count: int) -> bool:
-        asked.append(count)
-        return count >= least
-
-    assert fewest(is_enough, most) == least
-    assert all(0 <= count < most for count in asked)
-    assert len(asked) <= 2 * (least.bit_length() + 1)
-
-
-@given(st.lists(st.booleans(), max_size=60))
-def test_fewest_is_enough_and_one_less_is_not(enough: list[bool]) -> None:
-    found = fewest(lambda count: enough[count], len(enough))
-    assert found == len(enough) or enough[found]
-    assert found == 0 or not enough[found - 1]
-
-
-@given(st.integers(0, 200), st.data())
-def test_a_guess_saves_questions_and_is_not_believed(most: int, data: Any) -> None:
-    guess, least = (data.draw(st.integers(0, most)) for _ in range(2))
-    asked: list[int] = []
-
-    def is_enough(count: int) -> bool:
-        asked.append(count)
-        return count >= least
-
-    found = fewest_checked(lambda count: count >= guess, is_enough, most)
-    assert found == max(guess, least)
-    assert asked in ([], [guess]) if guess >= least else all(c >= guess for c in asked)
-
-
-# -- toggles ---------------------------------------------------------------------------------
-
-MANY = """
-    <ir_version: 10, opset_import: ["" : 21]>
-    net (float[1, 4, 6, 6] x, float[1, 4, 3, 3] z) => (float[1, 18] y, float[1, 12, 3, 3] e)
-    {
-        conv = Conv (x, w, b)
-        relu = Relu (conv)
-        pool = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (relu)
-        sum = Add (pool, z)
-        more = Mul (sum, c)
-        both = Concat <axis = 1> (more, pool, k)
-        e = Exp (both)
-        shape = Constant <value_ints = [1, 108]> ()
-        flat = Reshape (both, shape)
-        y = MatMul (flat, m)
-    }
-"""
-VALUES = ("x", "relu", "z", "sum", "more", "both", "y")
-
-
-def many() -> onnx.ModelProto:
-    model = onnx.parser.parse_model(MANY)
-    random = np.random.default_rng(3)
-    shapes = {"w": (4, 4, 1, 1), "b": (4,), "c": (1, 4, 1, 1), "k": (1, 4, 3, 3), "m": (108, 18)}
-    arrays = {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    return with_weights(model, arrays)
-
-
-def with_weights(model: onnx.ModelProto, arrays: Mapping[str, Array]) -> onnx.ModelProto:
-    for name, array in arrays.items():
-        model.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    return model
-
-
-def table_of(values: Iterable[str]) -> ScaleTable:
-    scales = {name: 0.04 + 0.005 * number for number, name in enumerate(VALUES)}
-    kinds = {name: QuantizedType.of("i8", [scales[name]], [3]) for name in values}
-    return ScaleTable({name: Scale(kind) for name, kind in kinds.items()})
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.sets(st.sampled_from(VALUES)), st.booleans())
-def test_toggles_round_just_what_they_are_for(on: set[str], per_tensor: bool) -> None:
-    random = np.random.default_rng(5)
-    feeds = [random.normal(size=s).astype(np.float32) for s in ((1, 4, 6, 6), (1, 4, 3, 3))]
-    with new_context():
-        module = import_onnx(many())
-        toggled = add_toggles(module, table_of(VALUES), per_tensor)
-        made, names = toggled.module, toggled.inputs
-        made.verify()
-        assert tuple(names) == VALUES
-        toggles = [np.array(name in on) for name in names]
-        got = run(made, [*feeds, *toggles])
-        quantize_by(module, table_of(name for name in VALUES if name in on), per_tensor)
-        want = run(module, feeds)
-    for a, b in zip(got, want, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
-def test_toggles_are_not_called_as_inputs_are() -> None:
-    model = onnx.parser.parse_model("""
-        <ir_version: 10, opset_import: ["" : 21]>
-        net (float[2] x, float[2] other) => (float[2] y) { y = Add (x, other) }
-    """)
-    model.graph.input[1].name = model.graph.node[0].input[1] = "round x"
-    with new_context():
-        scale = Scale(QuantizedType.of("i8", [0.5]))
-        table = ScaleTable({"x": scale, "y": scale})
-        names = add_toggles(import_onnx(model), table, False).inputs
-    assert len({"x", "y", "round x", *names.values()}) == 5
-
-
-# -- a network with one harmful value ---------------------------------------------------------
+from trivium.test.unit.compiler.quantize.quantized_networks import many, with_weights
 
 SAMPLES, BATCH = 64, 16
 RANDOM = np.random.default_rng(11)
@@ -405,9 +254,6 @@ def test_the_least_close_of_several_outputs_counts(tmp_path: Path) -> None:
     assert set(report.outputs) == {"y", "e"}
     assert min(each.cosine for each in report.outputs.values()) >= 0.9999
     assert 0 < len(report.floats) < len(report.values)
-
-
-# -- what there is nothing to say of ------------------------------------------------------------
 
 
 def test_a_model_with_nothing_to_quantise() -> None:

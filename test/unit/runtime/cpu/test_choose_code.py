@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from trivium.runtime.cpu import choose_code
-from trivium.runtime.cpu.part import CpuRequirements
+from trivium.runtime.cpu.code import CpuRequirements
 from trivium.runtime.errors import RunError
 
 CPUINFO = """processor\t: 0

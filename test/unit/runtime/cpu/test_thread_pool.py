@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port
 from trivium.runtime.cpu import thread_pool
-from trivium.runtime.cpu.part import CpuPart, CpuRequirements, Kernel
+from trivium.runtime.cpu.code import CpuRequirements, Kernel
+from trivium.runtime.cpu.part import CpuPart
 from trivium.runtime.cpu.step import CpuStep
 from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.host.step import HostStep

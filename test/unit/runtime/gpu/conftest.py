@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, MemorySpace, Port
 from trivium.runtime.copy.step import CopyStep
+from trivium.runtime.errors import PackageError, RunError
 from trivium.runtime.gpu.code import GpuCode, GpuKernel, GpuParameter, Launch
 from trivium.runtime.gpu.part import GpuPart
 from trivium.runtime.gpu.step import GpuStep
@@ -103,3 +104,17 @@ def layer(stand_in: StandIn) -> Package:
 def session(stand_in: StandIn, layer: Package) -> Iterator[Session]:
     with Session(layer, device=stand_in.device()) as session:
         yield session
+
+
+def expected(x: np.ndarray, w: np.ndarray = WEIGHTS) -> np.ndarray:
+    return np.maximum(x + w, 0)
+
+
+def refusal(make: Any, *arguments: Any, **named: Any) -> str:
+    with pytest.raises((RunError, PackageError)) as caught:
+        make(*arguments, **named)
+    text = str(caught.value)
+    # Frames of the error keep what is on the device.
+    caught.value.__traceback__ = None
+    assert "\n" not in text
+    return text

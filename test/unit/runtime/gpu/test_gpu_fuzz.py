@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trivium.runtime import archive
 from trivium.runtime.errors import PackageError, RunError
+from trivium.runtime.file import archive
 from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 from trivium.test.unit.runtime.gpu.conftest import package

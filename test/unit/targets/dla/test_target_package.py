@@ -89,7 +89,7 @@ def described(folder: Path, size: int) -> str:
 
 
 def report(package: Package) -> str:
-    return describe(package_info("m.trv", package.manifest, lambda _: "", lambda _: ""))
+    return describe(package_info("m.trv", package.manifest))
 
 
 @pytest.mark.parametrize("size", [8192, 3072])

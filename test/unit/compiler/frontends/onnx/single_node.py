@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
 from reference_backend import ReferenceBackend
+from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.tensor import Array
 
 Operands = Sequence[Array | None]
@@ -77,3 +79,9 @@ def agree(
     for index, (a, b) in enumerate(zip(got, want, strict=True)):
         assert (a.shape, a.dtype) == (b.shape, b.dtype), f"output {index}"
         np.testing.assert_allclose(a, b, tolerance, tolerance, err_msg=f"output {index}")
+
+
+def refused(message: str, *given: Any, **attributes: Any) -> None:
+    """Check that the import of a model of one node fails with a message."""
+    with pytest.raises(CompileError, match=message):
+        reference(*given, **attributes)

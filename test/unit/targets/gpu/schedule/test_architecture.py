@@ -35,11 +35,6 @@ def test_names_are_found() -> None:
     )
 
 
-def test_only_code_without_special_instructions_is_forward_compatible() -> None:
-    found = [a.name for a in ARCHITECTURES if a.forward_compatible]
-    assert found == ["sm_80", "sm_86", "sm_89"]
-
-
 @pytest.mark.parametrize(
     ("name", "meant"),
     [("sm90", "sm_90"), ("H100", "sm_90"), ("sm_91", "sm_90"), ("gfx940", "gfx942")],

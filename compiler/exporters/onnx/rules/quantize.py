@@ -1,0 +1,43 @@
+"""ONNX rules for quantised numbers: as integers, with scales at every conversion.
+
+The casts between both write nothing: `Flow` sees one value.
+"""
+
+import numpy as np
+
+from .....dialects import tri
+from .....dialects.core.errors import Unsupported
+from .....dialects.core.quantized import QuantizedType, storage_range
+from .....dialects.core.tensor import Array, numpy_dtype
+from ..graph import OnnxGraph, exports
+
+WIDE_SINCE = 21
+"""The opset from which on integers of 16 bits are quantised, too."""
+
+
+@exports(tri.Quantize)
+def quantize(op: tri.Quantize, graph: OnnxGraph) -> None:
+    kind = QuantizedType.parse(op.to)
+    if (kind.low, kind.high) != storage_range(kind.storage):
+        raise Unsupported(f"saturates at {kind.low}:{kind.high}, ONNX at the bounds of the type")
+    graph.add("QuantizeLinear", [op.x, *_scales(kind)], [op.y], since=_since(kind), axis=kind.axis)
+
+
+@exports(tri.Dequantize)
+def dequantize(op: tri.Dequantize, graph: OnnxGraph) -> None:
+    kind = QuantizedType.parse(op.of)
+    scale, zero = _scales(kind)
+    if kind.storage == "i32" and zero.any():
+        raise Unsupported("has i32 with a zero point, ONNX has none for them")
+    inputs = [op.x, scale] if kind.storage == "i32" else [op.x, scale, zero]
+    graph.add("DequantizeLinear", inputs, [op.y], since=_since(kind), axis=kind.axis)
+
+
+def _scales(kind: QuantizedType) -> tuple[Array, Array]:
+    scales = np.array(kind.scales).astype(numpy_dtype(kind.expressed))
+    zeros = np.array(kind.zero_points).astype(numpy_dtype(kind.storage))
+    return (scales, zeros) if kind.axis is not None else (scales.reshape(()), zeros.reshape(()))
+
+
+def _since(kind: QuantizedType) -> int:
+    return WIDE_SINCE if kind.storage in ("i16", "ui16") else 19

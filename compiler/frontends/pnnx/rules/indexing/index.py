@@ -1,0 +1,171 @@
+"""PNNX rules for operators that read or write at indices of one axis."""
+
+import math
+
+import numpy as np
+
+from ......dialects import tri
+from ......dialects.core.errors import Invalid
+from ......dialects.core.tensor import Array, broadcast
+from ....core.values import cast, tensor
+from ...promotion import Operand, as_type, promote
+from ...registry import Complex, Value, pnnx_op
+from ...views import (
+    Ints,
+    axis_of,
+    cut_axes,
+    expand,
+    gather,
+    parts,
+    reshape,
+    shape_of,
+    take,
+)
+
+Tensor = Value | Complex
+
+LONGEST = 1 << 24
+"""More elements by their places than this are taken for a mistake."""
+
+
+@pnnx_op("nn.Embedding", "F.embedding")
+def embedding(
+    input: Value,
+    weight: Value,
+    *,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+) -> tri.Gather:
+    if max_norm is not None:
+        raise Invalid("has max_norm, which changes the weights in training; must be None")
+    return tri.Gather.build(weight, input, axis=0)
+
+
+@pnnx_op("torch.gather")
+def gather_(
+    input: Value, dim: int, index: Value, *, sparse_grad: bool = False
+) -> tri.GatherElements:
+    return tri.GatherElements.build(input, index, axis=axis_of(input, dim))
+
+
+@pnnx_op("torch.take_along_dim")
+def take_along_dim(input: Value, indices: Value, dim: int) -> tri.GatherElements:
+    axis = axis_of(input, dim)
+    shapes = [list(tensor(x).shape) for x in (input, indices)]
+    for shape in shapes:
+        shape[axis] = 1
+    common = list(broadcast(*map(tuple, shapes)))
+    x, at = (
+        expand(v, [*common[:axis], tensor(v).shape[axis], *common[axis + 1 :]])
+        for v in (input, indices)
+    )
+    return tri.GatherElements.build(x, at, axis=axis)
+
+
+@pnnx_op("torch.index_select")
+def index_select(input: Tensor, dim: int, index: Value) -> Tensor:
+    return gather(input, index, axis_of(input, dim))
+
+
+def _scattered(x: Value, dim: int, index: Value, src: Operand, reduction: str) -> Value:
+    """Write elements at indices of an axis; the source may be larger than the indices."""
+    sizes = tensor(index).shape
+    if isinstance(src, Value):
+        src = cut_axes(src, {axis: slice(0, size) for axis, size in enumerate(sizes)})
+        updates = cast(src, tensor(x).dtype)
+    else:
+        updates = expand(as_type(src, tensor(x).dtype), sizes)
+    return tri.ScatterElements.build(x, index, updates, axis=axis_of(x, dim), reduction=reduction).y
+
+
+@pnnx_op("torch.scatter_add")
+def scatter_add(input: Value, dim: int, index: Value, src: Value) -> Value:
+    return _scattered(input, dim, index, src, "add")
+
+
+@pnnx_op("torch.scatter")
+def scatter(
+    input: Value, dim: int, index: Value, src: Value | None = None, value: Operand = 0.0
+) -> Value:
+    return _scattered(input, dim, index, value if src is None else src, "none")
+
+
+@pnnx_op("torch.masked_select")
+def masked_select(input: Value, mask: Array) -> Value:
+    """Take the elements where the mask is true, which must be known: it decides how many."""
+    shape = broadcast(tensor(input).shape, mask.shape)
+    chosen = np.flatnonzero(np.broadcast_to(mask != 0, shape))
+    x = expand(input, shape)
+    return take(reshape(x, (tensor(x).size,)), chosen.astype(np.int64), 0)
+
+
+@pnnx_op("torch.nonzero")
+def nonzero(input: Array) -> Array:
+    return np.argwhere(input).astype(np.int64)
+
+
+@pnnx_op("torch.repeat_interleave")
+def repeat_interleave(
+    input: Tensor, repeats: Array, *, dim: int | None = None, output_size: int | None = None
+) -> Tensor:
+    """Repeat each element of an axis, or of all elements in order."""
+    x = reshape(input, (int(np.prod(shape_of(input))),)) if dim is None else input
+    axis = 0 if dim is None else axis_of(x, dim)
+    size = shape_of(x)[axis]
+    if repeats.size not in (1, size) or repeats.min(initial=0) < 0:
+        raise Invalid(f"has repeats {repeats.tolist()} for {size} elements")
+    if int(repeats.sum()) * (size if repeats.size == 1 else 1) > LONGEST:
+        raise Invalid(f"repeats {size} elements to more than {LONGEST}")
+    return take(x, np.repeat(np.arange(size), repeats.reshape(-1)), axis)
+
+
+@pnnx_op("torch.roll")
+def roll(input: Tensor, shifts: Ints, dims: Ints | None = None) -> Tensor:
+    """Turn axes around; without any, all elements in order."""
+    if dims is None:
+        flat = reshape(input, (math.prod(shape_of(input)),))
+        return reshape(_rolled(flat, shifts, (0,)), shape_of(input))
+    return _rolled(input, shifts, tuple(axis_of(input, dim) for dim in dims))
+
+
+def _rolled(x: Tensor, shifts: Ints, axes: Ints) -> Tensor:
+    y = tri.Roll.build(parts(x), shifts=shifts, axes=axes).y
+    return Complex(y) if isinstance(x, Complex) else y
+
+
+@pnnx_op("torch.flip")
+def flip(input: Tensor, dims: Ints) -> Tensor:
+    axes = [axis_of(input, dim) for dim in dims]
+    return cut_axes(input, {axis: slice(None, None, -1) for axis in axes}) if axes else input
+
+
+@pnnx_op("torch.cross", "torch.linalg.cross")
+def cross(input: Value, other: Value, *, dim: int | None = None) -> tri.Sub:
+    """Multiply vectors of three elements along an axis; the first one of size 3 by default."""
+    a, b = promote(input, other)
+    shape = broadcast(tensor(a).shape, tensor(b).shape)
+    a, b = expand(a, shape), expand(b, shape)
+    if dim is None and 3 not in shape:
+        raise Invalid(f"has operands of shape {list(shape)}, must have an axis of size 3")
+    axis = shape.index(3) if dim is None else axis_of(a, dim)
+    if shape[axis] != 3:
+        raise Invalid(f"has size {shape[axis]} in axis {axis}, must be 3")
+    next_, last = np.array([1, 2, 0]), np.array([2, 0, 1])
+    forward = tri.Mul.build(take(a, next_, axis), take(b, last, axis)).y
+    return tri.Sub.build(forward, tri.Mul.build(take(a, last, axis), take(b, next_, axis)).y)
+
+
+@pnnx_op("torch.as_strided")
+def as_strided(input: Value, size: Ints, stride: Ints, storage_offset: int | None = None) -> Value:
+    """Take elements by their places in memory, which is in row-major order."""
+    if len(size) != len(stride):
+        raise Invalid(f"has size {size} and stride {stride}, must be as many")
+    if not 0 <= math.prod(size) <= LONGEST:
+        raise Invalid(f"takes elements of size {size}, must be at most {LONGEST} of them")
+    places: Array = np.array(storage_offset or 0)
+    for count, step in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(count) * step
+    whole = tensor(input).size
+    if places.size and not 0 <= places.min() <= places.max() < whole:
+        raise Invalid(f"reaches beyond the {whole} elements of its input")
+    return take(reshape(input, (whole,)), places.astype(np.int64), 0)
