@@ -12,6 +12,7 @@ from ..dialects.core.op import Op
 from ..passes.core import Pass
 from ..passes.default import GROUPINGS
 from ..passes.eliminate import Eliminate
+from ..passes.fuse.grouping import inline
 from .core import Target
 from .registry import choose_target
 
@@ -95,7 +96,7 @@ def _dissolve_refused(block: ir.Block, choices: Sequence[Target]) -> bool:
     """Dissolve the groups that no target takes as they are; return whether there were any."""
     groups = [op for op in _top(block) if isinstance(op, tri.Group) and _must_part(op, choices)]
     for group in groups:
-        dissolve(group)
+        inline(group)
     return bool(groups)
 
 
@@ -174,24 +175,3 @@ def enclose(op: Op) -> tri.Group:
         old.replace_all_uses_with(new)
     op.operation.erase()
     return group
-
-
-def dissolve(group: tri.Group) -> list[Op]:
-    """Put the ops of a group back in its place, and return them in order."""
-    members: list[Op] = []
-    inside: dict[ir.Value, ir.Value] = dict(
-        zip(group.block.arguments, group.operation.operands, strict=True)
-    )
-    for op in ops(group.block):
-        if op.terminator:
-            for old, value in zip(group.results, op.operation.operands, strict=True):
-                old.replace_all_uses_with(inside[value])
-            break
-        with ir.InsertionPoint(group.operation):
-            copy = op.operation.clone()
-        for index, value in enumerate(op.operation.operands):
-            copy.operands[index] = inside[value]
-        inside.update(zip(op.results, copy.results, strict=True))
-        members.append(type(op)(copy))
-    group.operation.erase()
-    return members

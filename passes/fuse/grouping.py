@@ -1,4 +1,4 @@
-"""Put ops into the body of a `tri.group`, which a target compiles as one kernel."""
+"""Put ops into the body of a `tri.group`, which a target compiles as one kernel, and back."""
 
 from collections.abc import Callable, Container, Sequence
 
@@ -86,6 +86,19 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     for op in reversed(members):
         op.operation.erase()
     return group
+
+
+def inline(op: tri.RegionOp) -> list[Op]:
+    """Move the ops of a region in front of the op, which is erased, and return them in order."""
+    for argument, value in zip(op.block.arguments, op.operation.operands, strict=True):
+        argument.replace_all_uses_with(value)
+    *body, last = [operation.operation for operation in op.block.operations]
+    for operation in body:
+        operation.move_before(op.operation)
+    for result, value in zip(op.results, list(last.operands), strict=True):
+        result.replace_all_uses_with(value)
+    op.operation.erase()
+    return [member for operation in body if (member := view(operation)) is not None]
 
 
 def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
