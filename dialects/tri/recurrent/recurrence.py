@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..numeric import need_float, need_one_of, sigmoid, softplus
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]
 Step = Callable[[Array, State], State]
+Weights = tuple[Array, Array, Array]
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
 
@@ -121,6 +123,27 @@ class Recurrent(TriOp, abstract=True):
     ) -> tuple[Tensor, ...]:
         return self.infer_types(x, w, r, b, sequence_lens, [initial_h])
 
+    def reference(
+        self,
+        x: Array,
+        w: Array,
+        r: Array,
+        b: Array | None = None,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+    ) -> tuple[Array, ...]:
+        steps = [
+            partial(self.step, weights_of(number, w, r, b), functions)
+            for number, functions in enumerate(self.activation_functions())
+        ]
+        return self.walk(x, sequence_lens, [initial_h], steps)
+
+    def step(
+        self, weights: Weights, functions: Sequence[Activation], inputs: Array, state: State
+    ) -> State:
+        """Compute one step of a direction."""
+        raise NotImplementedError
+
     def infer_types(
         self,
         x: Tensor,
@@ -199,6 +222,13 @@ class Recurrent(TriOp, abstract=True):
         states = (np.stack(state, axis=self.layout) for state in zip(*lasts, strict=True))
         results = (y.transpose(2, 0, 1, 3) if swapped else y, *states)
         return tuple(narrow(result, narrowed) for result in results)
+
+
+def weights_of(number: int, w: Array, r: Array, b: Array | None) -> Weights:
+    """Return the weights of one direction, and its biases as two rows: of `w` and of `r`."""
+    rows = w.shape[1]
+    bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
+    return widen(w[number]), widen(r[number]), bias
 
 
 def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
