@@ -94,27 +94,19 @@ def conj(self: Value | Complex) -> Value | Complex:
     return conjugate(self)
 
 
-@pnnx_op("aten::_upsample_bilinear2d_aa")
-def bilinear(
-    input: Value,
-    output_size: Ints | None = None,
-    align_corners: bool = False,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
-) -> Value:
-    return resize.interpolate(
-        input, size=output_size, mode="bilinear", align_corners=align_corners, antialias=True
-    )
+def _register_antialiased(mode: str) -> None:
+    @pnnx_op(f"aten::_upsample_{mode}2d_aa")
+    def interpolate(
+        input: Value,
+        output_size: Ints | None = None,
+        align_corners: bool = False,
+        scales_h: float | None = None,
+        scales_w: float | None = None,
+    ) -> Value:
+        return resize.interpolate(
+            input, size=output_size, mode=mode, align_corners=align_corners, antialias=True
+        )
 
 
-@pnnx_op("aten::_upsample_bicubic2d_aa")
-def bicubic(
-    input: Value,
-    output_size: Ints | None = None,
-    align_corners: bool = False,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
-) -> Value:
-    return resize.interpolate(
-        input, size=output_size, mode="bicubic", align_corners=align_corners, antialias=True
-    )
+for _mode in ("bilinear", "bicubic"):
+    _register_antialiased(_mode)
