@@ -70,7 +70,7 @@ def placed_groups(module: Module) -> list[tri.Group]:
 
 def running_in(group: tri.Group) -> list[Op]:
     """List the ops of a group that do something when it runs."""
-    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, UNPLACED_OPS))]
+    return [op for op in group.members if not isinstance(op, UNPLACED_OPS)]
 
 
 def refusals_in(group: tri.Group, target: Target, module: Module) -> list[tuple[Op, str]]:
@@ -144,7 +144,7 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
     """
     if not isinstance(op, tri.Group):
         return [r for r in [explained_refusal(op, target, module)] if r]
-    members = [m for m in ops(op.block) if not m.terminator]
+    members = op.members
     if refusals := [r for m in members if (r := _member_refusal(m, target, module))]:
         return refusals
     refusal = target.kernel_refusal(members) if len(members) > 1 else None

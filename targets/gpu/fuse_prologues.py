@@ -87,7 +87,7 @@ def _may_move(producer: tri.Group, anchor: Op) -> bool:
 
 
 def _work(group: tri.Group) -> list[Op]:
-    return [op for op in ops(group.block) if not op.terminator and not _is_constant(op)]
+    return [op for op in group.members if not _is_constant(op)]
 
 
 def _is_constant(op: Op) -> bool:

@@ -37,8 +37,7 @@ def _follow_group(group: tri.Group, found: dict[ir.Value, str]) -> None:
     inputs = zip(group.block.arguments, group.operation.operands, strict=True)
     found.update([(inner, found[outer]) for inner, outer in inputs if outer in found])
     _follow_block(group.block, found)
-    made = group.block.operations[len(group.block.operations) - 1].operation.operands
-    outputs = zip(group.results, made, strict=True)
+    outputs = zip(group.results, group.end.operands, strict=True)
     found.update([(outer, found[inner]) for outer, inner in outputs if inner in found])
 
 

@@ -251,8 +251,7 @@ def _give(operation: ir.Operation, orders: DimOrders) -> None:
             return
         for argument, value in zip(op.block.arguments, operation.operands, strict=True):
             argument.set_type(value.type)
-        last = op.block.operations[len(op.block.operations) - 1].operation
-        for inner, value in zip(last.operands, op.results, strict=True):
+        for inner, value in zip(op.end.operands, op.results, strict=True):
             _order(value, orders.get(value, ()))
             inner.set_type(value.type)
     elif isinstance(op, VIEWS):
