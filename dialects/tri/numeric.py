@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.numerics.precision import narrow, widen
-from ..core.tensor import DTYPES, Array, Tensor, is_float, is_integer
+from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer
 
 Reference = Callable[..., Array]
 
@@ -88,3 +88,9 @@ def need_one_of(what: str, value: str, known: tuple[str, ...]) -> None:
     """Raise Invalid unless a string attribute has one of the known values."""
     if value not in known:
         raise Invalid(f"{what} is '{value}', must be one of {', '.join(known)}")
+
+
+def need_shape(name: str, operand: Tensor | None, shape: Shape) -> None:
+    """Raise Invalid unless an operand is absent or has a shape."""
+    if operand is not None and operand.shape != shape:
+        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")

@@ -8,7 +8,7 @@ from ...core.errors import Invalid
 from ...core.fields import Operand
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, same_dtype
-from ..numeric import need_float
+from ..numeric import need_float, need_shape
 from .conv import Conv, Convolution
 from .sampling import linear_taps, sample
 from .window import Window
@@ -44,8 +44,8 @@ class DeformConv(Convolution):
                 f"{x.shape[1]} channels do not split in {self.offset_group} offset groups"
             )
         taps = math.prod(w.shape[2:]) * self.offset_group
-        _check_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
-        _check_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))
+        need_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
+        need_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))
         return y
 
     def reference(
@@ -84,8 +84,3 @@ def _read(parts: Array, places: Array) -> Array:
         taps = [linear_taps(*axis) for axis in zip(at, part.shape[1:], strict=True)]
         seen.append(sample(part, taps))
     return np.stack(seen)
-
-
-def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
-    if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")

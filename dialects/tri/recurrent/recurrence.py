@@ -12,7 +12,7 @@ from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, need_one_of, sigmoid, softplus
+from ..numeric import need_float, need_one_of, need_shape, sigmoid, softplus
 
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]
@@ -173,18 +173,18 @@ class Recurrent(TriOp, abstract=True):
         shown = hidden if projection is None or projection.rank != 3 else projection.shape[1]
         outer = (directions, batch) if self.layout == 0 else (batch, directions)
         lasts = [(*outer, shown), *((*outer, hidden) for _ in states[1:])]
-        _check_shape("w", w, (directions, self.cell.gates * hidden, x.shape[2]))
-        _check_shape("r", r, (directions, self.cell.gates * hidden, shown))
-        _check_shape("b", b, (directions, 2 * self.cell.gates * hidden))
-        _check_shape("p", p, (directions, self.cell.peepholes * hidden))
-        _check_shape("projection", projection, (directions, shown, hidden))
-        _check_shape("sequence_lens", sequence_lens, (batch,))
+        need_shape("w", w, (directions, self.cell.gates * hidden, x.shape[2]))
+        need_shape("r", r, (directions, self.cell.gates * hidden, shown))
+        need_shape("b", b, (directions, 2 * self.cell.gates * hidden))
+        need_shape("p", p, (directions, self.cell.peepholes * hidden))
+        need_shape("projection", projection, (directions, shown, hidden))
+        need_shape("sequence_lens", sequence_lens, (batch,))
         if sequence_lens is not None and sequence_lens.dtype not in ("i32", "i64"):
             raise Invalid(
                 f"sequence_lens has element type {sequence_lens.dtype}, must be i32 or i64"
             )
         for state, last in zip(states, lasts, strict=True):
-            _check_shape("initial state", state, last)
+            need_shape("initial state", state, last)
         y = (length, *lasts[0]) if self.layout == 0 else (batch, length, directions, shown)
         return Tensor(y, dtype), *(Tensor(last, dtype) for last in lasts)
 
@@ -229,11 +229,6 @@ def weights_of(number: int, w: Array, r: Array, b: Array | None) -> Weights:
     rows = w.shape[1]
     bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
     return widen(w[number]), widen(r[number]), bias
-
-
-def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
-    if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")
 
 
 def _initial(
