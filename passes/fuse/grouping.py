@@ -6,7 +6,7 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.location import fuse_locations, inner_location
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, functions
+from ...dialects.core.module import Module, direct_ops, functions
 from ...dialects.core.op import Op, view
 from ..rewriting import users
 
@@ -22,8 +22,8 @@ class Graph:
     """
 
     def __init__(self, function: ir.Operation, among: Container[ir.Value] | None = None) -> None:
-        found = [view(operation) for operation in function.regions[0].blocks[0].operations]
-        self.ops = [op for op in found if op is not None and len(op.results) == 1]
+        found = direct_ops(function.regions[0].blocks[0])
+        self.ops = [op for op in found if len(op.results) == 1]
         if among is not None:
             self.ops = [op for op in self.ops if op.results[0] in among]
         self.shapes = [tensor_of(op.results[0].type).shape for op in self.ops]
