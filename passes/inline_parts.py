@@ -3,6 +3,7 @@
 from ..dialects import tri
 from ..dialects.core.module import Module, functions, ops
 from .core import Pass
+from .fuse.grouping import inline
 from .parts import TARGET, parts_of
 
 
@@ -18,18 +19,7 @@ class InlineParts(Pass):
             if TARGET in function.attributes:
                 del function.attributes[TARGET]
             for part in parts_of(function):
-                _inline(part)
+                inline(part)
         named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
         for name in [name for name in module.weights if name not in named]:
             del module.weights[name]
-
-
-def _inline(part: tri.Part) -> None:
-    for argument, value in zip(part.block.arguments, part.operation.operands, strict=True):
-        argument.replace_all_uses_with(value)
-    *body, last = [operation.operation for operation in part.block.operations]
-    for operation in body:
-        operation.move_before(part.operation)
-    for result, value in zip(part.results, list(last.operands), strict=True):
-        result.replace_all_uses_with(value)
-    part.operation.erase()

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, add_main
-from ..dialects.core.op import view
+from ..dialects.core.module import Module, add_main, direct_ops
 
 ANCHOR = "part."
 """Pipelines run passes on the parts of a target in `part.cpu(…)`."""
@@ -38,8 +37,8 @@ def _single_target(function: ir.Operation) -> str:
 
 def parts_of(function: ir.Operation) -> list[tri.Part]:
     """List the parts of a function, in order."""
-    found = [view(operation) for operation in function.regions[0].blocks[0].operations]
-    return [op for op in found if isinstance(op, tri.Part)]
+    block = function.regions[0].blocks[0]
+    return [op for op in direct_ops(block) if isinstance(op, tri.Part)]
 
 
 def _open(part: tri.Part, whole: Module) -> Module:

@@ -120,8 +120,7 @@ def _yields(group: Op, op: Op) -> bool:
         return False
     if isinstance(op, tri.Yield):
         return True
-    last = group.block.operations[len(group.block.operations) - 1].operation
-    return any(result in list(last.operands) for result in op.results)
+    return any(result in list(group.end.operands) for result in op.results)
 
 
 def _lost_outputs(module: Module) -> list[Diagnostic]:

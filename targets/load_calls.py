@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module
-from ..dialects.core.op import Op, view
+from ..dialects.core.module import Module, direct_ops
+from ..dialects.core.op import Op
 from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import VIEWS, read_memory
@@ -23,9 +23,8 @@ def load_groups(module: Module) -> set[Op]:
     """Return the groups of a placed module that depend on constants alone, in the host's memory."""
     known: set[ir.Value] = set()
     found: set[Op] = set()
-    for operation in module.main.regions[0].blocks[0].operations:
-        op = view(operation)
-        if op is None or not known.issuperset(op.operation.operands):
+    for op in direct_ops(module.main.regions[0].blocks[0]):
+        if not known.issuperset(op.operation.operands):
             continue
         if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
             found.add(op)

@@ -5,7 +5,7 @@ from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module
+from ..dialects.core.module import Module, direct_ops
 from ..dialects.core.op import Op, view
 from ..runtime.contents import PROCESS
 from .installed import pick, targets
@@ -21,8 +21,8 @@ NO_CODE_OPS = (tri.Constant, tri.Weight, *VIEWS)
 
 def code_ops(module: Module) -> list[Op]:
     """List the ops of the model's function that do something when it runs."""
-    found = [view(operation) for operation in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, NO_CODE_OPS)]
+    found = direct_ops(module.main.regions[0].blocks[0])
+    return [op for op in found if not isinstance(op, NO_CODE_OPS)]
 
 
 def memory_of(value: ir.Value) -> str | None:

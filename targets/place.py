@@ -7,11 +7,12 @@ from ..dialects import tri
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, ops
+from ..dialects.core.module import Module, direct_ops
 from ..dialects.core.op import Op
 from ..passes.core import Pass
 from ..passes.default import GROUPINGS
 from ..passes.eliminate import Eliminate
+from ..passes.fuse.grouping import inline
 from .core import Target
 from .registry import choose_target
 
@@ -49,13 +50,13 @@ class Place(Pass):
         choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
             block = module.main.regions[0].blocks[0]
-            single = {op.results[0] for op in _top(block) if not isinstance(op, tri.Group)}
-            if _dissolve_refused(block, choices):
+            single = {op.results[0] for op in direct_ops(block) if not isinstance(op, tri.Group)}
+            if _dissolve_refused(module, choices):
                 _regroup(module, single, choices)
-                _dissolve_refused(block, choices)
+                _dissolve_refused(module, choices)
                 Eliminate().run(module)
             refused: list[Diagnostic] = []
-            for op in _top(block):
+            for op in direct_ops(block):
                 refused += _place(op, choices, module)
         if refused:
             raise CompileError(refused)
@@ -63,13 +64,13 @@ class Place(Pass):
 
 def placed_groups(module: Module) -> list[tri.Group]:
     """List the groups of a placed module, in order."""
-    found = _top(module.main.regions[0].blocks[0])
+    found = direct_ops(module.main.regions[0].blocks[0])
     return [op for op in found if isinstance(op, tri.Group)]
 
 
 def running_in(group: tri.Group) -> list[Op]:
     """List the ops of a group that do something when it runs."""
-    return [op for op in ops(group.block) if not (op.terminator or isinstance(op, UNPLACED_OPS))]
+    return [op for op in group.members if not isinstance(op, UNPLACED_OPS)]
 
 
 def refusals_in(group: tri.Group, target: Target, module: Module) -> list[tuple[Op, str]]:
@@ -86,16 +87,11 @@ def explained_refusal(op: Op, target: Target, module: Module | None) -> str | No
     return module.refusal(target.name, op) or refusal
 
 
-def _top(block: ir.Block) -> list[Op]:
-    nested = [op for op in ops(block)]
-    return [op for op in nested if op.operation.block == block]
-
-
-def _dissolve_refused(block: ir.Block, choices: Sequence[Target]) -> bool:
+def _dissolve_refused(module: Module, choices: Sequence[Target]) -> bool:
     """Dissolve the groups that no target takes as they are; return whether there were any."""
-    groups = [op for op in _top(block) if isinstance(op, tri.Group) and _must_part(op, choices)]
+    groups = [group for group in placed_groups(module) if _must_part(group, choices)]
     for group in groups:
-        dissolve(group)
+        inline(group)
     return bool(groups)
 
 
@@ -104,7 +100,8 @@ def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Targ
     block = module.main.regions[0].blocks[0]
     for target in choices:
         for grouping in GROUPINGS:
-            free = [op for op in _top(block) if not isinstance(op, (*UNPLACED_OPS, tri.Group))]
+            found = direct_ops(block)
+            free = [op for op in found if not isinstance(op, (*UNPLACED_OPS, tri.Group))]
             taken = [op.results[0] for op in free if _choose(op, choices) is target]
             grouping.group(module, {value for value in taken if value not in single})
 
@@ -143,7 +140,7 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
     """
     if not isinstance(op, tri.Group):
         return [r for r in [explained_refusal(op, target, module)] if r]
-    members = [m for m in ops(op.block) if not m.terminator]
+    members = op.members
     if refusals := [r for m in members if (r := _member_refusal(m, target, module))]:
         return refusals
     refusal = target.kernel_refusal(members) if len(members) > 1 else None
@@ -174,24 +171,3 @@ def enclose(op: Op) -> tri.Group:
         old.replace_all_uses_with(new)
     op.operation.erase()
     return group
-
-
-def dissolve(group: tri.Group) -> list[Op]:
-    """Put the ops of a group back in its place, and return them in order."""
-    members: list[Op] = []
-    inside: dict[ir.Value, ir.Value] = dict(
-        zip(group.block.arguments, group.operation.operands, strict=True)
-    )
-    for op in ops(group.block):
-        if op.terminator:
-            for old, value in zip(group.results, op.operation.operands, strict=True):
-                old.replace_all_uses_with(inside[value])
-            break
-        with ir.InsertionPoint(group.operation):
-            copy = op.operation.clone()
-        for index, value in enumerate(op.operation.operands):
-            copy.operands[index] = inside[value]
-        inside.update(zip(op.results, copy.results, strict=True))
-        members.append(type(op)(copy))
-    group.operation.erase()
-    return members

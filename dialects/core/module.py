@@ -110,6 +110,11 @@ def ops(scope: ir.Operation | ir.Block) -> list[Op]:
     return found
 
 
+def direct_ops(block: ir.Block) -> list[Op]:
+    """List our ops of a block in order, without those in their regions."""
+    return [op for operation in block.operations if (op := view(operation)) is not None]
+
+
 def operations(scope: ir.Operation) -> Iterator[ir.Operation]:
     """Yield all operations inside an operation, those that are not ours included, in that order."""
     for region in scope.regions:

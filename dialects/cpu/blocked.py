@@ -54,7 +54,39 @@ class Unblock(CpuOp):
         return np.moveaxis(x, -1, 2).reshape(plain_shape(x.shape))
 
 
-class BlockedConv(CpuOp):
+class BlockedKernelConv(CpuOp, abstract=True):
+    """Base of convolutions to a blocked image, with no padding."""
+
+    x: Operand
+    w: Operand
+    b: Operand | None = None
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    y: Result
+
+    anchor = True
+    allows_pad_epilogue = True
+
+    def infer_blocked(
+        self, image: Tensor, kernels: Tensor, b: Tensor | None, lanes: int, group: int
+    ) -> Tensor:
+        """Return the type of the blocked result of a plain image and plain kernels."""
+        y = self._plain(group).infer(image, kernels, b)
+        return Tensor(blocked_shape(y.shape, lanes), same_dtype(image, kernels, b))
+
+    def convolve_blocked(
+        self, image: Array, kernels: Array, b: Array | None, lanes: int, group: int
+    ) -> Array:
+        """Return the blocked result of a plain image and plain kernels."""
+        return Block(lanes=lanes).reference(self._plain(group).reference(image, kernels, b))
+
+    def _plain(self, group: int) -> Conv:
+        pads = (0,) * 2 * len(self.strides)
+        return Conv(strides=self.strides, pads=pads, dilations=self.dilations, group=group)
+
+
+class BlockedConv(BlockedKernelConv):
     """Convolve to a blocked image, with vectors across outputs; no padding.
 
     `x` is a blocked image, or a plain one where there is one group. `w` is [panels, taps * channels
@@ -63,20 +95,10 @@ class BlockedConv(CpuOp):
     open.
     """
 
-    x: Operand
-    w: Operand
-    b: Operand | None = None
     outputs: int
     lanes: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
     group: int = 1
     rows: int = 0
-    y: Result
-
-    anchor = True
-    allows_pad_epilogue = True
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         need_count("rows", self.rows)
@@ -87,35 +109,20 @@ class BlockedConv(CpuOp):
         plain = Tensor(_plain_kernels(w, self.outputs, self.group, self.kernel), w.dtype)
         if self.group > 1:
             _need_whole_blocks(plain.shape[1], self.outputs // self.group, x.shape[-1], self.lanes)
-        return _blocked_result(
-            image, plain, b, self.lanes, self.strides, self.dilations, self.group
-        )
+        return self.infer_blocked(image, plain, b, self.lanes, self.group)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
         image = Unblock().reference(x) if x.ndim == len(self.kernel) + 3 else x
         kernels = unpack_group_columns(w, self.outputs, self.group, self.kernel)
-        return _blocked_reference(
-            image, kernels, b, self.lanes, self.strides, self.dilations, self.group
-        )
+        return self.convolve_blocked(image, kernels, b, self.lanes, self.group)
 
 
-class LaneConv(CpuOp):
+class LaneConv(BlockedKernelConv):
     """Convolve blocked images whose groups are parts of a block; no padding.
 
     `w` is [blocks, taps, channels of a group, lanes], made by `pack_lanes`: the kernels of the
     outputs of a block are interleaved. The op has as many outputs as inputs. `b` is [outputs].
     """
-
-    x: Operand
-    w: Operand
-    b: Operand | None = None
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    dilations: tuple[int, ...]
-    y: Result
-
-    anchor = True
-    allows_pad_epilogue = True
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         image = Tensor(plain_shape(x.shape), x.dtype)
@@ -123,17 +130,13 @@ class LaneConv(CpuOp):
         if w.shape[-1] != x.shape[-1]:
             raise Invalid(f"weight {w} has blocks of {w.shape[-1]}, the image of {x.shape[-1]}")
         group = shape[0] // shape[1]
-        return _blocked_result(
-            image, Tensor(shape, w.dtype), b, x.shape[-1], self.strides, self.dilations, group
-        )
+        return self.infer_blocked(image, Tensor(shape, w.dtype), b, x.shape[-1], group)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
         shape = _plain_lanes(Tensor.of(w), self.kernel)
         plain = np.moveaxis(w, -1, 1).swapaxes(2, 3).reshape(shape)
         group = shape[0] // shape[1]
-        return _blocked_reference(
-            Unblock().reference(x), plain, b, x.shape[-1], self.strides, self.dilations, group
-        )
+        return self.convolve_blocked(Unblock().reference(x), plain, b, x.shape[-1], group)
 
 
 def blocked_shape(shape: Shape, lanes: int) -> Shape:
@@ -200,33 +203,3 @@ def _need_whole_blocks(channels: int, outputs: int, inputs: int, lanes: int) -> 
             f"has groups of {channels} channels and {outputs} outputs, must be whole blocks of "
             f"{inputs} and {lanes}"
         )
-
-
-def _blocked_result(
-    image: Tensor,
-    kernels: Tensor,
-    b: Tensor | None,
-    lanes: int,
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
-    group: int,
-) -> Tensor:
-    pads = (0,) * 2 * len(strides)
-    y = Conv(strides=strides, pads=pads, dilations=dilations, group=group).infer(image, kernels, b)
-    return Tensor(blocked_shape(y.shape, lanes), same_dtype(image, kernels, b))
-
-
-def _blocked_reference(
-    image: Array,
-    kernels: Array,
-    b: Array | None,
-    lanes: int,
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
-    group: int,
-) -> Array:
-    pads = (0,) * 2 * len(strides)
-    y = Conv(strides=strides, pads=pads, dilations=dilations, group=group).reference(
-        image, kernels, b
-    )
-    return Block(lanes=lanes).reference(y)

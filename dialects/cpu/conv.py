@@ -20,76 +20,69 @@ from .packing import (
 )
 
 
-class PackedConv(CpuOp):
-    """Convolve as `tri.conv` does, with kernels in the order in which code reads them.
+class PackedKernelConv(CpuOp, abstract=True):
+    """Base of convolutions of plain images with packed kernels.
 
-    `w` is [group, outputs / group * channels / group * taps], each group packed by `pack_rows`
-    with `block`: a row is one output. `kernel` is the shape of a window, `outputs` counts the
-    outputs of all groups. Code works on `vectors` vectors of pixels at a time; 0 leaves that open.
+    `kernel` is the shape of a window, `outputs` counts the outputs of all groups.
     """
 
     x: Operand
     w: Operand
-    b: Operand | None = None
     outputs: int
-    block: int
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     pads: tuple[int, ...]
     dilations: tuple[int, ...]
-    vectors: int = 0
     y: Result
 
     anchor = True
+
+    def plain(self, group: int = 1) -> Conv:
+        """Return the convolution by the kernels before they were packed."""
+        return Conv(strides=self.strides, pads=self.pads, dilations=self.dilations, group=group)
+
+
+class PackedConv(PackedKernelConv):
+    """Convolve as `tri.conv` does, with kernels in the order in which code reads them.
+
+    `w` is [group, outputs / group * channels / group * taps], each group packed by `pack_rows`
+    with `block`: a row is one output. Code works on `vectors` vectors of pixels at a time; 0 leaves
+    that open.
+    """
+
+    b: Operand | None = None
+    block: int
+    vectors: int = 0
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         need_count("vectors", self.vectors)
         plain = Tensor(_plain_shape(w, self.outputs, self.block, self.kernel), w.dtype)
-        return Conv(
-            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
-        ).infer(x, plain, b)
+        return self.plain(w.shape[0]).infer(x, plain, b)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
         shape = _plain_shape(Tensor.of(w), self.outputs, self.block, self.kernel)
         plain = unpack_rows(w, self.outputs // w.shape[0], self.block).reshape(shape)
-        return Conv(
-            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
-        ).reference(x, plain, b)
+        return self.plain(w.shape[0]).reference(x, plain, b)
 
 
-class PanelConv(CpuOp):
+class PanelConv(PackedKernelConv):
     """Convolve as `tri.conv` does, in one group, with vectors across outputs.
 
     `w` is [panels, taps * channels, outputs of a panel], made by `pack_kernel_columns`: a column is
-    one output. `kernel` is the shape of a window, `outputs` counts those that are not filling. Code
-    works on `rows` pixels at a time; 0 leaves that open.
+    one output; others are filling. Code works on `rows` pixels at a time; 0 leaves that open.
     """
 
-    x: Operand
-    w: Operand
     b: Operand | None = None
-    outputs: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
     rows: int = 0
-    y: Result
-
-    anchor = True
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         need_count("rows", self.rows)
         plain = Tensor(_panel_shape(w, self.outputs, self.kernel), w.dtype)
-        return Conv(strides=self.strides, pads=self.pads, dilations=self.dilations, group=1).infer(
-            x, plain, b
-        )
+        return self.plain().infer(x, plain, b)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
         plain = unpack_kernel_columns(w, self.outputs, self.kernel)
-        return Conv(
-            strides=self.strides, pads=self.pads, dilations=self.dilations, group=1
-        ).reference(x, plain, b)
+        return self.plain().reference(x, plain, b)
 
 
 def pack_kernels(w: Array, group: int, block: int) -> Array:

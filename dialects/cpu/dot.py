@@ -9,7 +9,7 @@ from ..core.fields import Operand, Result
 from ..core.tensor import Array, Shape, Tensor, numpy_dtype
 from ..tri.image.conv import Conv
 from ..tri.linear_algebra.matmul import MatMul
-from .conv import pack_kernel_columns, pack_kernels, unpack_kernel_columns
+from .conv import PackedKernelConv, pack_kernel_columns, pack_kernels, unpack_kernel_columns
 from .dialect import CpuOp
 from .packing import pack_columns, plain_columns, unpack_columns, unpack_rows
 from .vnni import (
@@ -56,28 +56,36 @@ class DotMatMul(CpuOp):
         return total.astype(numpy_dtype(products.result))
 
 
-class DotConv(CpuOp):
-    """Convolve as `tri.conv` does, around whose input `padding` is put, and add a bias.
+class DotKernelConv(PackedKernelConv, abstract=True):
+    """Base of convolutions that put `padding`, a number of the type of `x`, around it.
 
     `x` is of ui8, i8 or bf16 and `b` is [outputs], with the meaning that `cpu.dot_mat_mul` gives
-    them. `w` is [group, outputs / group * words of the channels of a group * taps], made by
-    `pack_vnni_kernels` with `block`: a row is one output. `kernel` is the shape of a window,
-    `outputs` counts the outputs of all groups. `padding` is a number of the type of `x`.
+    them.
     """
 
-    x: Operand
-    w: Operand
     b: Operand
-    outputs: int
-    block: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
     padding: int = 0
-    y: Result
 
-    anchor = True
+    def convolved(self, x: Array, words: Array, b: Array, group: int) -> Array:
+        """Convolve with kernels that are [outputs, words of a group, taps…]."""
+        products = products_of(Tensor.of(x))
+        plain = unpack_vnni(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
+        rank = len(self.strides)
+        around = zip(self.pads[:rank], self.pads[rank:], strict=True)
+        padded = np.pad(x, [(0, 0), (0, 0), *around], constant_values=self.padding)
+        conv = Conv(strides=self.strides, pads=(0, 0) * rank, dilations=self.dilations, group=group)
+        total = conv.reference(widened(padded, products), plain, b)
+        return total.astype(numpy_dtype(products.result))
+
+
+class DotConv(DotKernelConv):
+    """Convolve as `tri.conv` does, around whose input `padding` is put, and add a bias.
+
+    `w` is [group, outputs / group * words of the channels of a group * taps], made by
+    `pack_vnni_kernels` with `block`: a row is one output.
+    """
+
+    block: int
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
         products = products_of(x)
@@ -85,37 +93,21 @@ class DotConv(CpuOp):
         _check_padding(x, self.padding)
         wide = Tensor(x.shape, products.result)
         plain = Tensor(_plain_shape(x, w, self.outputs, self.block, self.kernel), products.result)
-        return Conv(
-            strides=self.strides, pads=self.pads, dilations=self.dilations, group=w.shape[0]
-        ).infer(wide, plain)
+        return self.plain(w.shape[0]).infer(wide, plain)
 
     def reference(self, x: Array, w: Array, b: Array) -> Array:
         words = unpack_rows(w, self.outputs // w.shape[0], self.block).reshape(
             self.outputs, -1, *self.kernel
         )
-        padded = _padded(x, self.pads, self.padding)
-        return _convolved(padded, words, b, self.strides, self.dilations, group=w.shape[0])
+        return self.convolved(x, words, b, w.shape[0])
 
 
-class DotPanelConv(CpuOp):
+class DotPanelConv(DotKernelConv):
     """Convolve as `cpu.dot_conv` does, in one group, with vectors across outputs.
 
     `w` is [panels, taps * words of the channels, outputs of a panel], made by
     `pack_vnni_kernel_columns`: a column is one output.
     """
-
-    x: Operand
-    w: Operand
-    b: Operand
-    outputs: int
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
-    padding: int = 0
-    y: Result
-
-    anchor = True
 
     def infer(self, x: Tensor, w: Tensor, b: Tensor) -> Tensor:
         products = products_of(x)
@@ -126,15 +118,11 @@ class DotPanelConv(CpuOp):
             raise Invalid(f"weight {w} does not hold windows of {self.kernel} in {x}")
         wide = Tensor(x.shape, products.result)
         plain = Tensor((self.outputs, x.shape[1], *self.kernel), products.result)
-        return Conv(strides=self.strides, pads=self.pads, dilations=self.dilations, group=1).infer(
-            wide, plain
-        )
+        return self.plain().infer(wide, plain)
 
     def reference(self, x: Array, w: Array, b: Array) -> Array:
         words = unpack_kernel_columns(w, self.outputs, self.kernel)
-        return _convolved(
-            _padded(x, self.pads, self.padding), words, b, self.strides, self.dilations, group=1
-        )
+        return self.convolved(x, words, b, 1)
 
 
 def pack_vnni_columns(w: Array, block: int) -> Array:
@@ -150,29 +138,6 @@ def pack_vnni_kernels(w: Array, group: int, block: int) -> Array:
 def pack_vnni_kernel_columns(w: Array, block: int) -> Array:
     """Bring kernels, as `pack_vnni_kernels` does, into the order of a `cpu.dot_panel_conv`."""
     return pack_kernel_columns(pack_vnni(w, 1), block)
-
-
-def _padded(x: Array, pads: tuple[int, ...], padding: int) -> Array:
-    rank = len(pads) // 2
-    around = zip(pads[:rank], pads[rank:], strict=True)
-    return np.pad(x, [(0, 0), (0, 0), *around], constant_values=padding)
-
-
-def _convolved(
-    x: Array,
-    words: Array,
-    b: Array,
-    strides: tuple[int, ...],
-    dilations: tuple[int, ...],
-    group: int,
-) -> Array:
-    """Convolve a padded input with kernels that are [outputs, words of a group, taps…]."""
-    products = products_of(Tensor.of(x))
-    plain = unpack_vnni(words, 1, products.factor, x.shape[1] // group).astype(b.dtype)
-    total = Conv(
-        strides=strides, pads=(0, 0) * len(strides), dilations=dilations, group=group
-    ).reference(widened(x, products), plain, b)
-    return total.astype(numpy_dtype(products.result))
 
 
 def _check_padding(x: Tensor, padding: int) -> None:

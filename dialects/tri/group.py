@@ -6,6 +6,8 @@ from ..core.body import check_body
 from ..core.errors import Invalid
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
+from ..core.module import ops
+from ..core.op import Op
 from .dialect import TriOp
 
 
@@ -24,6 +26,16 @@ class RegionOp(TriOp, abstract=True):
     def block(self) -> ir.Block:
         return self.operation.regions[0].blocks[0]
 
+    @property
+    def end(self) -> ir.Operation:
+        """Return the terminator of the body."""
+        return self.block.operations[len(self.block.operations) - 1].operation
+
+    @property
+    def members(self) -> list[Op]:
+        """List the ops of the body without its terminator."""
+        return [op for op in ops(self.block) if not op.terminator]
+
     def verify(self) -> None:
         self.check_attributes()
         check_body(self.operation, Yield.op_name)
@@ -31,8 +43,7 @@ class RegionOp(TriOp, abstract=True):
         operands = [str(v.type) for v in self.operation.operands]
         if arguments != operands:
             raise Invalid(f"body takes {', '.join(arguments)}; inputs are {', '.join(operands)}")
-        last = self.block.operations[len(self.block.operations) - 1].operation
-        yields = [str(v.type) for v in last.operands]
+        yields = [str(v.type) for v in self.end.operands]
         results = [str(v.type) for v in self.results]
         if yields != results:
             raise Invalid(f"body yields ({', '.join(yields)}), results are ({', '.join(results)})")

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.numerics.precision import narrow, widen
-from ..core.tensor import DTYPES, Array, Tensor, is_float, is_integer
+from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer
 
 Reference = Callable[..., Array]
 
@@ -82,3 +82,9 @@ def need_bool(x: Tensor) -> Tensor:
     if DTYPES[x.dtype].kind != "bool":
         raise Invalid(f"element type is {x.dtype}, must be i1")
     return x
+
+
+def need_shape(name: str, operand: Tensor | None, shape: Shape) -> None:
+    """Raise Invalid unless an operand is absent or has a shape."""
+    if operand is not None and operand.shape != shape:
+        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")

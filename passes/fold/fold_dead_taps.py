@@ -28,7 +28,7 @@ class _Cut(Pattern):
 
     def rewrite(self, op: tri.Conv, rewriter: Rewriter) -> None:
         w, sizes = tensor_of(op.w.type), tensor_of(op.x.type).shape[2:]
-        window = Window(w.shape[2:], op.strides, op.pads, op.dilations)
+        window = op.window(w.shape[2:])
         outputs = tensor_of(op.y.type).shape[2:]
         cuts = [_dead(window, a, sizes[a], outputs[a]) for a in range(window.rank)]
         if not any(map(any, cuts)):

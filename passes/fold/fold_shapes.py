@@ -31,8 +31,7 @@ class FoldShapes(Pass):
     def run(self, module: Module) -> None:
         rewrite(
             module,
-            _ReshapeOfReshape(),
-            _ExpandOfExpand(),
+            _RepeatedReshape(),
             _TransposeOfTranspose(),
             _TransposeOfUnits(),
             _TransposeOfReshape(),
@@ -41,23 +40,15 @@ class FoldShapes(Pass):
         )
 
 
-class _ReshapeOfReshape(Pattern):
-    root = tri.Reshape
+class _RepeatedReshape(Pattern):
+    """Reshape, or expand, once instead of twice."""
 
-    def rewrite(self, op: tri.Reshape, rewriter: Rewriter) -> None:
-        inner = rewriter.producer(op.x, tri.Reshape)
+    root = (tri.Reshape, tri.Expand)
+
+    def rewrite(self, op: tri.Reshape | tri.Expand, rewriter: Rewriter) -> None:
+        inner = rewriter.producer(op.x, type(op))
         with rewriter.before(op):
-            new = tri.Reshape.build(inner.x, shape=op.shape)
-        rewriter.replace(op, new, inner)
-
-
-class _ExpandOfExpand(Pattern):
-    root = tri.Expand
-
-    def rewrite(self, op: tri.Expand, rewriter: Rewriter) -> None:
-        inner = rewriter.producer(op.x, tri.Expand)
-        with rewriter.before(op):
-            new = tri.Expand.build(inner.x, shape=op.shape)
+            new = type(op).build(inner.x, shape=op.shape)
         rewriter.replace(op, new, inner)
 
 

@@ -1,4 +1,4 @@
-"""Put ops into the body of a `tri.group`, which a target compiles as one kernel."""
+"""Put ops into the body of a `tri.group`, which a target compiles as one kernel, and back."""
 
 from collections.abc import Callable, Container, Sequence
 
@@ -6,7 +6,7 @@ from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.location import fuse_locations, inner_location
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, functions
+from ...dialects.core.module import Module, direct_ops, functions
 from ...dialects.core.op import Op, view
 from ..rewriting import users
 
@@ -22,8 +22,8 @@ class Graph:
     """
 
     def __init__(self, function: ir.Operation, among: Container[ir.Value] | None = None) -> None:
-        found = [view(operation) for operation in function.regions[0].blocks[0].operations]
-        self.ops = [op for op in found if op is not None and len(op.results) == 1]
+        found = direct_ops(function.regions[0].blocks[0])
+        self.ops = [op for op in found if len(op.results) == 1]
         if among is not None:
             self.ops = [op for op in self.ops if op.results[0] in among]
         self.shapes = [tensor_of(op.results[0].type).shape for op in self.ops]
@@ -86,6 +86,19 @@ def build_group(members: Sequence[Op]) -> tri.Group:
     for op in reversed(members):
         op.operation.erase()
     return group
+
+
+def inline(op: tri.RegionOp) -> list[Op]:
+    """Move the ops of a region in front of the op, which is erased, and return them in order."""
+    for argument, value in zip(op.block.arguments, op.operation.operands, strict=True):
+        argument.replace_all_uses_with(value)
+    *body, last = [operation.operation for operation in op.block.operations]
+    for operation in body:
+        operation.move_before(op.operation)
+    for result, value in zip(op.results, list(last.operands), strict=True):
+        result.replace_all_uses_with(value)
+    op.operation.erase()
+    return [member for operation in body if (member := view(operation)) is not None]
 
 
 def _copy(operation: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:

@@ -179,7 +179,7 @@ def _average_pool(op: tri.AveragePool, site: Site) -> ir.Value:
     Windows that have different numbers of elements are divided by what of the input is in each.
     """
     x, shape, taps = site.quantity(op.x), tensor_of(op.x.type).shape, math.prod(op.kernel)
-    window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
+    window = op.window
     inside, counted = (_counts(window, shape[2:], pad) for pad in (0, int(op.count_include_pad)))
     same = bool((counted == taps).all())
     if not same and (not inside.all() or not np.array_equal(inside, counted)):

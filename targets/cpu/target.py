@@ -3,10 +3,8 @@
 from collections.abc import Sequence
 
 from ...dialects import tri
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
-from ...dialects.core.tensor import Shape
 from ...passes.core import Pass
 from ...passes.decompose import Decompose, decomposition_rules
 from ...passes.eliminate import Eliminate
@@ -75,22 +73,11 @@ class CpuTarget(Target):
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
-        if not work:
-            return f"{self.name} takes no kernel that only returns constants"
-        first, *rest = work
-        if first.allows_pad_epilogue and isinstance(rest[-1] if rest else None, tri.Pad):
-            rest = rest[:-1]
-        if not all(map(TABLE.is_elementwise, rest)):
+        if len(work) > 1 and work[0].allows_pad_epilogue and isinstance(work[-1], tri.Pad):
+            work.pop()
+        if not all(map(TABLE.is_elementwise, work[1:])):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        # The epilogue has the shape of the anchor's result; only elementwise anchors may broadcast.
-        fixed = not TABLE.is_elementwise(first)
-        if fixed and any(_shape(op) != _shape(first) for op in rest):
-            return f"{self.name} takes only ops of one shape behind {first.op_name} in a kernel"
-        return None
-
-
-def _shape(op: Op) -> Shape:
-    return tensor_of(op.results[0].type).shape
+        return TABLE.kernel_refusal(work)
 
 
 CPU = CpuTarget("cpu", table=TABLE)

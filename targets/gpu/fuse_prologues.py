@@ -6,9 +6,8 @@ from ...dialects.core.mlir import ir
 from ...dialects.core.module import Module, ops
 from ...dialects.core.op import Op, view
 from ...passes.core import Pass
-from ...passes.fuse.grouping import build_group
+from ...passes.fuse.grouping import build_group, inline
 from ...passes.rewriting import users
-from ..place import dissolve
 from .registry import TABLE
 
 READ_ONCE = (
@@ -50,7 +49,7 @@ class FusePrologues(Pass):
 def _fuse_into(group: tri.Group) -> None:
     """Move the kernels that make a group's operands into it, as long as there are any."""
     while (producer := _producer(group)) is not None:
-        before, behind = dissolve(producer), dissolve(group)
+        before, behind = inline(producer), inline(group)
         location = behind[-1].location
         with location:
             group = build_group([op for op in (*before, *behind) if not _is_constant(op)])
@@ -88,7 +87,7 @@ def _may_move(producer: tri.Group, anchor: Op) -> bool:
 
 
 def _work(group: tri.Group) -> list[Op]:
-    return [op for op in ops(group.block) if not op.terminator and not _is_constant(op)]
+    return [op for op in group.members if not _is_constant(op)]
 
 
 def _is_constant(op: Op) -> bool:

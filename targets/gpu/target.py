@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from copy import copy
 
 from ...dialects import tile, tri
-from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...dialects.core.op import Op
@@ -96,21 +95,10 @@ class GpuTarget(Target):
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:
         work = [op for op in members if not isinstance(op, tri.Constant)]
-        if not work:
-            return f"{self.name} takes no kernel that only returns constants"
-        anchors = [op for op in work if not TABLE.is_elementwise(op)]
-        if not anchors:
-            return None
-        anchor, *others = anchors
-        if others:
-            return f"{self.name} takes only elementwise ops beside {anchor.op_name} in a kernel"
-        behind = work[work.index(anchor) + 1 :]
-        if behind and len(anchor.results) != 1:
-            return f"{self.name} takes no ops behind {anchor.op_name} in a kernel"
-        shape = tensor_of(anchor.results[0].type).shape
-        if any(tensor_of(op.results[0].type).shape != shape for op in behind):
-            return f"{self.name} takes only ops of one shape behind {anchor.op_name} in a kernel"
-        return None
+        several = next((op for op in work[:-1] if len(op.results) != 1), None)
+        if several is not None:
+            return f"{self.name} takes no ops behind {several.op_name} in a kernel"
+        return TABLE.kernel_refusal(work)
 
 
 def _architectures(chosen: tuple[str, ...]) -> tuple[Architecture, ...]:

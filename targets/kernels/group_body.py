@@ -6,7 +6,6 @@ from typing import Any, Generic, TypeVar, cast
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import ops
 from ...dialects.core.op import Op
 from .epilogue import GroupEpilogue
 from .kernel_table import KernelTable
@@ -96,9 +95,3 @@ class GroupBody(Generic[Builder, Buffer, Epilogue]):
         if isinstance(group, list):
             return [self.buffer(v) for v in cast("list[ir.Value]", group)]
         return self.buffer(group)
-
-
-def body_of(group: tri.Group) -> tuple[list[Op], list[ir.Value]]:
-    """Return the ops of a group without its terminator, and the values that it returns."""
-    terminator = group.block.operations[len(group.block.operations) - 1].operation
-    return [op for op in ops(group.block) if not op.terminator], list(terminator.operands)

@@ -1,9 +1,10 @@
 """`KernelTable`: the lowerings of a target that generates kernels, each of one of three kinds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from ...dialects.core.attributes import tensor_of
 from ...dialects.core.op import Op
 from ..lowering_table import LoweringTable
 
@@ -59,3 +60,22 @@ class KernelTable(LoweringTable):
     def is_elementwise(self, op: Op) -> bool:
         """Return whether the lowering of an op fuses into any kernel."""
         return self.lowering_of(op).kind == "elementwise"
+
+    def kernel_refusal(self, work: Sequence[Op]) -> str | None:
+        """Return why ops other than constants do not make one kernel, or None.
+
+        A kernel has at most one op that is not elementwise, its anchor; ops behind the anchor have
+        its shape.
+        """
+        if not work:
+            return f"{self.name} takes no kernel that only returns constants"
+        anchors = [op for op in work if not self.is_elementwise(op)]
+        if not anchors:
+            return None
+        anchor, *others = anchors
+        if others:
+            return f"{self.name} takes only elementwise ops beside {anchor.op_name} in a kernel"
+        shapes = {tensor_of(op.results[0].type).shape for op in work[work.index(anchor) :]}
+        if len(shapes) > 1:
+            return f"{self.name} takes only ops of one shape behind {anchor.op_name} in a kernel"
+        return None

@@ -8,7 +8,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module
+from ...dialects.core.module import Module, direct_ops
 from ...dialects.core.op import Op, view
 from ...passes.core import Pass
 from ...passes.parts import TARGET
@@ -126,8 +126,8 @@ def placeable_ops(module: Module) -> list[Op]:
 
 def _ops(module: Module) -> list[Op]:
     """List the ops of the model's function, without constants."""
-    found = [view(each) for each in module.main.regions[0].blocks[0].operations]
-    return [op for op in found if op is not None and not isinstance(op, CONSTANTS)]
+    found = direct_ops(module.main.regions[0].blocks[0])
+    return [op for op in found if not isinstance(op, CONSTANTS)]
 
 
 def _viewed(value: ir.Value) -> ir.Value:
@@ -149,10 +149,9 @@ def _divide(module: Module, chosen: Mapping[Op, int], targets: Sequence[Target])
         parts.setdefault((level, chosen[op]), []).append(op)
     for (_, target), members in sorted(parts.items(), key=lambda part: part[0]):
         _enclose(module, members, targets[target].name)
-    for operation in list(module.main.regions[0].blocks[0].operations):
-        op = view(operation)
+    for op in direct_ops(module.main.regions[0].blocks[0]):
         if isinstance(op, CONSTANTS) and not uses(op.results[0]):
-            operation.operation.erase()
+            op.operation.erase()
 
 
 def _enclose(module: Module, members: Sequence[Op], target: str) -> None:

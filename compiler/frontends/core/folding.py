@@ -34,9 +34,7 @@ def fold_blocks(
     return tri.ConvTranspose.build(
         tri.Reshape.build(x, shape=(batch, rows, *windows)).y,
         tri.Tile.build(constant(one_tap), repeats=repeats).y,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
+        **seen.attributes,
         group=channels,
         output_padding=tuple(n - c for n, c in zip(image, covered, strict=True)),
     ).y

@@ -9,7 +9,7 @@ from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Shape, Tensor, broadcast, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, softmax_rows
+from ..numeric import need_float, need_shape, softmax_rows
 
 
 class MultiheadAttention(TriOp):
@@ -69,9 +69,9 @@ class MultiheadAttention(TriOp):
         if self.heads < 1 or size % self.heads:
             raise Invalid(f"{size} elements do not split in {self.heads} heads")
         _check_weights(w, size, k.shape[2], v.shape[2])
-        _check_shape("out_w", out_w, (size, size))
-        _check_shape("b", b, (3 * size,))
-        _check_shape("out_b", out_b, (size,))
+        need_shape("out_w", out_w, (size, size))
+        need_shape("b", b, (3 * size,))
+        need_shape("out_b", out_b, (size,))
         if (bias_k is None) != (bias_v is None):
             raise Invalid("has one of bias_k and bias_v, must have both or neither")
         for name, learned in {"bias_k": bias_k, "bias_v": bias_v}.items():
@@ -118,24 +118,19 @@ def _check_weights(w: Sequence[Tensor], size: int, keys: int, values: int) -> No
     if len(w) == 1:
         if not size == keys == values:
             raise Invalid(f"inputs have {size}, {keys} and {values} elements, one weight takes one")
-        _check_shape("w", w[0], (3 * size, size))
+        need_shape("w", w[0], (3 * size, size))
         return
     if len(w) != 3:
         raise Invalid(f"has {len(w)} weights, must have 1 or 3")
     for weight, taken in zip(w, (size, keys, values), strict=True):
-        _check_shape("w", weight, (size, taken))
+        need_shape("w", weight, (size, taken))
 
 
 def _check_mask(mask: Tensor, scores: Shape) -> None:
     if mask.rank == 3:
-        _check_shape("mask", mask, (scores[0] * scores[1], *scores[2:]))
+        need_shape("mask", mask, (scores[0] * scores[1], *scores[2:]))
     elif broadcast(mask.shape, scores) != scores:
         raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
-
-
-def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
-    if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")
 
 
 def _more(x: Array, learned: Array | None, zero: bool) -> Array:

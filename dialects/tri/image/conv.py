@@ -8,12 +8,28 @@ from ...core.attributes import tensor_of
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Tensor, same_dtype
+from ...core.tensor import Array, Shape, Tensor, same_dtype
 from ..dialect import TriOp
 from .window import Window
 
 
-class Conv(TriOp):
+class Convolution(TriOp, abstract=True):
+    """Base of convolutions of `x` by kernels `w`, with channels in `group` parts."""
+
+    x: Operand
+    w: Operand
+    strides: tuple[int, ...]
+    pads: tuple[int, ...]
+    dilations: tuple[int, ...]
+    group: int = 1
+    y: Result
+
+    def window(self, kernel: Shape) -> Window:
+        """Return the window that moves over the spatial axes, of the sizes of a kernel."""
+        return Window(kernel, self.strides, self.pads, self.dilations)
+
+
+class Conv(Convolution):
     """Contract every window of `x` with the kernels `w`, and add the bias `b`.
 
     `x` is [N, C, spatial…], `w` is [O, C / group, kernel…], `b` is [O], `y` is [N, O, windows…].
@@ -21,14 +37,7 @@ class Conv(TriOp):
     f32. Source: ONNX `Conv`.
     """
 
-    x: Operand
-    w: Operand
     b: Operand | None = None
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
-    group: int = 1
-    y: Result
 
     anchor = True
 
@@ -44,11 +53,11 @@ class Conv(TriOp):
         outputs, channels = w.shape[:2]
         _check_groups(x.shape[1], channels * self.group, outputs, self.group)
         _check_bias(b, outputs)
-        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        window = self.window(w.shape[2:])
         return Tensor((x.shape[0], outputs, *window.output_sizes(x.shape[2:])), dtype)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
-        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        window = self.window(w.shape[2:])
         sizes = window.output_sizes(x.shape[2:])
         taps, pixels = math.prod(window.kernel), math.prod(sizes)
         batch, channels = x.shape[:2]
@@ -62,7 +71,7 @@ class Conv(TriOp):
         return narrow(_add_bias(y, b), x)
 
 
-class ConvTranspose(TriOp):
+class ConvTranspose(Convolution):
     """Spread every element of `x` over a window of `y` by the kernels `w`: Conv's gradient.
 
     `x` is [N, C, spatial…], `w` is [C, O / group, kernel…], `b` is [O], `y` is [N, O, spatial…].
@@ -70,15 +79,8 @@ class ConvTranspose(TriOp):
     Source: ONNX `ConvTranspose`.
     """
 
-    x: Operand
-    w: Operand
     b: Operand | None = None
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
-    group: int = 1
     output_padding: tuple[int, ...]
-    y: Result
 
     anchor = True
 
@@ -88,12 +90,12 @@ class ConvTranspose(TriOp):
         outputs = w.shape[1] * self.group
         _check_groups(x.shape[1], w.shape[0], outputs, self.group)
         _check_bias(b, outputs)
-        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        window = self.window(w.shape[2:])
         sizes = _padded_outputs(window, x.shape[2:], self.output_padding)
         return Tensor((x.shape[0], outputs, *sizes), dtype)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
-        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        window = self.window(w.shape[2:])
         batch, channels, *inputs = x.shape
         taps, outputs = math.prod(window.kernel), w.shape[1] * self.group
         kernels = widen(w).reshape(self.group, channels // self.group, w.shape[1] * taps)

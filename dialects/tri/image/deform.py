@@ -5,17 +5,16 @@ import math
 import numpy as np
 
 from ...core.errors import Invalid
-from ...core.fields import Operand, Result
+from ...core.fields import Operand
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, same_dtype
-from ..dialect import TriOp
-from ..numeric import need_float
-from .conv import Conv
+from ..numeric import need_float, need_shape
+from .conv import Conv, Convolution
 from .sampling import linear_taps, sample
 from .window import Window
 
 
-class DeformConv(TriOp):
+class DeformConv(Convolution):
     """Convolve like `conv`, with every tap of every window moved by an offset.
 
     `offset` is [N, offset_group * taps * axes, windows…], in elements; `mask`, if given, is
@@ -25,17 +24,10 @@ class DeformConv(TriOp):
     "Deformable ConvNets v2", 2018.
     """
 
-    x: Operand
-    w: Operand
     offset: Operand
     b: Operand | None = None
     mask: Operand | None = None
-    strides: tuple[int, ...]
-    pads: tuple[int, ...]
-    dilations: tuple[int, ...]
-    group: int = 1
     offset_group: int = 1
-    y: Result
 
     def infer(
         self,
@@ -46,22 +38,20 @@ class DeformConv(TriOp):
         mask: Tensor | None = None,
     ) -> Tensor:
         same_dtype(need_float(x), w, offset, b, mask)
-        y = Conv(
-            strides=self.strides, pads=self.pads, dilations=self.dilations, group=self.group
-        ).infer(x, w, b)
+        y = Conv(**self.window(w.shape[2:]).attributes, group=self.group).infer(x, w, b)
         if self.offset_group < 1 or x.shape[1] % self.offset_group:
             raise Invalid(
                 f"{x.shape[1]} channels do not split in {self.offset_group} offset groups"
             )
         taps = math.prod(w.shape[2:]) * self.offset_group
-        _check_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
-        _check_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))
+        need_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
+        need_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))
         return y
 
     def reference(
         self, x: Array, w: Array, offset: Array, b: Array | None = None, mask: Array | None = None
     ) -> Array:
-        window = Window(w.shape[2:], self.strides, self.pads, self.dilations)
+        window = self.window(w.shape[2:])
         windows = window.output_sizes(x.shape[2:])
         batch, channels = x.shape[:2]
         taps = math.prod(window.kernel)
@@ -94,8 +84,3 @@ def _read(parts: Array, places: Array) -> Array:
         taps = [linear_taps(*axis) for axis in zip(at, part.shape[1:], strict=True)]
         seen.append(sample(part, taps))
     return np.stack(seen)
-
-
-def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
-    if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")

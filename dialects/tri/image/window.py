@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,11 @@ class Window:
     @property
     def rank(self) -> int:
         return len(self.kernel)
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """The strides, pads and dilations, as attributes of ops."""
+        return {"strides": self.strides, "pads": self.pads, "dilations": self.dilations}
 
     @property
     def begins(self) -> Shape:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +12,12 @@ from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
 from ...core.tensor import Array, Tensor, same_dtype
 from ..dialect import TriOp
-from ..numeric import need_float, sigmoid, softplus
+from ..numeric import need_float, need_shape, sigmoid, softplus
 
 Activation = Callable[[Array], Array]
 State = tuple[Array, ...]
 Step = Callable[[Array, State], State]
+Weights = tuple[Array, Array, Array]
 
 DIRECTIONS = ("forward", "reverse", "bidirectional")
 
@@ -121,6 +123,27 @@ class Recurrent(TriOp, abstract=True):
     ) -> tuple[Tensor, ...]:
         return self.infer_types(x, w, r, b, sequence_lens, [initial_h])
 
+    def reference(
+        self,
+        x: Array,
+        w: Array,
+        r: Array,
+        b: Array | None = None,
+        sequence_lens: Array | None = None,
+        initial_h: Array | None = None,
+    ) -> tuple[Array, ...]:
+        steps = [
+            partial(self.step, weights_of(number, w, r, b), functions)
+            for number, functions in enumerate(self.activation_functions())
+        ]
+        return self.walk(x, sequence_lens, [initial_h], steps)
+
+    def step(
+        self, weights: Weights, functions: Sequence[Activation], inputs: Array, state: State
+    ) -> State:
+        """Compute one step of a direction."""
+        raise NotImplementedError
+
     def infer_types(
         self,
         x: Tensor,
@@ -150,18 +173,18 @@ class Recurrent(TriOp, abstract=True):
         shown = hidden if projection is None or projection.rank != 3 else projection.shape[1]
         outer = (directions, batch) if self.layout == 0 else (batch, directions)
         lasts = [(*outer, shown), *((*outer, hidden) for _ in states[1:])]
-        _check_shape("w", w, (directions, self.cell.gates * hidden, x.shape[2]))
-        _check_shape("r", r, (directions, self.cell.gates * hidden, shown))
-        _check_shape("b", b, (directions, 2 * self.cell.gates * hidden))
-        _check_shape("p", p, (directions, self.cell.peepholes * hidden))
-        _check_shape("projection", projection, (directions, shown, hidden))
-        _check_shape("sequence_lens", sequence_lens, (batch,))
+        need_shape("w", w, (directions, self.cell.gates * hidden, x.shape[2]))
+        need_shape("r", r, (directions, self.cell.gates * hidden, shown))
+        need_shape("b", b, (directions, 2 * self.cell.gates * hidden))
+        need_shape("p", p, (directions, self.cell.peepholes * hidden))
+        need_shape("projection", projection, (directions, shown, hidden))
+        need_shape("sequence_lens", sequence_lens, (batch,))
         if sequence_lens is not None and sequence_lens.dtype not in ("i32", "i64"):
             raise Invalid(
                 f"sequence_lens has element type {sequence_lens.dtype}, must be i32 or i64"
             )
         for state, last in zip(states, lasts, strict=True):
-            _check_shape("initial state", state, last)
+            need_shape("initial state", state, last)
         y = (length, *lasts[0]) if self.layout == 0 else (batch, length, directions, shown)
         return Tensor(y, dtype), *(Tensor(last, dtype) for last in lasts)
 
@@ -201,9 +224,11 @@ class Recurrent(TriOp, abstract=True):
         return tuple(narrow(result, narrowed) for result in results)
 
 
-def _check_shape(name: str, operand: Tensor | None, shape: tuple[int, ...]) -> None:
-    if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")
+def weights_of(number: int, w: Array, r: Array, b: Array | None) -> Weights:
+    """Return the weights of one direction, and its biases as two rows: of `w` and of `r`."""
+    rows = w.shape[1]
+    bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
+    return widen(w[number]), widen(r[number]), bias
 
 
 def _initial(

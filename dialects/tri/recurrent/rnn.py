@@ -7,12 +7,14 @@ state is [directions, batch, hidden]; with layout 1, `x` is [batch, sequence, in
 of `w` and then the bias of `r`. Half types are computed in f32.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import widen
 from ...core.tensor import Array, Tensor
-from .recurrence import Activation, Cell, Recurrent, State, Step
+from .recurrence import Activation, Cell, Recurrent, State, Step, Weights, weights_of
 
 
 class Rnn(Recurrent):
@@ -23,27 +25,11 @@ class Rnn(Recurrent):
 
     cell = Cell(gates=1, activations=("Tanh",))
 
-    def reference(
-        self,
-        x: Array,
-        w: Array,
-        r: Array,
-        b: Array | None = None,
-        sequence_lens: Array | None = None,
-        initial_h: Array | None = None,
-    ) -> tuple[Array, ...]:
-        def cell(number: int, f: Activation) -> Step:
-            wide_w, wide_r, bias = _direction(number, w, r, b)
-
-            def step(inputs: Array, state: State) -> State:
-                (h,) = state
-                total = inputs @ wide_w.T + h @ wide_r.T + bias.sum(0)
-                return (f(self.clipped(total)),)
-
-            return step
-
-        steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
-        return self.walk(x, sequence_lens, [initial_h], steps)
+    def step(
+        self, weights: Weights, functions: Sequence[Activation], inputs: Array, state: State
+    ) -> State:
+        (w, r, bias), (f,), (h,) = weights, functions, state
+        return (f(self.clipped(inputs @ w.T + h @ r.T + bias.sum(0))),)
 
 
 class Gru(Recurrent):
@@ -59,35 +45,20 @@ class Gru(Recurrent):
 
     linear_before_reset: bool = False
 
-    def reference(
-        self,
-        x: Array,
-        w: Array,
-        r: Array,
-        b: Array | None = None,
-        sequence_lens: Array | None = None,
-        initial_h: Array | None = None,
-    ) -> tuple[Array, ...]:
-        def cell(number: int, f: Activation, g: Activation) -> Step:
-            wide_w, wide_r, (bias_w, bias_r) = _direction(number, w, r, b)
-            gates, hidden = slice(0, 2 * self.hidden_size), slice(2 * self.hidden_size, None)
-
-            def step(inputs: Array, state: State) -> State:
-                (h,) = state
-                seen = inputs @ wide_w.T + bias_w
-                kept = h @ wide_r[gates].T + bias_r[gates]
-                update, reset = np.split(f(self.clipped(seen[:, gates] + kept)), 2, axis=1)
-                if self.linear_before_reset:
-                    recalled = reset * (h @ wide_r[hidden].T + bias_r[hidden])
-                else:
-                    recalled = (reset * h) @ wide_r[hidden].T + bias_r[hidden]
-                new = g(self.clipped(seen[:, hidden] + recalled))
-                return ((1 - update) * new + update * h,)
-
-            return step
-
-        steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
-        return self.walk(x, sequence_lens, [initial_h], steps)
+    def step(
+        self, weights: Weights, functions: Sequence[Activation], inputs: Array, state: State
+    ) -> State:
+        (w, r, (bias_w, bias_r)), (f, g), (h,) = weights, functions, state
+        gates, hidden = slice(0, 2 * self.hidden_size), slice(2 * self.hidden_size, None)
+        seen = inputs @ w.T + bias_w
+        kept = h @ r[gates].T + bias_r[gates]
+        update, reset = np.split(f(self.clipped(seen[:, gates] + kept)), 2, axis=1)
+        if self.linear_before_reset:
+            recalled = reset * (h @ r[hidden].T + bias_r[hidden])
+        else:
+            recalled = (reset * h) @ r[hidden].T + bias_r[hidden]
+        new = g(self.clipped(seen[:, hidden] + recalled))
+        return ((1 - update) * new + update * h,)
 
 
 class Lstm(Recurrent):
@@ -137,7 +108,7 @@ class Lstm(Recurrent):
         projection: Array | None = None,
     ) -> tuple[Array, ...]:
         def cell(number: int, f: Activation, g: Activation, h: Activation) -> Step:
-            wide_w, wide_r, bias = _direction(number, w, r, b)
+            wide_w, wide_r, bias = weights_of(number, w, r, b)
             none = np.zeros(3 * self.hidden_size, wide_w.dtype)
             peep_i, peep_o, peep_f = np.split(none if p is None else widen(p[number]), 3)
 
@@ -159,10 +130,3 @@ class Lstm(Recurrent):
         steps = [cell(i, *f) for i, f in enumerate(self.activation_functions())]
         states, shown = [initial_h, initial_c], r.shape[2]
         return self.walk(x, sequence_lens, states, steps, (shown, self.hidden_size))
-
-
-def _direction(number: int, w: Array, r: Array, b: Array | None) -> tuple[Array, Array, Array]:
-    """Return the weights of one direction, and its biases as two rows: of `w` and of `r`."""
-    rows = w.shape[1]
-    bias = np.zeros((2, rows), widen(w).dtype) if b is None else widen(b[number]).reshape(2, rows)
-    return widen(w[number]), widen(r[number]), bias

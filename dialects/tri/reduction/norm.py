@@ -100,17 +100,12 @@ class RmsNorm(TriOp):
         return narrow(y if scale is None else y * widen(scale), x)
 
 
-class GroupNorm(TriOp):
-    """Normalise each of `groups` parts of the channels with their pixels; scale each channel.
-
-    `x` is [N, C, …], `scale` and `bias` are [C]. Half types are computed in f32.
-    Source: ONNX `GroupNormalization` since 21; Wu and He, "Group Normalization", 2018.
-    """
+class ChannelNorm(TriOp, abstract=True):
+    """Base of norms over the pixels of channels, which then scale and shift each channel."""
 
     x: Operand
     scale: Operand
     bias: Operand
-    groups: int
     epsilon: float = 1e-5
     y: Result
 
@@ -118,12 +113,27 @@ class GroupNorm(TriOp):
 
     def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         same_dtype(need_float(x), scale, bias)
-        _check_has_pixels(x)
-        if self.groups < 1 or x.shape[1] % self.groups:
-            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
+        if x.rank < 3:
+            raise Invalid(f"input has rank {x.rank}, must have 3 or more: batch, channels, pixels")
         _check_per_channel("scale", scale, x.shape[1])
         _check_per_channel("bias", bias, x.shape[1])
         return x
+
+
+class GroupNorm(ChannelNorm):
+    """Normalise each of `groups` parts of the channels with their pixels; scale each channel.
+
+    `x` is [N, C, …], `scale` and `bias` are [C]. Half types are computed in f32.
+    Source: ONNX `GroupNormalization` since 21; Wu and He, "Group Normalization", 2018.
+    """
+
+    groups: int
+
+    def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+        y = super().infer(x, scale, bias)
+        if self.groups < 1 or x.shape[1] % self.groups:
+            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
+        return y
 
     def reference(self, x: Array, scale: Array, bias: Array) -> Array:
         parts = widen(x).reshape(x.shape[0], self.groups, math.prod(x.shape[1:]) // self.groups)
@@ -131,27 +141,12 @@ class GroupNorm(TriOp):
         return narrow(y * _channels(widen(scale), x) + _channels(widen(bias), x), x)
 
 
-class InstanceNorm(TriOp):
+class InstanceNorm(ChannelNorm):
     """Normalise each channel of each sample over its pixels, then scale and shift each channel.
 
     `x` is [N, C, …], `scale` and `bias` are [C]. Half types are computed in f32.
     Source: ONNX `InstanceNormalization`; Ulyanov et al., "Instance Normalization", 2016.
     """
-
-    x: Operand
-    scale: Operand
-    bias: Operand
-    epsilon: float = 1e-5
-    y: Result
-
-    anchor = True
-
-    def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-        same_dtype(need_float(x), scale, bias)
-        _check_has_pixels(x)
-        _check_per_channel("scale", scale, x.shape[1])
-        _check_per_channel("bias", bias, x.shape[1])
-        return x
 
     def reference(self, x: Array, scale: Array, bias: Array) -> Array:
         y = _standardized(widen(x), tuple(range(2, x.ndim)), self.epsilon)
@@ -230,11 +225,6 @@ def _standardized(x: Array, axes: tuple[int, ...], epsilon: float) -> Array:
 def _channels(values: Array, x: Array) -> Array:
     """Shape one value per channel so that it broadcasts to [N, C, …]."""
     return values.reshape(-1, *(1,) * (x.ndim - 2))
-
-
-def _check_has_pixels(x: Tensor) -> None:
-    if x.rank < 3:
-        raise Invalid(f"input has rank {x.rank}, must have 3 or more: batch, channels, pixels")
 
 
 def _check_per_channel(name: str, operand: Tensor, channels: int) -> None:

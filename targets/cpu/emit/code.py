@@ -109,7 +109,7 @@ def _kernels(code: CpuCode, program: Program) -> tuple[Kernel, ...]:
     calls = Counter((kernel.symbol, group in loaded) for group, kernel in code.kernels.items())
     described: dict[str, Kernel] = {}
     for group, kernel in code.kernels.items():
-        members = [o.op_name for o in ops(group.block) if not o.terminator]
+        members = [op.op_name for op in group.members]
         described.setdefault(
             kernel.symbol,
             Kernel(

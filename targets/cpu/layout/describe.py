@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, functions
-from ....dialects.core.op import Op, view
+from ....dialects.core.module import Module, direct_ops, functions
+from ....dialects.core.op import Op
 
 MAKERS = (
     *(cpu.Block, cpu.BlockedConv, cpu.BlockedConvTranspose),
@@ -24,11 +24,10 @@ def describe_layouts(module: Module) -> Mapping[ir.Value, str]:
 
 
 def _follow_block(block: ir.Block, found: dict[ir.Value, str]) -> None:
-    for operation in block.operations:
-        op = view(operation)
+    for op in direct_ops(block):
         if isinstance(op, tri.Group):
             _follow_group(op, found)
-        elif op is not None:
+        else:
             _follow(op, found)
 
 
@@ -37,8 +36,7 @@ def _follow_group(group: tri.Group, found: dict[ir.Value, str]) -> None:
     inputs = zip(group.block.arguments, group.operation.operands, strict=True)
     found.update([(inner, found[outer]) for inner, outer in inputs if outer in found])
     _follow_block(group.block, found)
-    made = group.block.operations[len(group.block.operations) - 1].operation.operands
-    outputs = zip(group.results, made, strict=True)
+    outputs = zip(group.results, group.end.operands, strict=True)
     found.update([(outer, found[inner]) for outer, inner in outputs if inner in found])
 
 

@@ -140,18 +140,11 @@ class _PackConv(MachinePattern):
         rewriter.need_constant(op.w)
         schedule = choose(op, self.machine)
         outputs, _, *kernel = tensor_of(op.w.type).shape
+        window = op.window(tuple(kernel))
         w, cls, tile = _packed(op, schedule, self.machine, rewriter)
         with rewriter.before(op):
             new = cls.build(
-                op.x,
-                w,
-                op.b,
-                **tile,
-                outputs=outputs,
-                kernel=tuple(kernel),
-                strides=op.strides,
-                pads=op.pads,
-                dilations=op.dilations,
+                op.x, w, op.b, **tile, outputs=outputs, kernel=window.kernel, **window.attributes
             )
         rewriter.replace(op, new)
 

@@ -67,14 +67,9 @@ def dot_convolution(
 
     `padding` is around the input.
     """
-    attributes: dict[str, Any] = {
-        "outputs": w.shape[0],
-        "kernel": w.shape[2:],
-        "strides": op.strides,
-        "pads": op.pads,
-        "dilations": op.dilations,
-        "padding": padding,
-    }
+    kernel = w.shape[2:]
+    sizes: dict[str, Any] = {"outputs": w.shape[0], "kernel": kernel, "padding": padding}
+    attributes = sizes | op.window(kernel).attributes
     columns = _panel_columns(op, machine)
     if columns is not None:
         panels = constant_before(op, cpu.pack_vnni_kernel_columns(w, columns), "weight", rewriter)

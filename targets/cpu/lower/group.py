@@ -10,7 +10,7 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import scalar_of
-from ...kernels.group_body import GroupBody, body_of
+from ...kernels.group_body import GroupBody
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
@@ -25,12 +25,11 @@ def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> Ker
 
     With `strict`, numbers are computed without approximations.
     """
-    ops, results = body_of(group)
     with ir.Location.unknown(), strict_numbers(strict):
         kernel = KernelBuilder(machine, group.location)
-        body = _Body(TABLE, kernel, Epilogue, ops)
+        body = _Body(TABLE, kernel, Epilogue, group.members)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}
-        body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in results}
+        body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in group.end.operands}
         with ir.InsertionPoint(kernel.block):
             body.lower()
         return kernel.finish()

@@ -62,31 +62,18 @@ def _row_norm(
     each_strip(rows.shape, kernel.lanes(dtype), strip)
 
 
-@template(tri.GroupNorm)
-def lower_group_norm(
-    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
-) -> None:
-    _per_channel_norm(kernel, x, scale, bias, y, op.groups, op.epsilon)
-
-
-@template(tri.InstanceNorm)
-def lower_instance_norm(
-    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
-) -> None:
-    _per_channel_norm(kernel, x, scale, bias, y, x.shape[1], op.epsilon)
-
-
-def _per_channel_norm(
+@template(tri.GroupNorm, tri.InstanceNorm)
+def lower_channel_norm(
+    op: tri.GroupNorm | tri.InstanceNorm,
     kernel: KernelBuilder,
     x: Buffer,
     scale: Buffer,
     bias: Buffer,
     y: Epilogue,
-    groups: int,
-    epsilon: float,
 ) -> None:
     """Normalise groups of channels of each image; scale and bias are per channel."""
     batch, channels = x.shape[:2]
+    groups = op.groups if isinstance(op, tri.GroupNorm) else channels
     each, pixels = channels // groups, math.prod(x.shape[2:])
     dtype = compute_dtype(x.dtype)
     width = kernel.lanes(dtype)
@@ -99,7 +86,7 @@ def _per_channel_norm(
     def strip(s: Strip) -> None:
         middle = s.spread(_mean(s, source.load, dtype))
         slope = _inverse_deviation(
-            s, lambda at, lanes: source.load(at, lanes) - middle, dtype, epsilon
+            s, lambda at, lanes: source.load(at, lanes) - middle, dtype, op.epsilon
         )
 
         def channel(at: list[IndexExpr]) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....dialects import tri
-from ....dialects.tri.image.window import Window
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
@@ -207,7 +206,7 @@ def lower_max_pool_indices(
     op: tri.MaxPoolIndices, kernel: KernelBuilder, x: Buffer, y: Epilogue, indices: Epilogue
 ) -> None:
     """Search each window on its own: the place of a maximum is rarely asked for."""
-    window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
+    window = op.window
     how = Reduction("max", compute_dtype(x.dtype))
     sizes = x.shape[2:]
 

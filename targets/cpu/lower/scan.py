@@ -39,19 +39,11 @@ def _less(a: Value, b: Value) -> Value:
     return a.less(b).logical_or(_only_first_is_nan(b, a)) if a.is_float else a.less(b)
 
 
-@template(tri.ArgMax)
-def lower_arg_max(op: tri.ArgMax, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _search("max", op, kernel, x, y)
-
-
-@template(tri.ArgMin)
-def lower_arg_min(op: tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _search("min", op, kernel, x, y)
-
-
-def _search(
-    kind: str, op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue
+@template(tri.ArgMax, tri.ArgMin)
+def lower_arg_extreme(
+    op: tri.ArgMax | tri.ArgMin, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
+    kind = "max" if isinstance(op, tri.ArgMax) else "min"
     outer, length, *inner = strip_shape(x.shape, op.axis)
     search = _Search(kind, length, op.select_last_index, compute_dtype(x.dtype))
     epilogue = y.reshape((outer, *inner))
@@ -130,19 +122,11 @@ class _Search:
         return convert(pick.across(hit.select(where, missed)), "i64")
 
 
-@template(tri.CumSum)
-def lower_cum_sum(op: tri.CumSum, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _accumulate("add", op, kernel, x, y)
-
-
-@template(tri.CumProd)
-def lower_cum_prod(op: tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
-    _accumulate("mul", op, kernel, x, y)
-
-
-def _accumulate(
-    kind: str, op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
+@template(tri.CumSum, tri.CumProd)
+def lower_cumulative(
+    op: tri.CumSum | tri.CumProd, kernel: KernelBuilder, x: Buffer, y: Epilogue
 ) -> None:
+    kind = "add" if isinstance(op, tri.CumSum) else "mul"
     outer, length, *inner = strip_shape(x.shape, op.axis)
     shape = (outer, length, *(inner or (1,)))
     strips, epilogue = x.reshape(shape), y.reshape(shape)

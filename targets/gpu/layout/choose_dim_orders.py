@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ....dialects import tri
 from ....dialects.core.attributes import order_of, tensor_of, type_of
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, functions, ops
+from ....dialects.core.module import Module, direct_ops, functions, ops
 from ....dialects.core.op import Op, view
 from ....dialects.core.tensor import Tensor
 from ....dialects.tri.image.pool import Pool
@@ -109,11 +109,8 @@ def _order_behind(op: Op | None) -> Order:
     return tuple(transpose.permutation) if transpose else ()
 
 
-def _device_groups(block: ir.Block) -> Iterator[tri.Group]:
-    for operation in block.operations:
-        op = view(operation)
-        if isinstance(op, tri.Group) and _on_device(op):
-            yield op
+def _device_groups(block: ir.Block) -> list[tri.Group]:
+    return [op for op in direct_ops(block) if isinstance(op, tri.Group) and _on_device(op)]
 
 
 def _fits(value: ir.Value, order: Order) -> bool:
@@ -251,8 +248,7 @@ def _give(operation: ir.Operation, orders: DimOrders) -> None:
             return
         for argument, value in zip(op.block.arguments, operation.operands, strict=True):
             argument.set_type(value.type)
-        last = op.block.operations[len(op.block.operations) - 1].operation
-        for inner, value in zip(last.operands, op.results, strict=True):
+        for inner, value in zip(op.end.operands, op.results, strict=True):
             _order(value, orders.get(value, ()))
             inner.set_type(value.type)
     elif isinstance(op, VIEWS):

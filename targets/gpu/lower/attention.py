@@ -67,11 +67,11 @@ def lower_attention(
     y = y.reshape((*split, values))
     numbering = _Numbering(len(outer), sizes, plan.packed)
     if plan.parts == 1:
-        block = _Block(op, kernel, operands, sizes, plan, numbering)
+        block = _Block(op, kernel, operands, plan, numbering)
         _, total, mixed = block.attend(0, seen)
         y.store(mixed / _divisor(total).expand(1), block.at(y.shape, block.rows, block.values))
         return
-    parts = _attend_in_parts(op, kernel, operands, sizes, plan, numbering)
+    parts = _attend_in_parts(op, kernel, operands, plan, numbering)
     _combine(kernel, parts, y, numbering, _Unit.of(op))
 
 
@@ -146,15 +146,14 @@ class _Block:
         op: tri.Attention,
         kernel: KernelBuilder,
         operands: _Operands,
-        sizes: AttentionSizes,
         plan: AttentionPlan,
         numbering: _Numbering,
     ) -> None:
-        self.op, self.operands, self.sizes, self.plan = op, operands, sizes, plan
+        self.op, self.operands, self.sizes, self.plan = op, operands, numbering.sizes, plan
         self.numbering, self.kernel, self.unit = numbering, kernel, _Unit.of(op)
-        self.dtype = compute_dtype(sizes.dtype)
+        self.dtype = compute_dtype(self.sizes.dtype)
         kernel.warps, kernel.stages = plan.warps, plan.stages
-        kernel.candidates = attention_settings(plan, sizes.dtype)
+        kernel.candidates = attention_settings(plan, self.sizes.dtype)
         for name, size in plan.blocks:
             kernel.block_of(name, size)
         self.first = (kernel.programs(numbering.rows, "BM") * block_size("BM")).named("first_row")
@@ -256,7 +255,6 @@ def _attend_in_parts(
     op: tri.Attention,
     kernel: KernelBuilder,
     operands: _Operands,
-    sizes: AttentionSizes,
     plan: AttentionPlan,
     numbering: _Numbering,
 ) -> list[Buffer]:
@@ -274,12 +272,12 @@ def _attend_in_parts(
         masks,
     )
     with first:
-        block = _Block(op, first, taken, sizes, plan, numbering)
+        block = _Block(op, first, taken, plan, numbering)
         part = first.programs(plan.parts).named("part")
         begin = (part * plan.span).named("begin")
-        state = block.attend(begin, (begin + plan.span).minimum(sizes.keys))
+        state = block.attend(begin, (begin + plan.span).minimum(block.sizes.keys))
         shape = (plan.parts, numbering.heads, numbering.rows)
-        shapes = (shape, shape, (*shape, sizes.values))
+        shapes = (shape, shape, (*shape, block.sizes.values))
         made = [first.intermediate(Tensor(s, block.dtype)) for s in shapes]
         for buffer, number in zip(made[:2], state[:2], strict=True):
             buffer.store(number, [part, block.head, block.row])

@@ -12,7 +12,7 @@ from ....dialects.core.attributes import order_of, tensor_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
 from ...kernels.epilogue import evaluate_ops, scalar_of
-from ...kernels.group_body import GroupBody, body_of
+from ...kernels.group_body import GroupBody
 from ..kernels.buffer import Argument, Buffer, Computed, constant_buffer
 from ..kernels.builder import Kernel, KernelBuilder
 from ..kernels.epilogue import Epilogue, Reader, emit_indexed
@@ -28,11 +28,11 @@ def lower_group(group: tri.Group, module: ir.Module, precision: str = "ieee") ->
 
     `precision` is the precision of f32 factors, as in `tile.dot`.
     """
-    body, results = body_of(group)
+    body = group.members
     names = [op.op_name.partition(".")[2] for op in body if not isinstance(op, tri.Constant)]
     kernel = KernelBuilder(module, "_".join(names[:WORDS]), group.location, precision)
     with kernel:
-        _Body(kernel, body, list(group.block.arguments), results).lower()
+        _Body(kernel, body, list(group.block.arguments), list(group.end.operands)).lower()
     return kernel.finish()
 
 

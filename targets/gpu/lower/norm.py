@@ -31,28 +31,14 @@ def lower_layer_norm(
     _standardize(kernel, x, axes, _like(scale, x.shape), _like(bias, x.shape), y, op.epsilon)
 
 
-@template(tri.GroupNorm)
-def lower_group_norm(
-    op: tri.GroupNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
-) -> None:
-    _standardize_groups(kernel, x, scale, bias, y, op.groups, op.epsilon)
-
-
-@template(tri.InstanceNorm)
-def lower_instance_norm(
-    op: tri.InstanceNorm, kernel: KernelBuilder, x: Buffer, scale: Buffer, bias: Buffer, y: Epilogue
-) -> None:
-    _standardize_groups(kernel, x, scale, bias, y, x.shape[1], op.epsilon)
-
-
-def _standardize_groups(
+@template(tri.GroupNorm, tri.InstanceNorm)
+def lower_channel_norm(
+    op: tri.GroupNorm | tri.InstanceNorm,
     kernel: KernelBuilder,
     x: Buffer,
     scale: Buffer,
     bias: Buffer,
     y: Epilogue,
-    groups: int,
-    epsilon: float,
 ) -> None:
     """View [N, C, …] as [N, groups, C / groups, …], and normalize each group of an image.
 
@@ -62,6 +48,7 @@ def _standardize_groups(
     if 0 in x.shape:
         return
     batch, channels, *pixels = x.shape
+    groups = op.groups if isinstance(op, tri.GroupNorm) else channels
     shape = (batch, groups, channels // groups, *pixels)
     x, y = x.split(shape), y.reshape(shape)
     ones = (1,) * len(pixels)
@@ -70,9 +57,9 @@ def _standardize_groups(
     layout = Layout.of(x, axes)
     plan = normalization_plan(layout.rows, layout.length, layout.along)
     if plan.parts == 1:
-        _standardize(kernel, x, axes, scale, bias, y, epsilon)
+        _standardize(kernel, x, axes, scale, bias, y, op.epsilon)
         return
-    found = _channel_statistics(kernel, x, scale, layout, plan, epsilon)
+    found = _channel_statistics(kernel, x, scale, layout, plan, op.epsilon)
     mean, factor = (p.split((*shape[:3], *ones)).broadcast_to(shape) for p in found)
     lying = Layout.of(x, (1, 2))
     lying = lying if lying.along else Layout.of(x, axes[1:])

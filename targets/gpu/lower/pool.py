@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ....dialects import tri
-from ....dialects.tri.image.window import Window
 from ...kernels.arithmetic import compute_dtype, extreme_value
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
@@ -101,7 +100,7 @@ class _Walk:
 
     def __init__(self, op: Pool, kernel: KernelBuilder, x: Buffer, y: Epilogue) -> None:
         self.x = x
-        self.window = Window(op.kernel, op.strides, op.pads, op.dilations, op.ceil_mode)
+        self.window = op.window
         count = math.prod(y.shape)
         self.index = kernel.axis(count, "BLOCK", flat_block(count), name="index")
         self.at = Coordinates(y.shape, (Axis(y.order, self.index),))

@@ -34,14 +34,11 @@ class LowerToTile(Pass):
 
 def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
     """Replace a group by launches of its kernels; a kernel that is known already is dropped."""
-    block = group.block
-    terminator = block.operations[len(block.operations) - 1].operation
     values: dict[Hashable, ir.Value] = dict(
-        zip(block.arguments, group.operation.operands, strict=True)
+        zip(group.block.arguments, group.operation.operands, strict=True)
     )
-    results: dict[Hashable, ir.Type] = {
-        v: group.results[i].type for i, v in enumerate(terminator.operands)
-    }
+    yielded = list(zip(group.end.operands, group.results, strict=True))
+    results: dict[Hashable, ir.Type] = {inner: value.type for inner, value in yielded}
     for kernel in kernels:
         name = kernel.op.sym_name
         if name in known:
@@ -60,6 +57,6 @@ def _launch(group: tri.Group, kernels: list[Kernel], known: set[str]) -> None:
             ]
             launch = tile.Launch.create([inputs], types, {"kernel": name}, loc=location)
         values.update(zip(kernel.outputs, launch.results, strict=True))
-    for old, value in zip(group.results, terminator.operands, strict=True):
-        old.replace_all_uses_with(values[value])
+    for inner, value in yielded:
+        value.replace_all_uses_with(values[inner])
     group.operation.erase()

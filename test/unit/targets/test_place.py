@@ -140,8 +140,37 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 """
 
 
+KERNEL_OPS = """
+func.func @main(%x: tensor<1x3xf32>, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = "tri.softmax"(%x) {axis = 1} : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  %1 = "tri.exp"(%0) : (tensor<1x3xf32>) -> tensor<1x3xf32>
+  %2 = "tri.add"(%1, %z) : (tensor<1x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
+"""
+
+
 @pytest.mark.parametrize("text", [TWO_SHAPES, TWO_ANCHORS])
 def test_ops_that_make_no_kernel_are_taken_apart(text: str) -> None:
     targets = placed(text, "cpu", "host")
     assert [len(names) for _, names in targets] == [1, 1]
     assert {target for target, _ in targets} == {"cpu"}
+
+
+@pytest.mark.parametrize("name", ["cpu", "gpu"])
+@pytest.mark.parametrize(
+    ("ops_of_kernel", "refusal"),
+    [
+        (["softmax", "exp"], None),
+        (["softmax", "add"], "takes only ops of one shape behind tri.softmax in a kernel"),
+        ([], "takes no kernel that only returns constants"),
+    ],
+)
+def test_targets_refuse_the_same_kernels(
+    name: str, ops_of_kernel: list[str], refusal: str | None
+) -> None:
+    with new_context():
+        module = Module.parse(KERNEL_OPS)
+        found = {op.op_name.removeprefix("tri."): op for op in ops(module.main)}
+        reason = find_target(name).kernel_refusal([found[each] for each in ops_of_kernel])
+    assert reason == (refusal and f"{name} {refusal}")

@@ -22,9 +22,7 @@ def conv(
 ) -> tri.Conv:
     kernel = kernel_of(w, kernel_shape)
     seen = window(tensor(x).shape[2:], kernel, strides, pads, dilations, auto_pad)
-    return tri.Conv.build(
-        x, w, b, strides=seen.strides, pads=seen.pads, dilations=seen.dilations, group=group
-    )
+    return tri.Conv.build(x, w, b, **seen.attributes, group=group)
 
 
 @onnx_op("ConvTranspose", since=1)
@@ -46,16 +44,7 @@ def conv_transpose(
     seen, extra = transposed_window(
         sizes, kernel, strides, pads, dilations, auto_pad, output_padding, output_shape
     )
-    return tri.ConvTranspose.build(
-        x,
-        w,
-        b,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        group=group,
-        output_padding=extra,
-    )
+    return tri.ConvTranspose.build(x, w, b, **seen.attributes, group=group, output_padding=extra)
 
 
 def kernel_of(w: Value, kernel_shape: Ints | None) -> Ints:

@@ -24,20 +24,11 @@ def max_pool(
         return tri.MaxPoolIndices.build(
             x,
             kernel=kernel_shape,
-            strides=seen.strides,
-            pads=seen.pads,
-            dilations=seen.dilations,
+            **seen.attributes,
             ceil_mode=bool(ceil_mode),
             storage_order=storage_order,
         )
-    return tri.MaxPool.build(
-        x,
-        kernel=kernel_shape,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        ceil_mode=bool(ceil_mode),
-    )
+    return tri.MaxPool.build(x, kernel=kernel_shape, **seen.attributes, ceil_mode=bool(ceil_mode))
 
 
 @onnx_op("AveragePool", since=1)
@@ -56,9 +47,7 @@ def average_pool(
     return tri.AveragePool.build(
         x,
         kernel=kernel_shape,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
+        **seen.attributes,
         ceil_mode=bool(ceil_mode),
         count_include_pad=bool(count_include_pad),
     )
@@ -78,13 +67,7 @@ def lp_pool(
 ) -> tri.LpPool:
     seen = window(tensor(x).shape[2:], kernel_shape, strides, pads, dilations, auto_pad)
     return tri.LpPool.build(
-        x,
-        kernel=kernel_shape,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        ceil_mode=bool(ceil_mode),
-        p=p,
+        x, kernel=kernel_shape, **seen.attributes, ceil_mode=bool(ceil_mode), p=p
     )
 
 

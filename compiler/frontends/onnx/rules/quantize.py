@@ -144,14 +144,7 @@ def conv_integer(
     w_zero = None if w_zero_point is None else spread(w_zero_point, w, 0)
     kernel = kernel_of(w, kernel_shape)
     seen = window(tensor(x).shape[2:], kernel, strides, pads, dilations, auto_pad)
-    return tri.Conv.build(
-        centered(x, x_zero),
-        centered(w, w_zero),
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        group=group,
-    )
+    return tri.Conv.build(centered(x, x_zero), centered(w, w_zero), **seen.attributes, group=group)
 
 
 @onnx_op("QLinearConv", since=10)
@@ -178,15 +171,7 @@ def qlinear_conv(
     seen = window(tensor(x).shape[2:], kernel, strides, pads, dilations, auto_pad)
 
     def convolved(image: Value, kernels: Value, bias: Value | None) -> Value:
-        return tri.Conv.build(
-            image,
-            kernels,
-            bias,
-            strides=seen.strides,
-            pads=seen.pads,
-            dilations=seen.dilations,
-            group=group,
-        ).y
+        return tri.Conv.build(image, kernels, bias, **seen.attributes, group=group).y
 
     of_x = _single(x_scale, x_zero_point, x, node)
     of_w = known_type(w_scale, w_zero_point, tensor(w).dtype, w, 0, node)

@@ -34,9 +34,7 @@ def col2im(
     """Add up blocks where they overlap."""
     image, block = ints(image_shape), ints(block_shape)
     seen = window(image, block, strides, pads, dilations, "NOTSET")
-    return fold_blocks(
-        x, image, block, strides=seen.strides, pads=seen.pads, dilations=seen.dilations
-    )
+    return fold_blocks(x, image, block, **seen.attributes)
 
 
 @onnx_op("MaxUnpool", since=9)
@@ -169,16 +167,7 @@ def deform_conv(
     kernel = kernel_of(w, kernel_shape)
     seen = window(tensor(x).shape[2:], kernel, strides, pads, dilations, "NOTSET")
     return tri.DeformConv.build(
-        x,
-        w,
-        offset,
-        b,
-        mask,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
-        group=group,
-        offset_group=offset_group,
+        x, w, offset, b, mask, **seen.attributes, group=group, offset_group=offset_group
     )
 
 

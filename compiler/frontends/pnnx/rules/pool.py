@@ -30,9 +30,7 @@ def _average(x: Value, seen: Window, count_include_pad: bool) -> Value:
     return tri.AveragePool.build(
         x,
         kernel=seen.kernel,
-        strides=seen.strides,
-        pads=seen.pads,
-        dilations=seen.dilations,
+        **seen.attributes,
         ceil_mode=seen.ceil_mode,
         count_include_pad=count_include_pad,
     ).y
@@ -91,9 +89,7 @@ def register_max_pool(axes: int) -> None:
         seen = _window(axes, kernel_size, stride, padding, dilation, ceil_mode)
         options: dict[str, Any] = {
             "kernel": seen.kernel,
-            "strides": seen.strides,
-            "pads": seen.pads,
-            "dilations": seen.dilations,
+            **seen.attributes,
             "ceil_mode": ceil_mode,
         }
         if not return_indices:
@@ -126,14 +122,7 @@ def register_lp_pool(axes: int) -> None:
         sizes = tensor(x).shape[2:]
         full = seen.output_sizes(sizes) == plain.output_sizes(sizes)
         if full and norm_type in (2, 4, 6, 8):
-            y = tri.LpPool.build(
-                x,
-                kernel=plain.kernel,
-                strides=plain.strides,
-                pads=plain.pads,
-                dilations=plain.dilations,
-                p=int(norm_type),
-            ).y
+            y = tri.LpPool.build(x, kernel=plain.kernel, **plain.attributes, p=int(norm_type)).y
             return drop(y)
         dtype = tensor(x).dtype
         powers = tri.Pow.build(x, as_type(norm_type, dtype)).y

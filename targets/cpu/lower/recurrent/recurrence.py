@@ -49,11 +49,6 @@ class Layer:
     recall: Callable[[Buffer, int], None]
     dtype: str
 
-    def gate(self, which: int, step: IndexExpr, at: list[IndexExpr], lanes: Lanes | None) -> Value:
-        """Load the contribution of the inputs of a step to a gate."""
-        row = step * self.batch + at[0]
-        return self.inputs.load([row, at[1] + which * self.hidden], lanes)
-
     def recalled(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
         """Load the contribution of the state to a gate."""
         return self.totals.load([at[0], at[1] + which * self.hidden], lanes)
@@ -76,58 +71,66 @@ class Direction:
         return step + self.back * (IndexExpr(length - 1) - step * 2)
 
 
-Step = Callable[[Layer, IndexExpr, Sequence[Buffer], Epilogue, IndexExpr], None]
-"""Emit one step of a cell: from layer, time, states (updated in place), output and direction."""
+@dataclass(frozen=True)
+class Step:
+    """Hold what one step of a direction reads and writes; it updates `states` in place."""
+
+    layer: Layer
+    time: IndexExpr
+    states: Sequence[Buffer]
+    y: Epilogue
+    direction: IndexExpr
+
+    def gate(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        """Load the contribution of the inputs to a gate."""
+        row = self.time * self.layer.batch + at[0]
+        return self.layer.inputs.load([row, at[1] + which * self.layer.hidden], lanes)
+
+    def total(self, which: int, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        """Load the contributions of the inputs and of the state to a gate."""
+        return self.gate(which, at, lanes) + self.layer.recalled(which, at, lanes)
+
+    def store(self, output: Value, at: list[IndexExpr], lanes: Lanes | None) -> None:
+        """Store the output, which is the first state too."""
+        self.states[0].store(output, at, lanes)
+        self.y.store(output, [self.time, self.direction, *at], lanes)
+
 
 Functions = Sequence[Callable[[Value], Value]]
 
-Cell = Callable[[Functions, Allocate], Step]
-"""Make the step of a cell with some activations."""
+Cell = Callable[[Functions, Allocate], Callable[[Step], None]]
+"""Make the function that emits a step of a cell with some activations."""
 
 
-def plain_cell(functions: Functions, allocate: Allocate) -> Step:
+def plain_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
     """Make the step of a plain cell."""
     (f,) = functions
 
-    def step(
-        layer: Layer, time: IndexExpr, states: Sequence[Buffer], out: Epilogue, direction: IndexExpr
-    ) -> None:
-        (h,) = states
-        layer.recall(h, 0)
+    def emit(step: Step) -> None:
+        step.layer.recall(step.states[0], 0)
+        step.layer.each(lambda at, lanes: step.store(f(step.total(0, at, lanes)), at, lanes))
 
-        def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            new = f(layer.gate(0, time, at, lanes) + layer.recalled(0, at, lanes))
-            h.store(new, at, lanes)
-            out.store(new, [time, direction, *at], lanes)
-
-        layer.each(unit)
-
-    return step
+    return emit
 
 
-def lstm_cell(functions: Functions, allocate: Allocate) -> Step:
+def lstm_cell(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
     """Make the step of long short-term memory."""
     f, g, show = functions
 
-    def step(
-        layer: Layer, time: IndexExpr, states: Sequence[Buffer], out: Epilogue, direction: IndexExpr
-    ) -> None:
-        h, c = states
-        layer.recall(h, 0)
+    def emit(step: Step) -> None:
+        h, c = step.states
+        step.layer.recall(h, 0)
 
         def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-            taken, shown, kept, new = (
-                layer.gate(i, time, at, lanes) + layer.recalled(i, at, lanes) for i in range(4)
-            )
+            taken, shown, kept, new = (step.total(i, at, lanes) for i in range(4))
             memory = f(kept) * c.load(at, lanes) + f(taken) * g(new)
             output = f(shown) * show(memory)
             c.store(memory, at, lanes)
-            h.store(output, at, lanes)
-            out.store(output, [time, direction, *at], lanes)
+            step.store(output, at, lanes)
 
-        layer.each(unit)
+        step.layer.each(unit)
 
-    return step
+    return emit
 
 
 Bias = Callable[[IndexExpr, list[IndexExpr], Lanes | None], Value]
@@ -141,83 +144,53 @@ def gru_cell(linear_before_reset: bool, bias: Bias | None) -> Cell:
     the gates and of the hidden part one after the other.
     """
 
-    def recalled_hidden(
-        layer: Layer, direction: IndexExpr, at: list[IndexExpr], lanes: Lanes | None
-    ) -> Value:
-        recalled = layer.recalled(2, at, lanes)
-        return recalled if bias is None else recalled + bias(direction, at, lanes)
+    def recalled_hidden(step: Step, at: list[IndexExpr], lanes: Lanes | None) -> Value:
+        recalled = step.layer.recalled(2, at, lanes)
+        return recalled if bias is None else recalled + bias(step.direction, at, lanes)
 
-    def linear(functions: Functions, allocate: Allocate) -> Step:
+    def linear(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
         f, g = functions
 
-        def step(
-            layer: Layer,
-            time: IndexExpr,
-            states: Sequence[Buffer],
-            out: Epilogue,
-            direction: IndexExpr,
-        ) -> None:
-            (h,) = states
-            layer.recall(h, 0)
+        def emit(step: Step) -> None:
+            (h,) = step.states
+            step.layer.recall(h, 0)
 
             def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = _gates(layer, time, f, at, lanes)
-                recalled = reset * recalled_hidden(layer, direction, at, lanes)
-                new = g(layer.gate(2, time, at, lanes) + recalled)
-                output = (1 - z) * new + z * h.load(at, lanes)
-                h.store(output, at, lanes)
-                out.store(output, [time, direction, *at], lanes)
+                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
+                recalled = reset * recalled_hidden(step, at, lanes)
+                new = g(step.gate(2, at, lanes) + recalled)
+                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
 
-            layer.each(unit)
+            step.layer.each(unit)
 
-        return step
+        return emit
 
-    def scaled(functions: Functions, allocate: Allocate) -> Step:
+    def scaled(functions: Functions, allocate: Allocate) -> Callable[[Step], None]:
         f, g = functions
         update, kept = allocate(), allocate()
 
-        def step(
-            layer: Layer,
-            time: IndexExpr,
-            states: Sequence[Buffer],
-            out: Epilogue,
-            direction: IndexExpr,
-        ) -> None:
-            (h,) = states
-            layer.recall(h, 0)
+        def emit(step: Step) -> None:
+            (h,) = step.states
+            step.layer.recall(h, 0)
 
             def gates(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                z, reset = _gates(layer, time, f, at, lanes)
+                z, reset = (f(step.total(i, at, lanes)) for i in range(2))
                 update.store(z, at, lanes)
                 kept.store(reset * h.load(at, lanes), at, lanes)
 
             def unit(at: list[IndexExpr], lanes: Lanes | None) -> None:
-                recalled = recalled_hidden(layer, direction, at, lanes)
-                new = g(layer.gate(2, time, at, lanes) + recalled)
+                recalled = recalled_hidden(step, at, lanes)
+                new = g(step.gate(2, at, lanes) + recalled)
                 z = update.load(at, lanes)
-                output = (1 - z) * new + z * h.load(at, lanes)
-                h.store(output, at, lanes)
-                out.store(output, [time, direction, *at], lanes)
+                step.store((1 - z) * new + z * h.load(at, lanes), at, lanes)
 
-            layer.each(gates)
-            layer.recall(kept, 1)
-            layer.each(unit)
+            step.layer.each(gates)
+            step.layer.recall(kept, 1)
+            step.layer.each(unit)
 
-        return step
+        return emit
 
     return linear if linear_before_reset else scaled
-
-
-def _gates(
-    layer: Layer,
-    time: IndexExpr,
-    f: Callable[[Value], Value],
-    at: list[IndexExpr],
-    lanes: Lanes | None,
-) -> tuple[Value, Value]:
-    """Compute the update and the reset gate."""
-    z, reset = (f(layer.gate(i, time, at, lanes) + layer.recalled(i, at, lanes)) for i in range(2))
-    return z, reset
 
 
 def columns_of(matrix: Buffer, first: IndexExpr, count: int) -> Buffer:
@@ -242,7 +215,7 @@ class Walk:
 
     def emit(self, layer: Layer, activations: Sequence[str], direction: Direction) -> None:
         """Emit one direction."""
-        step = self.cell([ACTIVATIONS[name] for name in activations], self.allocate)
+        emit = self.cell([ACTIVATIONS[name] for name in activations], self.allocate)
         for state, given in zip(self.states, self.initial, strict=True):
 
             def begin(
@@ -259,7 +232,8 @@ class Walk:
             layer.each(begin)
 
         def one(i: IndexExpr) -> None:
-            step(layer, direction.time(i, layer.length), self.states, self.y, direction.number)
+            time = direction.time(i, layer.length)
+            emit(Step(layer, time, self.states, self.y, direction.number))
 
         for_each(layer.length, one)
         for state, epilogue in zip(self.states, self.last, strict=True):
