@@ -2,6 +2,7 @@
 from ..core.op import OPS as OPS
 from .blocked import Block as Block
 from .blocked import BlockedConv as BlockedConv
+from .blocked import BlockedKernelConv as BlockedKernelConv
 from .blocked import LaneConv as LaneConv
 from .blocked import Unblock as Unblock
 from .blocked import blocked_shape as blocked_shape
@@ -16,6 +17,7 @@ from .blocked_conv_transpose import phase_taps as phase_taps
 from .blocked_winograd import BlockedWinogradConv as BlockedWinogradConv
 from .blocked_winograd import whole_tiles as whole_tiles
 from .conv import PackedConv as PackedConv
+from .conv import PackedKernelConv as PackedKernelConv
 from .conv import PanelConv as PanelConv
 from .conv import pack_kernel_columns as pack_kernel_columns
 from .conv import pack_kernels as pack_kernels
@@ -24,6 +26,7 @@ from .conv import unpack_kernel_columns as unpack_kernel_columns
 from .dialect import CPU as CPU
 from .dialect import CpuOp as CpuOp
 from .dot import DotConv as DotConv
+from .dot import DotKernelConv as DotKernelConv
 from .dot import DotMatMul as DotMatMul
 from .dot import DotPanelConv as DotPanelConv
 from .dot import pack_vnni_columns as pack_vnni_columns

@@ -98,6 +98,7 @@ from .group import RegionOp as RegionOp
 from .group import Yield as Yield
 from .image.conv import Conv as Conv
 from .image.conv import ConvTranspose as ConvTranspose
+from .image.conv import Convolution as Convolution
 from .image.deform import DeformConv as DeformConv
 from .image.interpolation import Axis as Axis
 from .image.interpolation import Kernel as Kernel
@@ -124,6 +125,7 @@ from .numeric import need_bool as need_bool
 from .numeric import need_float as need_float
 from .numeric import need_integer as need_integer
 from .numeric import need_number as need_number
+from .numeric import need_shape as need_shape
 from .numeric import rounded as rounded
 from .numeric import sigmoid as sigmoid
 from .numeric import softmax_rows as softmax_rows
@@ -138,11 +140,13 @@ from .quantize import StorageCast as StorageCast
 from .recurrent.recurrence import Cell as Cell
 from .recurrent.recurrence import Recurrent as Recurrent
 from .recurrent.recurrence import activation as activation
+from .recurrent.recurrence import weights_of as weights_of
 from .recurrent.recurrent_stack import RecurrentStack as RecurrentStack
 from .recurrent.rnn import Gru as Gru
 from .recurrent.rnn import Lstm as Lstm
 from .recurrent.rnn import Rnn as Rnn
 from .reduction.norm import BatchNorm as BatchNorm
+from .reduction.norm import ChannelNorm as ChannelNorm
 from .reduction.norm import GroupNorm as GroupNorm
 from .reduction.norm import InstanceNorm as InstanceNorm
 from .reduction.norm import LayerNorm as LayerNorm
