@@ -17,8 +17,6 @@ from ..dialects.core.module import Module, ops
 from ..dialects.core.tensor import Array, numpy_dtype
 from ..passes.rewriting import uses
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY
-from ..runtime.dla.part import DlaPart
-from ..runtime.gpu.part import GpuPart
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.registry import choose_targets
@@ -28,8 +26,7 @@ from .assemble import BYTECODE, offset_attribute
 
 def targets_of(manifest: Manifest) -> str:
     """Return the targets of a package, with their architectures, as `choose_targets` takes them."""
-    codes = manifest.part(GpuPart).codes
-    variants = {GpuPart.kind: "+".join(code.architecture for code in codes)} if codes else {}
+    variants = {part.kind: "+".join(part.variants) for part in manifest.parts if part.variants}
     names = manifest.targets or (manifest.target,)
     return ",".join(f"{name}:{variants[name]}" if name in variants else name for name in names)
 
@@ -40,7 +37,7 @@ def packaged_module(package: Package) -> Module:
     Raises CompileError for programs of accelerators, since only packets still read their weights;
     and, in one line, for IR that is damaged or that its targets cannot compile as it is.
     """
-    if package.manifest.part(DlaPart).programs:
+    if any(part.lacks_ir for part in package.manifest.parts):
         raise CompileError(
             f"the package has what runs on '{package.manifest.target}' as packets alone: "
             "take the model that it was compiled from"

@@ -121,6 +121,16 @@ class Part(Kind):
     def check(self, contents: "Contents") -> None:
         """Raise PackageError where fields do not fit together, or not to the rest."""
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Return the architectures that a user named behind the target, as in `gpu:sm_80+sm_90`."""
+        return ()
+
+    @property
+    def lacks_ir(self) -> bool:
+        """Report whether the IR of the package does not have what the code was compiled from."""
+        return False
+
     def summary(self) -> str:
         """Return what the part describes, in a few words for reports."""
         return ""

@@ -74,6 +74,10 @@ class DlaPart(Part):
     programs: tuple[DlaProgram, ...] = ()
     attempts: tuple[str, ...] = ()
 
+    @property
+    def lacks_ir(self) -> bool:
+        return bool(self.programs)
+
     def entry_kinds(self, contents: Contents) -> Iterable[EntryKind]:
         streams = {program.entry for program in self.programs}
         yield EntryKind("constants and code for accelerators", streams, "container")

@@ -78,6 +78,10 @@ class GpuPart(Part):
 
     codes: tuple[GpuCode, ...] = ()
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        return tuple(code.architecture for code in self.codes)
+
     def check(self, contents: Contents) -> None:
         check_codes(self.codes, contents)
 
