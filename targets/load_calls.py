@@ -23,7 +23,7 @@ def load_groups(module: Module) -> set[Op]:
     """Return the groups of a placed module that depend on constants alone, in the host's memory."""
     known: set[ir.Value] = set()
     found: set[Op] = set()
-    for op in direct_ops(module.main.regions[0].blocks[0]):
+    for op in direct_ops(module.main_block):
         if not known.issuperset(op.operation.operands):
             continue
         if isinstance(op, tri.Group) and read_memory(op) == PROCESS:

@@ -21,7 +21,7 @@ NO_CODE_OPS = (tri.Constant, tri.Weight, *VIEWS)
 
 def code_ops(module: Module) -> list[Op]:
     """List the ops of the model's function that do something when it runs."""
-    found = direct_ops(module.main.regions[0].blocks[0])
+    found = direct_ops(module.main_block)
     return [op for op in found if not isinstance(op, NO_CODE_OPS)]
 
 

@@ -49,7 +49,7 @@ class Place(Pass):
     def run(self, module: Module) -> None:
         choices = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
-            block = module.main.regions[0].blocks[0]
+            block = module.main_block
             single = {op.results[0] for op in direct_ops(block) if not isinstance(op, tri.Group)}
             if _dissolve_refused(module, choices):
                 _regroup(module, single, choices)
@@ -64,7 +64,7 @@ class Place(Pass):
 
 def placed_groups(module: Module) -> list[tri.Group]:
     """List the groups of a placed module, in order."""
-    found = direct_ops(module.main.regions[0].blocks[0])
+    found = direct_ops(module.main_block)
     return [op for op in found if isinstance(op, tri.Group)]
 
 
@@ -97,7 +97,7 @@ def _dissolve_refused(module: Module, choices: Sequence[Target]) -> bool:
 
 def _regroup(module: Module, single: Container[ir.Value], choices: Sequence[Target]) -> None:
     """Group the ops that one target takes, except those of the `single` results."""
-    block = module.main.regions[0].blocks[0]
+    block = module.main_block
     for target in choices:
         for grouping in GROUPINGS:
             found = direct_ops(block)

@@ -79,7 +79,7 @@ def plan_memory(module: Module, calls: Sequence[Call]) -> Program:
 class _Layout:
     def __init__(self, module: Module, calls: list[Call]) -> None:
         self.module = module
-        block = module.main.regions[0].blocks[0]
+        block = module.main_block
         self.inputs: list[ir.Value] = list(block.arguments)
         self.roots: dict[ir.Value, ir.Value] = {}
         self.constants: list[Op] = []

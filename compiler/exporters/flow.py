@@ -23,7 +23,7 @@ class Flow:
     """
 
     def __init__(self, module: Module) -> None:
-        block = module.main.regions[0].blocks[0]
+        block = module.main_block
         arguments = list(block.arguments)
         names = declared(module.main, "inputs", len(arguments))
         self.inputs: dict[str, ir.Value] = dict(zip(names, arguments, strict=True))

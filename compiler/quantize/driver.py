@@ -117,7 +117,7 @@ def calibrate(module: Module, feeds: Sequence[Feed], form: Form, progress: Progr
 
 
 def _inputs(module: Module) -> dict[str, Tensor]:
-    types = [tensor_of(value.type) for value in module.main.regions[0].blocks[0].arguments]
+    types = [tensor_of(value.type) for value in module.main_block.arguments]
     return dict(zip(input_names(module), types, strict=True))
 
 

@@ -16,7 +16,7 @@ from ...passes.quantize.quantize import quantize_by
 from .closeness import Closeness, Sums
 from .evaluator import QuantizationCase
 from .observe import watched
-from .variants import add_inputs, block_of, compiled, copied, input_names, set_results
+from .variants import add_inputs, compiled, copied, input_names, set_results
 
 
 def per_layer_error(case: QuantizationCase) -> dict[str, Closeness]:
@@ -42,7 +42,7 @@ def _isolated(case: QuantizationCase) -> Module:
     with made.operation.context, ir.Location.unknown():
         given = add_inputs(made, {name: new.type for name, new in inner.items()})
         for name, new in inner.items():
-            _read_instead(new, given[name], block_of(made))
+            _read_instead(new, given[name], made.main_block)
         set_results(made, results)
     return made
 

@@ -17,19 +17,14 @@ def copied(module: Module) -> Module:
     return Module(ir.Module.parse(text), dict(module.weights))
 
 
-def block_of(module: Module) -> ir.Block:
-    """Return the block that is the model."""
-    return module.main.regions[0].blocks[0]
-
-
 def input_names(module: Module) -> list[str]:
     """Return the names of a model's inputs, in order."""
-    return declared(module.main, "inputs", len(block_of(module).arguments))
+    return declared(module.main, "inputs", len(module.main_block.arguments))
 
 
 def add_inputs(module: Module, kinds: Mapping[str, ir.Type]) -> dict[str, ir.Value]:
     """Give a model more inputs of some types; return them by their names."""
-    known, block = input_names(module), block_of(module)
+    known, block = input_names(module), module.main_block
     made = {name: block.add_argument(k, ir.Location.unknown()) for name, k in kinds.items()}
     _declare(module, "inputs", [*known, *made])
     _sign(module)
@@ -39,7 +34,7 @@ def add_inputs(module: Module, kinds: Mapping[str, ir.Type]) -> dict[str, ir.Val
 def set_results(module: Module, results: Mapping[str, ir.Value]) -> None:
     """Let a model return values by these names, and nothing else."""
     _last(module).erase()
-    with ir.InsertionPoint(block_of(module)), ir.Location.unknown():
+    with ir.InsertionPoint(module.main_block), ir.Location.unknown():
         ir.Operation.create("func.return", [], list(results.values()))
     _declare(module, "outputs", list(results))
     _sign(module)
@@ -52,7 +47,7 @@ def compiled(module: Module, progress: Progress) -> Session:
 
 
 def _last(module: Module) -> ir.Operation:
-    block = block_of(module)
+    block = module.main_block
     return block.operations[len(block.operations) - 1].operation
 
 
@@ -62,6 +57,6 @@ def _declare(module: Module, which: str, names: Sequence[str]) -> None:
 
 
 def _sign(module: Module) -> None:
-    taken = [value.type for value in block_of(module).arguments]
+    taken = [value.type for value in module.main_block.arguments]
     given = [value.type for value in _last(module).operands]
     module.main.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(taken, given))

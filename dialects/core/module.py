@@ -11,6 +11,7 @@ from .tensor import Array
 from .verification import verify
 
 Operation = ir.Operation  # the class below has a field called `ir`
+Block = ir.Block
 
 
 @dataclass
@@ -38,6 +39,11 @@ class Module:
         for function in functions(self.operation):
             return function
         raise CompileError("the module has no function, must have one")
+
+    @property
+    def main_block(self) -> Block:
+        """Return the block of `main`; raises CompileError as `main`."""
+        return self.main.regions[0].blocks[0]
 
     def add_weight(self, hint: str, array: Array) -> str:
         """Store an array under a name that is not yet taken, and return the name."""

@@ -89,7 +89,7 @@ def is_bounded(value: ir.Value) -> bool:
 
 def names_of(module: Module) -> dict[ir.Value, str]:
     """Return the names of all values that have one: inputs, and values of the source."""
-    arguments: list[ir.Value] = list(module.main.regions[0].blocks[0].arguments)
+    arguments: list[ir.Value] = list(module.main_block.arguments)
     inputs = declared(module.main, "inputs", len(arguments))
     named: dict[ir.Value, str] = dict(zip(arguments, inputs, strict=True))
     for op in ops(module.operation):

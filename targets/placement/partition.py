@@ -126,7 +126,7 @@ def placeable_ops(module: Module) -> list[Op]:
 
 def _ops(module: Module) -> list[Op]:
     """List the ops of the model's function, without constants."""
-    found = direct_ops(module.main.regions[0].blocks[0])
+    found = direct_ops(module.main_block)
     return [op for op in found if not isinstance(op, CONSTANTS)]
 
 
@@ -149,7 +149,7 @@ def _divide(module: Module, chosen: Mapping[Op, int], targets: Sequence[Target])
         parts.setdefault((level, chosen[op]), []).append(op)
     for (_, target), members in sorted(parts.items(), key=lambda part: part[0]):
         _enclose(module, members, targets[target].name)
-    for op in direct_ops(module.main.regions[0].blocks[0]):
+    for op in direct_ops(module.main_block):
         if isinstance(op, CONSTANTS) and not uses(op.results[0]):
             op.operation.erase()
 
@@ -166,7 +166,7 @@ def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
         for value in op.results
         if not all(_is_one_of(use.owner.operation, inside) for use in value.uses)
     ]
-    *_, end = module.main.regions[0].blocks[0].operations
+    *_, end = module.main_block.operations
     with ir.Location.unknown(), ir.InsertionPoint(end.operation):
         part = tri.Part.create([inputs], [v.type for v in outputs], {"target": target})
     locations = [v.location for v in inputs]

@@ -57,7 +57,7 @@ def index_bounds(module: Module) -> dict[int, int]:
 
     An input counts when nothing but constants meets it on its way to the indices of `tri.gather`.
     """
-    block = module.main.regions[0].blocks[0]
+    block = module.main_block
     makers = {v: op for op in ops(module.operation) for v in op.results}
     arguments: dict[ir.Value, int] = {v: number for number, v in enumerate(block.arguments)}
     bounds: dict[int, int] = {}
