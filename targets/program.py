@@ -1,5 +1,6 @@
 """Plan the memory of a placed module: a place for each value, in the order of its calls."""
 
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -183,19 +184,23 @@ class _Layout:
     ) -> tuple[list[tuple[int, Array]], int]:
         """Give each distinct constant an offset in a memory; equal bytes are stored once."""
         stored: list[tuple[int, Array]] = []
-        known: dict[tuple[int, bytes], int] = {}
+        known: dict[tuple[int, int], list[tuple[int, Array]]] = {}
         end = 0
         for op in self.constants:
             value = op.results[0]
             if (value, memory) not in read:
                 continue
             array = self._data(op)
-            key = (array.nbytes, _digest(array))
-            if key not in known:
-                known[key] = end
-                stored.append((end, array))
+            data = _bytes_of(array)
+            alike = known.setdefault((data.size, zlib.crc32(data.data)), [])
+            equal = (at for at, other in alike if np.array_equal(_bytes_of(other), data))
+            offset = next(equal, None)
+            if offset is None:
+                offset = end
+                alike.append((offset, array))
+                stored.append((offset, array))
                 end += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-            places[value, memory] = Place(base, known[key])
+            places[value, memory] = Place(base, offset)
         return stored, end
 
     def _data(self, op: Op) -> Array:
@@ -259,8 +264,5 @@ def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
     return ends
 
 
-def _digest(array: Array) -> bytes:
-    import hashlib
-
-    contiguous = np.ascontiguousarray(array)
-    return hashlib.blake2b(contiguous.view(np.uint8).reshape(-1).data, digest_size=16).digest()
+def _bytes_of(array: Array) -> Array:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
