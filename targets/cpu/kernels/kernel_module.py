@@ -125,12 +125,17 @@ class KernelModule:
         numbers = [number for phase in phases for number in (phase.iterations, phase.work)]
         self.operation.attributes[_PHASES] = to_attribute(numbers, tuple[int, ...])
 
-    def alone(self) -> ir.Module:
-        """Return a copy of the code as a module of its own, without the attributes."""
+    def alone(self, name: str = "") -> ir.Module:
+        """Return a copy of the code as a module of its own, without the attributes.
+
+        With `name`, that is the name of the function.
+        """
         with self.operation.context, ir.Location.unknown():
             module = ir.Module.create()
-        for each in self.block.operations:
-            each.operation.clone(ir.InsertionPoint(module.body))
+            for each in self.block.operations:
+                copy = each.operation.clone(ir.InsertionPoint(module.body))
+                if name and each.operation == self.function:
+                    copy.attributes[_NAME] = to_attribute(name, str)
         return module
 
     def _numbers(self, name: str) -> tuple[int, ...]:
