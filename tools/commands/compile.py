@@ -6,6 +6,7 @@ Native code is for Linux on x86-64. A package (.trv) is compiled again, for a ma
 import argparse
 
 from .. import arguments
+from ..allocation import return_large_blocks
 from ..ir_flags import add_ir_arguments, given_ir_arguments, ir_hooks
 from ..progress import shown_progress
 
@@ -25,6 +26,7 @@ def run(flags: argparse.Namespace) -> None:
     from ...compiler.driver import build
     from ..report import summary
 
+    return_large_blocks()
     model = flags.model
     if arguments.is_package(model):
         _refuse_kept(flags)
