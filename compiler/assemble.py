@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from itertools import groupby
 
-import numpy as np
-
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
-from ..dialects.core.tensor import DTYPES
+from ..dialects.core.tensor import DTYPES, bytes_of
 from ..runtime import contents as m
 from ..runtime.manifest import Manifest
 from ..runtime.memory import allocate
@@ -205,6 +203,6 @@ def _weights(storage: Storage) -> memoryview:
     blob = allocate(storage.weight_bytes)
     while storage.weights:
         offset, array = storage.weights.pop()
-        flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        flat = bytes_of(array)
         blob[offset : offset + flat.size] = flat
     return blob.data

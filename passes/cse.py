@@ -8,7 +8,7 @@ from ..dialects import tri
 from ..dialects.core.mlir import PassManager, ir
 from ..dialects.core.module import Module, functions
 from ..dialects.core.op import Op, view
-from ..dialects.core.tensor import Array
+from ..dialects.core.tensor import Array, same_bits
 from .core import Pass
 
 SAMPLES = 64
@@ -78,16 +78,9 @@ def _duplicates(weights: Mapping[str, Array]) -> Duplicates:
         flat = np.ascontiguousarray(array).reshape(-1)
         sample = flat[:: flat.size // SAMPLES + 1].tobytes()
         others = alike.setdefault((array.dtype.name, array.shape, sample), [])
-        duplicate = next((other for other in others if _same_bits(weights[other], array)), None)
+        duplicate = next((other for other in others if same_bits(weights[other], array)), None)
         if duplicate is None:
             others.append(name)
         else:
             duplicates[name] = duplicate
     return duplicates
-
-
-def _same_bits(a: Array, b: Array) -> bool:
-    if a is b:
-        return True
-    left, right = (np.ascontiguousarray(x).reshape(-1).view(np.uint8) for x in (a, b))
-    return bool(np.array_equal(left, right))

@@ -4,8 +4,6 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from ..dialects import tri
 from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.errors import CompileError, Diagnostic
@@ -13,7 +11,7 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..dialects.core.tensor import Array
+from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
 from .load_calls import load_groups, load_intervals
@@ -191,9 +189,9 @@ class _Layout:
             if (value, memory) not in read:
                 continue
             array = self._data(op)
-            data = _bytes_of(array)
+            data = bytes_of(array)
             alike = known.setdefault((data.size, zlib.crc32(data.data)), [])
-            equal = (at for at, other in alike if np.array_equal(_bytes_of(other), data))
+            equal = (at for at, other in alike if same_bits(other, array))
             offset = next(equal, None)
             if offset is None:
                 offset = end
@@ -262,7 +260,3 @@ def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
         size = each.tensor.size_bytes if each.private else 0
         ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
     return ends
-
-
-def _bytes_of(array: Array) -> Array:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

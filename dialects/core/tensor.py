@@ -119,6 +119,16 @@ def dtype_of(dtype: "np.dtype[Any]") -> str:
     return _BY_NUMPY[dtype.name]
 
 
+def bytes_of(array: Array) -> Array:
+    """Return the bytes of an array in row-major order, as u8; a copy only where it must be."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def same_bits(a: Array, b: Array) -> bool:
+    """Return whether two arrays have equal bytes: NaNs may be equal, 0.0 and -0.0 are not."""
+    return a is b or bool(np.array_equal(bytes_of(a), bytes_of(b)))
+
+
 @functools.cache
 def numpy_dtype(dtype: str) -> "np.dtype[Any]":
     """Return the numpy dtype of an MLIR spelling; bf16 needs the package ml_dtypes.

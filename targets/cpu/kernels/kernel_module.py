@@ -130,11 +130,12 @@ class KernelModule:
 
         With `name`, that is the name of the function.
         """
+        function = self.function
         with self.operation.context, ir.Location.unknown():
             module = ir.Module.create()
             for each in self.block.operations:
                 copy = each.operation.clone(ir.InsertionPoint(module.body))
-                if name and each.operation == self.function:
+                if name and each.operation == function:
                     copy.attributes[_NAME] = to_attribute(name, str)
         return module
 
