@@ -8,9 +8,9 @@ It has the methods of `onnx.backend.base.Backend` and `BackendRep`, and needs ne
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from ..dialects.core.errors import CompileError
 from ..dialects.core.tensor import Array, Shape
@@ -18,7 +18,7 @@ from ..runtime.errors import RunError
 from ..runtime.session import Session
 from .check import check
 from .driver import compile
-from .frontends.onnx import Source, model_inputs, read_model
+from .frontends.onnx import Source, gathered_outputs, model_inputs, read_model, spread_inputs
 from .specialize import Specialized
 
 DEVICE = "CPU"
@@ -67,24 +67,31 @@ class TriviumModel:
         self._options = options
         self._names = [value.name for value in model_inputs(self._model.graph)]
         self._session: Session | None = None
-        self._specialized = Specialized(self._compile)
+        self._specialized: dict[object, Specialized[Session]] = {}
         try:
             self._session = self._compile({}, {})
         except CompileError as error:
             if not error.needs:
                 raise
 
-    def run(self, inputs: Sequence[Any], **options: Any) -> tuple[Array, ...]:
-        """Compute all outputs, in order, from all inputs, in order."""
+    def run(self, inputs: Sequence[Any], **options: Any) -> tuple[Any, ...]:
+        """Compute all outputs, in order, from all inputs, in order; sequences are lists."""
         if len(inputs) != len(self._names):
             names = ", ".join(self._names)
             raise RunError(f"got {len(inputs)} inputs, must get {len(self._names)}: {names}")
-        given = zip(self._names, inputs, strict=True)
-        feeds = {name: np.asarray(array) for name, array in given}
-        if self._session:
-            return tuple(self._session.run(feeds).values())
-        session, free = self._specialized.get(feeds)
-        return tuple(session.run(free).values())
+        feeds, lengths = spread_inputs(dict(zip(self._names, inputs, strict=True)))
+        session, free = self._session, feeds
+        if session is None:
+            make = partial(self._compile, lengths=lengths)
+            known = self._specialized.setdefault(tuple(lengths.items()), Specialized(make))
+            session, free = known.get(feeds)
+        return tuple(gathered_outputs(self._model.graph, session.run(free)))
 
-    def _compile(self, shapes: Mapping[str, Shape], constants: Mapping[str, Array]) -> Session:
-        return compile(self._model, shapes=shapes, constants=constants, **self._options)
+    def _compile(
+        self,
+        shapes: Mapping[str, Shape],
+        constants: Mapping[str, Array],
+        lengths: Mapping[str, int] = MappingProxyType({}),
+    ) -> Session:
+        bound = {**shapes, **lengths}
+        return compile(self._model, shapes=bound, constants=constants, **self._options)

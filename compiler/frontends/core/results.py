@@ -17,14 +17,15 @@ def flat_results(made: Any) -> list[Any]:
     return [r.results[0] if isinstance(r, Op) else r for r in results]
 
 
-def name_results(node: str, outputs: Sequence[str], results: Sequence[ir.Value | None]) -> None:
+def name_results(node: str, outputs: Sequence[str], results: Sequence[object]) -> None:
     """Give each op that makes outputs of a node the names of the source values it makes.
 
-    Ops that were there before keep their own.
+    Ops that were there before keep their own. Results that are no values are left alone.
     """
-    named = {r: o for r, o in zip(results, outputs, strict=False) if r is not None}
+    pairs = zip(results, outputs, strict=False)
+    named = {r: o for r, o in pairs if isinstance(r, ir.OpResult)}
     for value in named:
-        op = view(value.owner) if isinstance(value, ir.OpResult) else None
+        op = view(value.owner)
         if op is not None and _is_unnamed(op, node):
             names = [named.get(result, "") for result in op.results]
             op.operation.location = node_location(node, names)

@@ -10,7 +10,7 @@ from google.protobuf.message import Message
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import find_schema
-from .graph import ONNX_DOMAIN, Named, operator_domain, subgraphs
+from .graph import ONNX_DOMAIN, Named, nested_nodes, operator_domain, subgraphs
 
 MOST_VERSION = (1 << 31) - 1
 """The newest version of an operator set that onnx can look up; it defines those of some domains."""
@@ -64,14 +64,15 @@ def operator_sets(model: onnx.ModelProto, origin: str) -> dict[str, int]:
 def check_nodes(nodes: Sequence[Named], ir_version: int, versions: Mapping[str, int]) -> None:
     """Raise CompileError that lists all nodes that break the schemas of their operators.
 
-    Nodes without a schema, with a deprecated one or with subgraphs are not checked: the checker
-    cannot be told what subgraphs capture, and runtimes accept deprecated operators.
+    Those of subgraphs are checked, too. Nodes without a schema, with a deprecated one or with
+    subgraphs are not: the checker cannot be told what subgraphs capture, and runtimes accept
+    deprecated operators.
     """
     context: Any = onnx.checker.C.CheckerContext()
     context.ir_version = ir_version
     context.opset_imports = {**versions, ONNX_DOMAIN: versions.get("", 1)}
     faults: list[Diagnostic] = []
-    for name, proto in nodes:
+    for name, proto in nested_nodes(nodes):
         domain = operator_domain(proto)
         schema = find_schema(domain, proto.op_type, versions.get(domain, 1))
         if schema is None or schema.deprecated or subgraphs(proto):

@@ -73,13 +73,21 @@ def _body(
 
 
 def _resolve(node: onnx.NodeProto, given: dict[str, onnx.AttributeProto]) -> onnx.NodeProto:
-    """Copy a body node with its references to the function's attributes filled in."""
+    """Copy a body node with its references to the function's attributes filled in.
+
+    Those of the nodes in its subgraphs are, too.
+    """
     resolved = onnx.NodeProto()
     resolved.CopyFrom(node)
     del resolved.attribute[:]
     for attribute in node.attribute:
         if not attribute.ref_attr_name:
             resolved.attribute.append(attribute)
+            graph = resolved.attribute[-1].g
+            inner = [_resolve(each, given) for each in graph.node]
+            if inner:
+                del graph.node[:]
+                graph.node.extend(inner)
         elif attribute.ref_attr_name in given:
             copy = resolved.attribute.add()
             copy.CopyFrom(given[attribute.ref_attr_name])

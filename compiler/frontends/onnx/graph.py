@@ -1,7 +1,8 @@
 """The nodes of an ONNX graph: their names, what they use and define, and their order."""
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import onnx
@@ -27,29 +28,71 @@ def named_nodes(nodes: Sequence[onnx.NodeProto], prefix: str = "") -> list[Named
     ]
 
 
-def ordered_nodes(graph: onnx.GraphProto) -> list[Named]:
-    """List nodes in an order in which each follows those whose values it uses.
+def nested_nodes(nodes: Sequence[Named]) -> Iterator[Named]:
+    """Yield nodes, each before those of its subgraphs, whose names begin with its own."""
+    for named in nodes:
+        yield named
+        for attribute, graph in subgraphs(named.proto):
+            yield from nested_nodes(named_nodes(graph.node, f"{named.name}/{attribute}/"))
 
-    That is the order of the file where it is such an order. Raises CompileError that lists all
-    values that nothing defines, or that are defined twice, and nodes that form a cycle.
+
+def check_graph(
+    graph: onnx.GraphProto, prefix: str = "", around: Container[object] = frozenset()
+) -> None:
+    """Raise CompileError unless a graph, and those of its nodes, can be computed in some order.
+
+    It lists all values that nothing defines, or that are defined twice, and nodes that form a
+    cycle. A subgraph may use the values `around` it, by their names.
     """
-    nodes = named_nodes(graph.node)
+    nodes = named_nodes(graph.node, prefix)
     makers, faults = _makers(graph, nodes)
-    uses = [list(dict.fromkeys(_uses(proto))) for _, proto in nodes]
+    visible = _Visible(makers, around)
     faults += [
         Diagnostic(name, f"'{proto.op_type}' node uses value '{value}', which nothing defines")
-        for (name, proto), values in zip(nodes, uses, strict=True)
-        for value in values
-        if value not in makers
+        for name, proto in nodes
+        for value in dict.fromkeys(filter(None, proto.input))
+        if value not in visible
     ]
-    faults += _output_faults(graph, makers)
+    faults += _output_faults(graph, visible)
+    for name, proto in nodes:
+        for attribute, inner in subgraphs(proto):
+            try:
+                check_graph(inner, f"{name}/{attribute}/", visible)
+            except CompileError as error:
+                faults += error.diagnostics
     if faults:
         raise CompileError(faults)
-    needs = [[n for value in values if (n := makers[value]) is not None] for values in uses]
+    needs = _needs(nodes, makers)
     order = topological_order(needs)
     if len(order) < len(nodes):
         raise CompileError([_cycle(nodes, needs, set(order))])
-    return [nodes[index] for index in order]
+
+
+def ordered_nodes(graph: onnx.GraphProto, prefix: str = "") -> list[Named]:
+    """List nodes in an order in which each follows those whose values it uses.
+
+    That is the order of the file where it is such an order. The graph must be free of faults.
+    """
+    nodes = named_nodes(graph.node, prefix)
+    makers, _ = _makers(graph, nodes)
+    return [nodes[index] for index in topological_order(_needs(nodes, makers))]
+
+
+@dataclass(frozen=True)
+class _Visible:
+    """The names that a graph may use: those that it defines, and those of graphs around it."""
+
+    own: Container[object]
+    around: Container[object]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.own or name in self.around
+
+
+def _needs(nodes: Sequence[Named], makers: Mapping[str, int | None]) -> list[list[int]]:
+    """Return for each node the indices of those whose values it, or a graph of it, uses."""
+    used = [dict.fromkeys(_uses(proto)) for _, proto in nodes]
+    return [[n for value in values if (n := makers.get(value)) is not None] for values in used]
 
 
 def operator_domain(proto: onnx.NodeProto) -> str:
@@ -57,12 +100,12 @@ def operator_domain(proto: onnx.NodeProto) -> str:
     return "" if proto.domain == ONNX_DOMAIN else proto.domain
 
 
-def subgraphs(proto: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """List the graphs that a node has as attributes: branches, or the body of a loop."""
-    found: list[onnx.GraphProto] = []
+def subgraphs(proto: onnx.NodeProto) -> list[tuple[str, onnx.GraphProto]]:
+    """List the graphs that a node has, by attribute: branches, or the body of a loop."""
+    found: list[tuple[str, onnx.GraphProto]] = []
     for attribute in proto.attribute:
-        found += [attribute.g] if attribute.HasField("g") else []
-        found += attribute.graphs
+        graphs = [attribute.g] if attribute.HasField("g") else attribute.graphs
+        found += ((attribute.name, graph) for graph in graphs)
     return found
 
 
@@ -95,10 +138,10 @@ def _makers(
     return makers, faults
 
 
-def _output_faults(graph: onnx.GraphProto, makers: dict[str, int | None]) -> Iterator[Diagnostic]:
+def _output_faults(graph: onnx.GraphProto, visible: Container[object]) -> Iterator[Diagnostic]:
     seen: set[str] = set()
     for value in graph.output:
-        if value.name not in makers:
+        if value.name not in visible:
             yield Diagnostic(value.name, "output is a value that nothing defines")
         if value.name in seen:
             yield Diagnostic(value.name, "output is declared twice, must have a name of its own")
@@ -108,7 +151,7 @@ def _output_faults(graph: onnx.GraphProto, makers: dict[str, int | None]) -> Ite
 def _uses(proto: onnx.NodeProto) -> Iterator[str]:
     """Yield the values that a node uses, those that its subgraphs capture included."""
     yield from filter(None, proto.input)
-    for graph in subgraphs(proto):
+    for _, graph in subgraphs(proto):
         yield from _captured(graph)
 
 

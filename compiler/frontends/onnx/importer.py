@@ -1,29 +1,31 @@
 """Translate an ONNX graph into a `tri` module, node by node, by the rules."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import onnx
 
-from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Invalid, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
-from ....dialects.core.tensor import Array, Bindings, numpy_dtype
+from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from .check import check_nodes, operator_sets
 from .functions import expand_function
-from .graph import Named, named_nodes, operator_domain, ordered_nodes
+from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
+from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
+from .ports import input_lists, output_ports, tensor_inputs
 from .registry import Node, Rule, UseFunctionBody, find_rule
+from .scopes import Scope
+from .subgraphs import Subgraphs
 from .support import check_supported
 
 
@@ -41,18 +43,11 @@ def import_onnx(
     """
     with open_model(source) as (model, values), ir.Location.unknown():
         opsets = operator_sets(model, UNNAMED)
+        check_graph(model.graph)
         nodes = ordered_nodes(model.graph)
         check_supported(nodes, opsets)
         check_nodes(nodes, model.ir_version, opsets)
         return _Importer(opsets, values).run(model.graph, nodes, shapes or {}, constants or {})
-
-
-@dataclass
-class _Scope:
-    """Map the names of one graph or function body to values; None is an absent optional."""
-
-    values: dict[str, ir.Value | None]
-    initializers: dict[str, onnx.TensorProto]
 
 
 class _Importer:
@@ -68,8 +63,9 @@ class _Importer:
         shapes: Bindings,
         constants: Mapping[str, Array],
     ) -> Module:
-        scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
-        declared = [declared_input(value) for value in model_inputs(graph)]
+        scope = Scope({"": None}, {t.name: t for t in graph.initializer})
+        inputs, shapes = tensor_inputs(model_inputs(graph), shapes)
+        declared = [declared_input(value) for value in inputs]
         types = input_types(declared, shapes, constants)
         for name, type_ in types.items():
             if name not in constants:
@@ -77,14 +73,15 @@ class _Importer:
         with self.main.body():
             for name, array in constants.items():
                 scope.values[name] = self.main.constant(name, array)
+            scope.values |= input_lists(model_inputs(graph), scope.values)
             self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
         check_outputs(graph.output, dict(results))
-        return self.main.finish(results)
+        return self.main.finish([port for result in results for port in output_ports(*result)])
 
     # -- nodes --------------------------------------------------------------------------------
 
-    def _nodes(self, nodes: Sequence[Named], scope: _Scope) -> None:
+    def _nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         for name, proto in nodes:
             try:
                 self._node(proto, name, scope)
@@ -92,15 +89,21 @@ class _Importer:
                 what = f"'{proto.op_type}' node"
                 raise CompileError([fault_diagnostic(name, what, error)]) from None
 
-    def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
+    def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
+        check_supported(nodes, self.opsets)
+        self._nodes(nodes, scope)
+
+    def _node(self, proto: onnx.NodeProto, name: str, scope: Scope) -> None:
         domain = operator_domain(proto)
         opset = self.opsets.get(domain, 1)
         rule = find_rule(domain, proto.op_type, opset)
         if rule is None:
             self._function_body(proto, name, opset, scope)
             return
-        outputs = tuple(proto.output)
-        node = Node(name, proto.op_type, domain, outputs, opset, self.main.evaluate)
+        outputs = tuple(map(scope.value_name, proto.output))
+        subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
+        evaluate, graphs = self.main.evaluate, Subgraphs(*subgraphs)
+        node = Node(name, proto.op_type, domain, outputs, opset, evaluate, graphs)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:
@@ -118,16 +121,16 @@ class _Importer:
         if len(results) < len([o for o in proto.output if o]):
             raise Unsupported(f"has {len(proto.output)} outputs, {len(results)} can be computed")
 
-    def _function_body(self, proto: onnx.NodeProto, name: str, opset: int, scope: _Scope) -> None:
+    def _function_body(self, proto: onnx.NodeProto, name: str, opset: int, scope: Scope) -> None:
         """Import a node that has no rule by the function body in ONNX's definition of it."""
         inputs = [self._value(scope, i) if i else None for i in proto.input]
-        types = [None if v is None else _type_proto(v) for v in inputs]
+        types = [None if v is None else type_proto(v) for v in inputs]
         function = expand_function(proto, types, opset)
         if function is None:
             raise Unsupported("has no rule and no function body for these input types")
-        values: dict[str, ir.Value | None] = dict.fromkeys(function.inputs)
+        values: dict[str, Item | None] = dict.fromkeys(function.inputs)
         values.update(zip(function.inputs, inputs, strict=False))
-        inner = _Scope({"": None} | values, {})
+        inner = Scope({"": None} | values, {}, region=scope.region, prefix=scope.prefix)
         opsets = self.opsets
         self.opsets = {**opsets, **function.opsets}
         try:
@@ -139,9 +142,9 @@ class _Importer:
             value = inner.values.get(formal)
             scope.values[outer] = value
             if value is not None and outer:
-                _rename(value, name, outer)
+                _rename(value, name, scope.value_name(outer))
 
-    def _body_node(self, body: onnx.NodeProto, name: str, scope: _Scope) -> None:
+    def _body_node(self, body: onnx.NodeProto, name: str, scope: Scope) -> None:
         try:
             self._node(body, name, scope)
         except (Invalid, Unsupported) as error:
@@ -150,12 +153,14 @@ class _Importer:
 
     # -- operands -----------------------------------------------------------------------------
 
-    def _operands(self, rule: Rule, proto: onnx.NodeProto, scope: _Scope) -> list[Any]:
+    def _operands(self, rule: Rule, proto: onnx.NodeProto, scope: Scope) -> list[Any]:
         rule.check_inputs(proto.input)
         operands: list[Any] = []
         for index, name in enumerate(proto.input):
             value = self._value(scope, name) if name else None
-            if value is not None and rule.wants_array(index):
+            if value is not None:
+                rule.check_item(index, name, value)
+            if isinstance(value, ir.Value) and rule.wants_array(index):
                 operands.append(self._array(value, name, rule, index))
             else:
                 operands.append(value)
@@ -165,19 +170,14 @@ class _Importer:
         parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
         return self.main.known(value, f"input '{parameter}' ('{name}')")
 
-    def _value(self, scope: _Scope, name: str) -> ir.Value:
-        if name not in scope.values and name in scope.initializers:
-            array = self.initial_value(scope.initializers[name])
-            scope.values[name] = self.main.constant(name, array)
-        value = scope.values.get(name)
-        if value is None:
-            raise Invalid(f"uses value '{name}', which nothing defines")
-        return value
+    def _value(self, scope: Scope, name: str) -> Item:
+        return scope.find(name, self._initializer)
 
-    def _materialize(
-        self, result: ir.Value | Array | None, node: Node, index: int
-    ) -> ir.Value | None:
-        """Turn an array that a rule returns into a constant; leave values alone."""
+    def _initializer(self, tensor: onnx.TensorProto) -> ir.Value:
+        return self.main.constant(tensor.name, self.initial_value(tensor))
+
+    def _materialize(self, result: Item | Array | None, node: Node, index: int) -> Item | None:
+        """Turn an array that a rule returns into a constant; leave items alone."""
         if not isinstance(result, np.ndarray):
             return result
         output = node.outputs[index] if node.wants(index) else ""
@@ -190,14 +190,8 @@ def _attributes(rule: Rule, proto: onnx.NodeProto) -> dict[str, Any]:
     return given
 
 
-def _rename(value: ir.Value, node: str, output: str) -> None:
+def _rename(value: Item, node: str, output: str) -> None:
     """Name the value that a function body's output became after the output of the node."""
     op = view(value.owner) if isinstance(value, ir.OpResult) else None
     if op is not None and len(op.results) == 1:
         op.operation.location = node_location(node, [output])
-
-
-def _type_proto(value: ir.Value) -> onnx.TypeProto:
-    tensor = tensor_of(value.type)
-    element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(tensor.dtype))
-    return onnx.helper.make_tensor_type_proto(element, tensor.shape)

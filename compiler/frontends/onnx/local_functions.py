@@ -65,7 +65,7 @@ def _all_nodes(nodes: Sequence[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
     while pending:
         node = pending.pop()
         yield node
-        for graph in subgraphs(node):
+        for _, graph in subgraphs(node):
             pending += graph.node
 
 

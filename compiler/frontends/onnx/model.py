@@ -164,7 +164,7 @@ def _converted(value: Any) -> Any:
         return tensor_value(value)
     if isinstance(value, onnx.SparseTensorProto):
         return _dense(value)
-    if isinstance(value, (int, float, str, onnx.GraphProto)):
+    if isinstance(value, (int, float, str, onnx.GraphProto, onnx.TypeProto)):
         return value
     return tuple(v.decode("utf-8") if isinstance(v, bytes) else v for v in value)
 

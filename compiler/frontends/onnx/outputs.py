@@ -6,15 +6,15 @@ import onnx
 
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Diagnostic
-from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
+from .items import EmptyOptional, Item, TensorList
 
 NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 
 
-def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str, ir.Value]) -> None:
+def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str, Item]) -> None:
     """Raise CompileError that lists all outputs that the model declares to be something else.
 
     Symbols, sizes of -1, and shapes or element types that are left out fit any.
@@ -22,10 +22,27 @@ def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str,
     faults = [
         Diagnostic(value.name, fault, (NOTE,))
         for value in declared
-        if (fault := _fault(value, tensor_of(results[value.name].type)))
+        if (fault := _item_fault(value, results[value.name]))
     ]
     if faults:
         raise CompileError(faults)
+
+
+def _item_fault(value: onnx.ValueInfoProto, made: Item) -> str:
+    kind = value.type.WhichOneof("value")
+    if kind == "optional_type":
+        element = onnx.ValueInfoProto(name=value.name, type=value.type.optional_type.elem_type)
+        return "" if isinstance(made, EmptyOptional) else _item_fault(element, made)
+    if isinstance(made, EmptyOptional):
+        return "output is an empty optional, the model declares none"
+    if isinstance(made, TensorList) != (kind == "sequence_type") and kind is not None:
+        found = "a sequence" if isinstance(made, TensorList) else "a tensor"
+        return f"output is {found}, the model declares another kind of value"
+    tensors = made.tensors if isinstance(made, TensorList) else (made,)
+    declared = onnx.ValueInfoProto(name=value.name, type=value.type)
+    if kind == "sequence_type":
+        declared.type.CopyFrom(value.type.sequence_type.elem_type)
+    return next((f for t in tensors if (f := _fault(declared, tensor_of(t.type)))), "")
 
 
 def _fault(value: onnx.ValueInfoProto, made: Tensor) -> str:

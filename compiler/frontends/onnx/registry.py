@@ -4,13 +4,14 @@
     def reshape(data: Value, shape: Array, *, allowzero: int = 0) -> tri.Reshape: …
 
 - Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
-  and the importer refuses the node when that input cannot be computed at compile time; a default
-  of None makes an input optional; `*xs: Value` takes any number.
+  and the importer refuses the node when that input cannot be computed at compile time; `TensorList`
+  is a sequence, and `Item` is anything; a default of None makes an input optional; `*xs: Value`
+  takes any number.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
-- A keyword-only parameter annotated `Node` receives the node itself: its name and outputs.
-- The result is an op (all its results, in order), or a value or an array, or a tuple of ops of one
-  result, values and arrays. An array becomes a constant, or a weight when it is large.
+- A keyword-only parameter annotated `Node` receives the node itself: its name, outputs, subgraphs.
+- The result is an op (all its results, in order), or an item or an array, or a tuple of ops of one
+  result, items and arrays. An array becomes a constant, or a weight when it is large.
 
 The rule with the greatest `since` that is not newer than the model's opset is used. `Invalid` and
 `Unsupported` raised inside become messages that name the node. A rule that covers a part of its
@@ -26,8 +27,17 @@ from typing import Any, TypeVar, cast, get_args, get_origin
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array
+from .items import EmptyOptional, TensorList
+from .subgraphs import Subgraphs
 
 Value = ir.Value
+
+ITEM_KINDS: dict[type, str] = {
+    Value: "a tensor",
+    TensorList: "a sequence",
+    EmptyOptional: "an empty optional",
+}
+"""What inputs may be, and how messages call it."""
 
 
 class UseFunctionBody(Exception):
@@ -39,6 +49,7 @@ class Node:
     """Describe the source node to a rule that needs more than inputs and attributes.
 
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
+    `graphs` imports the subgraphs of the node.
     """
 
     name: str
@@ -47,6 +58,7 @@ class Node:
     outputs: tuple[str, ...]
     opset: int
     evaluate: Callable[[Value], Array | None]
+    graphs: Subgraphs
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""
@@ -73,6 +85,16 @@ class Rule:
         """Return whether input number `index` must be known at compile time."""
         parameter = self.inputs[min(index, len(self.inputs) - 1)]
         return parameter.annotation in (Array, Array | None)
+
+    def check_item(self, index: int, name: str, item: object) -> None:
+        """Raise Invalid for a sequence or an empty optional where the rule takes a tensor."""
+        parameter = self.inputs[min(index, len(self.inputs) - 1)]
+        annotated = get_args(parameter.annotation) or (parameter.annotation,)
+        wanted = [kind for kind in annotated if kind in ITEM_KINDS] or [Value]
+        if not isinstance(item, tuple(wanted)):
+            needed = " or ".join(ITEM_KINDS[kind] for kind in wanted)
+            found = ITEM_KINDS[next(kind for kind in ITEM_KINDS if isinstance(item, kind))]
+            raise Invalid(f"input '{parameter.name}' ('{name}') is {found}, must be {needed}")
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Raise Invalid unless a node's inputs fit the parameters; an input of no name is absent.

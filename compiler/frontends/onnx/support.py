@@ -3,11 +3,12 @@
 import difflib
 from collections.abc import Mapping, Sequence
 
+import onnx
 import onnx.defs
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from .functions import has_function
-from .graph import Named, operator_domain
+from .graph import Named, named_nodes, operator_domain, subgraphs
 from .registry import RULES, find_rule
 
 MISSPELT = 0.85
@@ -15,17 +16,39 @@ MISSPELT = 0.85
 
 
 def check_supported(nodes: Sequence[Named], opsets: Mapping[str, int]) -> None:
-    """Raise one CompileError that lists all nodes without a rule and without a function body."""
-    faults: list[Diagnostic] = []
+    """Raise one CompileError that lists all nodes without a rule and without a function body.
+
+    Those of subgraphs are listed, too. But the branches of an `If` alone are no reason to raise:
+    the condition may be known, and only the branch that it chooses is imported.
+    """
+    surely, perhaps = _unsupported(nodes, opsets)
+    if surely:
+        raise CompileError([*surely, *perhaps])
+
+
+def _unsupported(
+    nodes: Sequence[Named], opsets: Mapping[str, int]
+) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    """Return the faults of nodes that are imported, and of those in branches."""
+    surely: list[Diagnostic] = []
+    perhaps: list[Diagnostic] = []
     for name, node in nodes:
-        domain = operator_domain(node)
-        opset = opsets.get(domain, 1)
-        if find_rule(domain, node.op_type, opset) or has_function(domain, node.op_type, opset):
-            continue
-        where = f"'{domain or 'ai.onnx'}::{node.op_type}' version {opset}"
-        faults.append(Diagnostic(name, f"{where} is not supported", _near(domain, node.op_type)))
-    if faults:
-        raise CompileError(faults)
+        if fault := _fault(name, node, opsets):
+            surely.append(fault)
+        for attribute, graph in subgraphs(node):
+            inner = _unsupported(named_nodes(graph.node, f"{name}/{attribute}/"), opsets)
+            (perhaps if node.op_type == "If" else surely).extend(inner[0])
+            perhaps += inner[1]
+    return surely, perhaps
+
+
+def _fault(name: str, node: onnx.NodeProto, opsets: Mapping[str, int]) -> Diagnostic | None:
+    domain = operator_domain(node)
+    opset = opsets.get(domain, 1)
+    if find_rule(domain, node.op_type, opset) or has_function(domain, node.op_type, opset):
+        return None
+    where = f"'{domain or 'ai.onnx'}::{node.op_type}' version {opset}"
+    return Diagnostic(name, f"{where} is not supported", _near(domain, node.op_type))
 
 
 def _near(domain: str, op_type: str) -> tuple[str, ...]:

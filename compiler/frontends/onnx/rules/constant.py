@@ -14,6 +14,7 @@ from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
 from ...core.values import constant as constant_value
 from ...core.values import constant_of, filled, ints, single, tensor
 from ..element_types import element_type
+from ..items import Item
 from ..registry import Value, onnx_op
 
 LONGEST = 1 << 31
@@ -54,7 +55,7 @@ def constant_of_shape(shape: Array, *, value: Array | None = None) -> Array | Op
 
 
 @onnx_op("Identity", since=1)
-def identity(x: Value) -> Value:
+def identity(x: Item) -> Item:
     return x
 
 

@@ -4,16 +4,22 @@ It has the methods of `onnx.backend.base`, so that ONNX's conformance suite can 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import onnx
-from trivium.compiler.frontends.onnx import import_onnx, model_inputs
+from trivium.compiler.frontends.onnx import (
+    gathered_outputs,
+    import_onnx,
+    model_inputs,
+    spread_inputs,
+)
 from trivium.compiler.specialize import Specialized
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
-from trivium.dialects.core.module import Module
+from trivium.dialects.core.module import Module, declared
 from trivium.dialects.core.tensor import Array, Shape
 
 
@@ -32,7 +38,6 @@ class ReferenceModel:
         self.model = model
         self.names = [value.name for value in model_inputs(model.graph)]
         self.context = new_context()
-        self.specialized = Specialized(self._import)
         self.module: Module | None = None
         try:
             self.module = self._import({}, {})
@@ -40,14 +45,22 @@ class ReferenceModel:
             if not error.needs:
                 raise
 
-    def _import(self, shapes: Mapping[str, Shape], constants: Mapping[str, Array]) -> Module:
+    def _import(
+        self,
+        shapes: Mapping[str, Shape],
+        constants: Mapping[str, Array],
+        lengths: Mapping[str, int] = MappingProxyType({}),
+    ) -> Module:
         with self.context:
-            return import_onnx(self.model, shapes=shapes, constants=constants)
+            return import_onnx(self.model, shapes={**shapes, **lengths}, constants=constants)
 
-    def run(self, inputs: Sequence[Array]) -> list[Array]:
-        free = {n: np.asarray(v) for n, v in zip(self.names, inputs, strict=True)}
+    def run(self, inputs: Sequence[Any]) -> list[Any]:
+        free, lengths = spread_inputs(dict(zip(self.names, inputs, strict=True)))
         module = self.module
         if module is None:
-            module, free = self.specialized.get(free)
+            made = Specialized(partial(self._import, lengths=lengths))
+            module, free = made.get(free)
         with self.context:
-            return list(interpret.run(module, list(free.values())))
+            results = interpret.run(module, list(free.values()))
+            names = declared(module.main, "outputs", len(results))
+        return gathered_outputs(self.model.graph, dict(zip(names, results, strict=True)))

@@ -10,15 +10,11 @@ from trivium.compiler.frontends.onnx.registry import RULES, Rule, find_rule
 OPSETS = range(7, defs.onnx_opset_version() + 1)
 
 MISSING = {
-    *("If", "Loop", "Scan"),
-    *("SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert"),
-    *("SequenceLength", "SplitToSequence", "ConcatFromSequence"),
-    *("Optional", "OptionalGetElement", "OptionalHasElement"),
     *("StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch"),
     *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial"),
     "ImageDecoder",
 }
-"""Operators of ONNX that nothing supports: control flow, sequences, strings and dice."""
+"""Operators of ONNX that nothing supports: strings and dice."""
 
 OTHER_DEFAULTS = {
     ("GridSample", "mode"): "'bilinear' became 'linear' in version 20, the rule takes both",

@@ -1,0 +1,46 @@
+"""What the names of a graph stand for: tensors, sequences of known length, and optionals.
+
+Sequences and optionals leave no trace in the IR: it has the tensors in them.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import onnx
+
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Tensor, numpy_dtype
+
+
+@dataclass(frozen=True)
+class TensorList:
+    """Hold the tensors of an ONNX sequence; `dtype` is the element type of all of them."""
+
+    tensors: tuple[ir.Value, ...]
+    dtype: str
+
+
+@dataclass(frozen=True)
+class EmptyOptional:
+    """Stand for an ONNX optional that has no element; one that has an element is that element."""
+
+
+Item: TypeAlias = ir.Value | TensorList | EmptyOptional
+
+
+def type_proto(item: Item) -> onnx.TypeProto:
+    """Return ONNX's type of an item; that of an empty optional is not known."""
+    if isinstance(item, EmptyOptional):
+        return onnx.TypeProto()
+    if isinstance(item, TensorList):
+        shapes = {tensor_of(value.type).shape for value in item.tensors}
+        shape = shapes.pop() if len(shapes) == 1 else None
+        return onnx.helper.make_sequence_type_proto(_tensor_type(item.dtype, shape))
+    tensor: Tensor = tensor_of(item.type)
+    return _tensor_type(tensor.dtype, tensor.shape)
+
+
+def _tensor_type(dtype: str, shape: tuple[int, ...] | None) -> onnx.TypeProto:
+    element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype))
+    return onnx.helper.make_tensor_type_proto(element, shape)
