@@ -33,6 +33,7 @@ KEPT: Mapping[type[Op], str] = {
     **dict.fromkeys((tri.GridSample, tri.DeformConv), "has coordinates as operands"),
     **dict.fromkeys((tri.RoiAlign, tri.MaxRoiPool), "has coordinates as operands"),
     tri.Group: "is a kernel already",
+    **dict.fromkeys((tri.If, tri.Loop), "decides what runs, its bodies stay as they are"),
 }
 """The ops that stay in f32, and why. Sums inside of all others are kept in f32 anyway."""
 

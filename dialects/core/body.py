@@ -9,7 +9,12 @@ def check_body(operation: ir.Operation, last: str) -> None:
     """Raise Invalid unless an op has a body of one block that ends, once, in the op `last`."""
     if len(operation.regions) != 1:
         raise Invalid(f"has {len(operation.regions)} regions, must have 1")
-    blocks = operation.regions[0].blocks
+    check_region(operation.regions[0], last)
+
+
+def check_region(region: ir.Region, last: str) -> None:
+    """Raise Invalid unless a region is one block that ends, once, in the op `last`."""
+    blocks = region.blocks
     if len(blocks) != 1:
         raise Invalid(f"has {len(blocks)} blocks in its body, must have 1")
     names = [inner.operation.name for inner in blocks[0].operations]

@@ -1,6 +1,7 @@
 """Execute IR by the `reference` of each op: slow and exact; compiled code is tested against it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -45,13 +46,15 @@ class Interpreter:
     def run_op(self, op: Op, values: Mapping[ir.Value, Array]) -> tuple[Array, ...]:
         groups = [lookup(group, values) for group in op.operand_groups()]
         if op.fields.regions:
-            bodies = [region.blocks[0] for region in op.operation.regions]
-            results = self.run_block(bodies[0], groups[0])
+            results = tuple(op.run_bodies(groups, partial(self._run_body, op)))
         else:
             results = compute(op, groups, self.weights)
         if self.observe:
             self.observe(op, results)
         return results
+
+    def _run_body(self, op: Op, number: int, inputs: Sequence[Array]) -> tuple[Array, ...]:
+        return self.run_block(op.operation.regions[number].blocks[0], inputs)
 
 
 def compute(op: Op, groups: Sequence[Any], weights: Mapping[str, Array]) -> tuple[Array, ...]:

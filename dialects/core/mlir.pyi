@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 class ir:
     class Context:
@@ -252,7 +252,7 @@ class ir:
             attributes: dict[str, "ir.Attribute"] | None = ...,
             regions: int = ...,
             loc: "ir.Location | None" = ...,
-            ip: "ir.InsertionPoint | None" = ...,
+            ip: "ir.InsertionPoint | Literal[False] | None" = ...,
         ) -> "ir.Operation": ...
         def erase(self) -> None: ...
         def clone(self, ip: "ir.InsertionPoint | None" = ...) -> "ir.Operation": ...
@@ -268,6 +268,7 @@ class ir:
         arguments: Sequence["ir.BlockArgument"]
         owner: Any
         def add_argument(self, type: "ir.Type", loc: "ir.Location") -> "ir.BlockArgument": ...
+        def append_to(self, region: "ir.Region") -> None: ...
         def erase_argument(self, index: int) -> None: ...
         @staticmethod
         def create_at_start(

@@ -6,7 +6,7 @@ from these three. Op classes are plain Python: they infer and compute without an
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
@@ -130,6 +130,15 @@ class Op:
         Ops whose meaning is other IR, such as a kernel that they name, run that IR here.
         """
         return self.without_operation().reference(*groups)
+
+    def run_bodies(
+        self, groups: Sequence[Any], run: Callable[[int, Sequence[Any]], Sequence[Any]]
+    ) -> Sequence[Any]:
+        """Compute the results of an op with regions; `run` computes those of a region's block.
+
+        Unless an op says otherwise, it runs its only region on its only operand field.
+        """
+        return run(0, groups[0])
 
     # -- reading ------------------------------------------------------------------------------
 

@@ -7,6 +7,10 @@ from .attention.multihead import MultiheadAttention as MultiheadAttention
 from .constant import Constant as Constant
 from .constant import Weight as Weight
 from .constant import build_constant as build_constant
+from .control_flow import ControlOp as ControlOp
+from .control_flow import If as If
+from .control_flow import Loop as Loop
+from .control_flow import yielded as yielded
 from .copy import Copy as Copy
 from .dialect import TRI as TRI
 from .dialect import TriOp as TriOp
@@ -96,6 +100,7 @@ from .group import Group as Group
 from .group import Part as Part
 from .group import RegionOp as RegionOp
 from .group import Yield as Yield
+from .group import check_closed as check_closed
 from .image.conv import Conv as Conv
 from .image.conv import ConvTranspose as ConvTranspose
 from .image.conv import Convolution as Convolution

@@ -47,7 +47,7 @@ class RegionOp(TriOp, abstract=True):
         results = [str(v.type) for v in self.results]
         if yields != results:
             raise Invalid(f"body yields ({', '.join(yields)}), results are ({', '.join(results)})")
-        _check_closed(self.block)
+        check_closed(self.block)
 
 
 class Group(RegionOp):
@@ -61,7 +61,7 @@ class Part(RegionOp):
     """
 
 
-def _check_closed(block: ir.Block) -> None:
+def check_closed(block: ir.Block) -> None:
     """Raise Invalid when an op uses a value from outside of the block or from further down."""
     known: set[ir.Value] = set(block.arguments)
     for operation in block.operations:
@@ -73,7 +73,7 @@ def _check_closed(block: ir.Block) -> None:
 
 
 class Yield(TriOp):
-    """End the body of a group and name its outputs."""
+    """End the body of a group, a branch or a loop, and name its outputs."""
 
     outputs: Sequence[Operand]
 

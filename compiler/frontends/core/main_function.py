@@ -83,9 +83,10 @@ class MainFunction:
         if array is not None:
             return array
         sources = self._sources(value)
+        inputs = f"the model's inputs: {', '.join(sources)}"
         raise NeedsValue(
             f"needs the value of {what} at compile time, "
-            f"but it depends on the model's inputs: {', '.join(sources)}",
+            f"but it depends on {inputs if sources else 'what is decided at run time'}",
             sources,
         )
 

@@ -23,7 +23,7 @@ def name_results(node: str, outputs: Sequence[str], results: Sequence[object]) -
     Ops that were there before keep their own. Results that are no values are left alone.
     """
     pairs = zip(results, outputs, strict=False)
-    named = {r: o for r, o in pairs if isinstance(r, ir.OpResult)}
+    named: dict[ir.Value, str] = {r: o for r, o in pairs if isinstance(r, ir.OpResult)}
     for value in named:
         op = view(value.owner)
         if op is not None and _is_unnamed(op, node):

@@ -7,11 +7,11 @@ import numpy as np
 import onnx
 
 from ....dialects import tri
-from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, numpy_dtype
 from ..core.values import constant, single, tensor
-from .items import Item, TensorList
+from .items import Item
 from .registry import Node
 from .subgraphs import count_nodes
 
@@ -33,6 +33,10 @@ class Body:
     def run(self, number: int, inputs: Sequence[Item], label: str = "") -> tuple[Item, ...]:
         """Import one iteration, after the others."""
         return self.node.graphs.inline(self.graph, inputs, f"{label}[{number}]")
+
+    def import_once(self, inputs: Sequence[Item]) -> tuple[Item, ...]:
+        """Import the body into the region of a loop that runs it."""
+        return self.node.graphs.inline(self.graph, inputs, "/body", region=True)
 
     def fits(self, trips: int) -> bool:
         """Return whether the loop may be unrolled."""
@@ -99,13 +103,3 @@ def _no_outputs(body: Body, going: ir.Value, carried: Sequence[Item]) -> list[Ar
         types = [tensor(_output(item)) for item in made[1 + body.carried :]]
         draft.undo()
     return [np.zeros((0, *each.shape), numpy_dtype(each.dtype)) for each in types]
-
-
-def check_unrolled(initial: Sequence[Item]) -> None:
-    """Raise Unsupported for what only an unrolled loop can carry."""
-    if any(not isinstance(item, ir.Value) for item in initial):
-        kind = "sequence" if any(isinstance(i, TensorList) for i in initial) else "empty optional"
-        raise Unsupported(
-            f"carries a {kind} through iterations that are decided at run time, or that are more "
-            f"than {MOST_TRIPS}, or have more than {MOST_NODES} nodes in all"
-        )

@@ -10,7 +10,8 @@ from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import normalize_axis
 from ..core.values import tensor
-from .loops import MOST_NODES, MOST_TRIPS, Body
+from .loops import Body
+from .regions import scan_op
 from .registry import Node
 
 
@@ -32,12 +33,11 @@ class Scan:
         axes = _axes(self.input_axes, scanned)
         length = self._length(scanned, axes)
         body = Body(self.node, self.graph, len(states))
-        if not body.fits(length):
-            raise Unsupported(
-                f"has {length} iterations, must have at most {MOST_TRIPS}, and at most "
-                f"{MOST_NODES} nodes in all"
-            )
         backward = self._directions(self.input_directions, len(scanned), "inputs")
+        if not body.fits(length):
+            first = [_first(*each) for each in zip(scanned, axes, backward, strict=True)]
+            made = scan_op(body, length, states, first)
+            return *made[: len(states)], *self._moved(made[len(states) :])
         elements = [
             _elements(x, axis, back) for x, axis, back in zip(scanned, axes, backward, strict=True)
         ]
@@ -69,14 +69,26 @@ class Scan:
     def _stacked(self, outputs: Sequence[list[ir.Value]]) -> list[ir.Value]:
         if outputs and not outputs[0]:
             raise Unsupported("scans along an axis of size 0, must have an element")
-        backward = self._directions(self.output_directions, len(outputs), "outputs")
-        axes = self.output_axes or (0,) * len(outputs)
-        if len(axes) != len(outputs):
-            raise Invalid(f"has {len(axes)} axes of {len(outputs)} outputs, must have as many")
         return [
             tri.Stack.build(values[::-1] if back else values, axis=axis).y
-            for values, axis, back in zip(outputs, axes, backward, strict=True)
+            for values, (axis, back) in zip(outputs, self._ways(len(outputs)), strict=True)
         ]
+
+    def _moved(self, outputs: Sequence[ir.Value]) -> list[ir.Value]:
+        """Bring outputs whose first axis is that of iterations into their order."""
+        return [
+            _from_first(value, normalize_axis(axis, tensor(value).rank), back)
+            for value, (axis, back) in zip(outputs, self._ways(len(outputs)), strict=True)
+        ]
+
+    def _ways(self, count: int) -> list[tuple[int, bool]]:
+        """Return the axis and the direction of each output."""
+        axes = self.output_axes or (0,) * count
+        if len(axes) != count:
+            raise Invalid(f"has {len(axes)} axes of {count} outputs, must have as many")
+        return list(
+            zip(axes, self._directions(self.output_directions, count, "outputs"), strict=True)
+        )
 
     def _directions(self, given: Sequence[int], count: int, what: str) -> list[bool]:
         """Return which inputs or outputs are in reverse order."""
@@ -108,6 +120,31 @@ def _axes(given: Sequence[int], scanned: Sequence[ir.Value]) -> list[int]:
 def _elements(x: ir.Value, axis: int, backward: bool) -> list[ir.Value]:
     elements: list[ir.Value] = list(tri.Unbind.build(x, axis=axis).ys)
     return elements[::-1] if backward else elements
+
+
+def _first(x: ir.Value, axis: int, backward: bool) -> ir.Value:
+    """Bring an axis to the front, and its elements into the order in which they are scanned."""
+    if axis:
+        others = [each for each in range(tensor(x).rank) if each != axis]
+        x = tri.Transpose.build(x, permutation=(axis, *others)).y
+    return _reversed(x) if backward else x
+
+
+def _from_first(x: ir.Value, axis: int, backward: bool) -> ir.Value:
+    x = _reversed(x) if backward else x
+    if not axis:
+        return x
+    order = list(range(1, tensor(x).rank))
+    order.insert(axis, 0)
+    return tri.Transpose.build(x, permutation=tuple(order)).y
+
+
+def _reversed(x: ir.Value) -> ir.Value:
+    """Reverse the order along the first axis."""
+    dims = tensor(x).shape
+    starts = (dims[0] - 1, *(0 for _ in dims[1:]))
+    steps = (-1, *(1 for _ in dims[1:]))
+    return tri.Slice.build(x, starts=starts, sizes=dims, steps=steps).y
 
 
 def _tensor(item: object) -> ir.Value:

@@ -49,14 +49,16 @@ class Subgraphs:
         return self.main.known(value, what)
 
     def inline(
-        self, graph: onnx.GraphProto, inputs: Sequence[Item], label: str = ""
+        self, graph: onnx.GraphProto, inputs: Sequence[Item], label: str, *, region: bool = False
     ) -> tuple[Item, ...]:
-        """Import a subgraph where the node stands; return its outputs.
+        """Import a subgraph at the insertion point, in a `region` of its own or where the node is.
 
-        The names of its nodes begin with that of the node and the label, as those of its values do.
+        Returns its outputs. The names of its nodes begin with that of the node and the label, as
+        those of its values do.
         """
         prefix = f"{self._name}{label}/"
         scope = self._scope.inner(graph, prefix)
+        scope.region += region
         formals = [value.name for value in graph.input]
         if len(formals) != len(inputs):
             raise Invalid(f"has a body of {len(formals)} inputs, must have {len(inputs)}")

@@ -26,6 +26,8 @@ OTHERS = {
     tri.Weight: "has its value beside the IR, not in `reference`",
     tri.Group: "means what its body means",
     tri.Part: "means what its body means",
+    tri.If: "means what its bodies mean",
+    tri.Loop: "means what its body means",
     tri.Yield: "computes nothing",
     tri.Quantize: "makes quantised numbers, of which arrays do not tell the type",
     tri.Dequantize: "takes such",

@@ -6,7 +6,8 @@ from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.tensor import Array
 from ...core.values import single
 from ..items import Item
-from ..loops import Body, check_unrolled, trip_count, unroll
+from ..loops import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
+from ..regions import branch, loop_op
 from ..registry import Node, Value, onnx_op
 from ..scans import Scan, scan_batches
 
@@ -15,11 +16,15 @@ from ..scans import Scan, scan_batches
 def if_(
     cond: Value, *, then_branch: onnx.GraphProto, else_branch: onnx.GraphProto, node: Node
 ) -> tuple[Item, ...]:
-    chosen = single(node.graphs.known(cond, "input 'cond'"))
-    branch, label = (then_branch, "/then_branch") if chosen else (else_branch, "/else_branch")
-    if len(branch.output) != len(node.outputs):
-        raise Invalid(f"has {len(node.outputs)} outputs, its branch has {len(branch.output)}")
-    results = node.graphs.inline(branch, (), label)
+    branches = (then_branch, "/then_branch"), (else_branch, "/else_branch")
+    for graph, _ in branches:
+        if len(graph.output) != len(node.outputs):
+            raise Invalid(f"has {len(node.outputs)} outputs, a branch has {len(graph.output)}")
+    known = node.evaluate(cond)
+    if known is None:
+        return branch(node, cond, branches)
+    graph, label = branches[0 if single(known) else 1]
+    results = node.graphs.inline(graph, (), label)
     node.graphs.name_outputs(results)
     return results
 
@@ -33,15 +38,24 @@ def loop(
     node: Node,
 ) -> tuple[Item | Array, ...]:
     whole = Body(node, body, len(initial))
+    if len(body.output) <= len(initial):
+        raise Invalid(f"has a body of {len(body.output)} outputs, and carries {len(initial)}")
     trips = trip_count(node, m)
-    unrolled = None if trips is None else unroll(whole, trips, cond, initial)
-    if unrolled is not None:
-        return unrolled
-    for value, what in ((m, "input 'M'"), (cond, "input 'cond'")):
-        if value is not None:
-            node.graphs.known(value, what)
-    check_unrolled(initial)
-    raise Unsupported("ends by a condition that its body computes from inputs of the model")
+    if trips is not None and (m is None or whole.fits(trips)):
+        unrolled = unroll(whole, trips, cond, initial)
+        if unrolled is not None:
+            return unrolled
+    tensors = [value for value in initial if isinstance(value, Value)]
+    if len(tensors) < len(initial):
+        known = ((m, "input 'M'"), (cond, "input 'cond'"))
+        for value, what in known:
+            if value is not None:
+                node.graphs.known(value, f"{what}, as it carries a sequence or an optional,")
+        raise Unsupported(
+            f"carries a sequence or an optional through more than {MOST_TRIPS} iterations or "
+            f"{MOST_NODES} nodes, or through iterations that are decided at run time"
+        )
+    return loop_op(whole, trips, m, cond, tensors)
 
 
 @onnx_op("Scan", since=8)

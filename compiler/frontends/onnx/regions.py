@@ -1,0 +1,187 @@
+"""Control flow that is decided at run time: ops of `tri` with subgraphs as their bodies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import onnx
+
+from ....dialects import tri
+from ....dialects.core.attributes import type_of
+from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.mlir import ir
+from ....dialects.core.tensor import Tensor
+from ....dialects.tri.control_flow import UNKNOWN
+from ..core.bodies import Bodies
+from ..core.values import constant, single, tensor
+from .items import EmptyOptional, Item, TensorList
+from .loops import ENDLESS, Body
+from .registry import Node
+
+NUMBER = Tensor((), "i64")
+
+
+def scalar(value: ir.Value) -> ir.Value:
+    """Return the only element of a tensor as a scalar; raise Invalid where it has several."""
+    if tensor(value).size != 1:
+        raise Invalid(f"takes {tensor(value)}, must have one element")
+    return value if not tensor(value).rank else tri.Reshape.build(value, shape=()).y
+
+
+# -- branches -------------------------------------------------------------------------------------
+
+
+def branch(
+    node: Node, condition: ir.Value, branches: Sequence[tuple[onnx.GraphProto, str]]
+) -> tuple[Item, ...]:
+    """Import the first of two branches for a condition that is true, and the second."""
+    bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
+    made: list[tuple[Item, ...]] = []
+    for graph, label in branches:
+        with bodies.body(()):
+            made.append(node.graphs.inline(graph, (), label, region=True))
+    first, second = ([_kind(item) for item in items] for items in made)
+    if first != second:
+        node.graphs.known(condition, f"input 'cond', as branches return {first} and {second}")
+    for block, items in zip(bodies.blocks, made, strict=True):
+        _end(block, [value for item in items for value in _tensors(item)])
+    values = [value for item in made[0] for value in _tensors(item)]
+    captured = bodies.close()
+    op = tri.If.create([condition, captured], [value.type for value in values], {})
+    bodies.move_to(op)
+    return _regrouped(made[0], op.results)
+
+
+def _kind(item: Item) -> str:
+    """Spell what an item is: the same text for two items that one op can return."""
+    if isinstance(item, EmptyOptional):
+        return "nothing"
+    listed = ", ".join(str(tensor(value)) for value in _tensors(item))
+    return f"a sequence of {listed}" if isinstance(item, TensorList) else listed
+
+
+def _tensors(item: Item) -> Sequence[ir.Value]:
+    if isinstance(item, TensorList):
+        return item.tensors
+    return [] if isinstance(item, EmptyOptional) else [item]
+
+
+def _regrouped(like: Sequence[Item], values: Sequence[ir.Value]) -> tuple[Item, ...]:
+    """Return items of the same kinds as others, of other tensors."""
+    rest = list(values)
+    made: list[Item] = []
+    for item in like:
+        count = len(_tensors(item))
+        taken, rest = rest[:count], rest[count:]
+        if isinstance(item, TensorList):
+            made.append(TensorList(tuple(taken), item.dtype))
+        else:
+            made.append(item if isinstance(item, EmptyOptional) else taken[0])
+    return tuple(made)
+
+
+def _end(block: ir.Block, values: Sequence[ir.Value]) -> None:
+    with ir.InsertionPoint(block):
+        tri.Yield.build(values)
+
+
+# -- loops ----------------------------------------------------------------------------------------
+
+
+def loop_op(
+    body: Body,
+    trips: int | None,
+    count: ir.Value | None,
+    going: ir.Value | None,
+    initial: Sequence[ir.Value],
+) -> tuple[Item, ...]:
+    """Import the body of a `Loop`, whose iterations are decided at run time or are many.
+
+    `trips` is the count where it is known, and `going` its condition.
+    """
+    node = body.node
+    types = [type_of(NUMBER), *(value.type for value in initial)]
+    bodies = Bodies(node.graphs.main, tri.Loop.op_name, 1)
+    with bodies.body(types) as block:
+        number, *carried = block.arguments
+        inputs = (number, constant(np.array(True)), *carried)
+        made = [_only_tensor(item) for item in body.import_once(inputs)]
+        condition = scalar(made[0])
+        goes_on = node.evaluate(condition)
+    ends = going is not None or goes_on is None or not single(goes_on)
+    known = trips is not None and trips != ENDLESS and not ends
+    outputs = made[1 + body.carried :]
+    if outputs and not known:
+        _refuse_outputs(body, count, going)
+    _check_carried(initial, made[1 : 1 + body.carried])
+    _end(block, made[1:] if not ends else [condition, *made[1:]])
+    operands = _ends(count, going, ends, known)
+    captured = bodies.close()
+    iterations = trips if known and trips is not None else UNKNOWN
+    stacked = [_stacked(value, iterations) for value in outputs]
+    op = tri.Loop.create(
+        [*operands, initial, [], captured],
+        [*(value.type for value in initial), *stacked],
+        {"iterations": iterations},
+    )
+    bodies.move_to(op)
+    return tuple(op.results)
+
+
+def scan_op(
+    body: Body, length: int, states: Sequence[ir.Value], scanned: Sequence[ir.Value]
+) -> list[ir.Value]:
+    """Import the body of a `Scan` along the first axes of tensors; return states and outputs."""
+    elements = [type_of(Tensor(tensor(x).shape[1:], tensor(x).dtype)) for x in scanned]
+    types = [type_of(NUMBER), *(value.type for value in states), *elements]
+    bodies = Bodies(body.node.graphs.main, tri.Loop.op_name, 1)
+    with bodies.body(types) as block:
+        made = [_only_tensor(item) for item in body.import_once(list(block.arguments)[1:])]
+    _check_carried(states, made[: body.carried])
+    _end(block, made)
+    captured = bodies.close()
+    stacked = [_stacked(value, length) for value in made[body.carried :]]
+    op = tri.Loop.create(
+        [None, None, states, scanned, captured],
+        [*(value.type for value in states), *stacked],
+        {"iterations": length},
+    )
+    bodies.move_to(op)
+    return list(op.results)
+
+
+def _ends(
+    count: ir.Value | None, going: ir.Value | None, ends: bool, known: bool
+) -> list[ir.Value | None]:
+    """Return the trip count and the condition of a loop, each if it needs one."""
+    if known:
+        return [None, None]
+    first = constant(np.array(True)) if going is None else scalar(going)
+    return [None if count is None else scalar(count), first if ends else None]
+
+
+def _refuse_outputs(body: Body, count: ir.Value | None, going: ir.Value | None) -> None:
+    """Raise NeedsValue or Unsupported: each iteration puts out a tensor, there must be so many."""
+    for value, what in ((count, "input 'M'"), (going, "input 'cond'")):
+        if value is not None:
+            body.node.graphs.known(value, f"{what}, for the size of its outputs,")
+    raise Unsupported("has as many outputs as iterations, whose number is decided at run time")
+
+
+def _check_carried(before: Sequence[ir.Value], after: Sequence[ir.Value]) -> None:
+    for index, (first, next_) in enumerate(zip(before, after, strict=True)):
+        if first.type != next_.type:
+            raise Unsupported(
+                f"carries {tensor(first)} into its first iteration and {tensor(next_)} into the "
+                f"next one (value {index}), must be of one type where iterations are decided at "
+                "run time"
+            )
+
+
+def _only_tensor(item: Item) -> ir.Value:
+    if not isinstance(item, ir.Value):
+        raise Unsupported("returns a sequence or an optional from a body that runs as a loop")
+    return item
+
+
+def _stacked(value: ir.Value, iterations: int) -> ir.Type:
+    return type_of(Tensor((iterations, *tensor(value).shape), tensor(value).dtype))

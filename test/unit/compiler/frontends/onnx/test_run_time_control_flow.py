@@ -1,0 +1,156 @@
+"""Control flow that is decided at run time, against ONNX Runtime."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from control_flow_models import I64, check, graph, refusal
+from graphs import array, info, model, node
+from onnx import helper, numpy_helper
+from trivium.compiler.frontends.onnx import import_onnx
+from trivium.dialects import tri
+from trivium.dialects.core.mlir import new_context
+from trivium.dialects.core.module import ops
+
+BOOL = onnx.TensorProto.BOOL
+
+
+def runs(made: onnx.ModelProto, kind: type) -> bool:
+    """Return whether an op of a class decides at run time."""
+    with new_context():
+        return any(isinstance(op, kind) for op in ops(import_onnx(made).operation))
+
+
+def branches(*, inner: Any = None) -> onnx.ModelProto:
+    """Choose by inputs; both branches use values of the graphs around them, two levels out."""
+    deep = graph([node("Mul", "x late", "d")], [], ["d"])
+    flat = graph([node("Sub", "middle w", "f"), node("Add", "f big", "g")], [], ["g"])
+    then = graph(
+        [
+            node("Add", "x w", "middle"),
+            node("If", "b_d", "t", name="Inner", then_branch=deep, else_branch=flat),
+        ],
+        [],
+        ["t"],
+    )
+    other = graph([node("Identity", "late", "e")], [], ["e"])
+    nodes = [
+        node("Exp", "x", "late"),
+        node("If", "b_c", "y", name="Outer", then_branch=then, else_branch=other),
+    ]
+    inputs = {"x": [20, 30], "b_c": info("b_c", [], BOOL), "b_d": info("b_d", [], BOOL)}
+    weights = {"w": array(30, seed=1), "big": array(20, 30, seed=2)}
+    made = model(nodes, inputs, initializers=weights, opset=17)
+    if inner is not None:
+        made.graph.initializer.append(numpy_helper.from_array(np.bool_(inner), "b_d"))
+        del made.graph.input[2]
+    return made
+
+
+@pytest.mark.parametrize("outer", [True, False])
+@pytest.mark.parametrize("inner", [True, False])
+def test_branches_capture_values_of_all_graphs_around_them(outer: bool, inner: bool) -> None:
+    made = branches()
+    assert runs(made, tri.If)
+    check(made, {"x": array(20, 30), "b_c": np.array(outer), "b_d": np.array(inner)})
+
+
+def test_a_known_condition_inside_of_a_branch_leaves_one_if() -> None:
+    with new_context():
+        found = ops(import_onnx(branches(inner=True)).operation)
+    assert sum(isinstance(op, tri.If) for op in found) == 1
+    check(branches(inner=True), {"x": array(20, 30), "b_c": np.array(True)})
+
+
+def test_branches_of_two_types_need_the_condition() -> None:
+    made = branches()
+    made.graph.node[1].attribute[0].g.node[0].CopyFrom(node("ReduceMax", "late", "e"))
+    text = refusal(made)
+    assert "needs the value of input 'cond', as branches return" in text
+    assert "constants={'b_c': …}" in text
+
+
+def while_loop() -> onnx.ModelProto:
+    """Double a vector until its largest element is large enough, at most n times."""
+    body = graph(
+        [
+            node("Mul", "v two", "w"),
+            node("ReduceMax", "w", "most", keepdims=0),
+            node("Less", "most limit", "b_next"),
+            node("Add", "i_s i_n", "i_t"),
+        ],
+        ["i_n", "b_c", "v", "i_s"],
+        ["b_next", "w", "i_t"],
+    )
+    nodes = [node("Loop", "i_m b_g x i_0", "y z", name="Grow", body=body)]
+    inputs = {"x": [5], "i_m": info("i_m", [], I64), "b_g": info("b_g", [], BOOL), "limit": []}
+    given = {"two": np.float32(2), "i_0": np.int64(0)}
+    return model(nodes, inputs, ["y", "z"], initializers=given, opset=17)
+
+
+@pytest.mark.parametrize("trips", [0, 1, 3, 100])
+@pytest.mark.parametrize("going", [True, False])
+def test_a_loop_ends_by_its_condition_or_its_count(trips: int, going: bool) -> None:
+    feeds = {"x": abs(array(5)), "i_m": np.array(trips), "b_g": np.array(going)}
+    assert runs(while_loop(), tri.Loop)
+    check(while_loop(), feeds | {"limit": np.array(50, np.float32)})
+
+
+def long_loop(trips: int) -> onnx.ModelProto:
+    """Add up the numbers of many iterations, and put out each sum."""
+    body = graph(
+        [
+            node("Cast", "i_n", "f", to=onnx.TensorProto.FLOAT),
+            node("Add", "v f", "w"),
+            node("Mul", "w x", "o"),
+            node("Identity", "b_c", "b_d"),
+        ],
+        ["i_n", "b_c", "v"],
+        ["b_d", "w", "o"],
+    )
+    nodes = [node("Loop", "m _ x", "y all", body=body)]
+    return model(nodes, {"x": [3]}, ["y", "all"], initializers={"m": np.int64(trips)}, opset=17)
+
+
+def test_a_long_loop_of_known_length_puts_out_a_tensor_in_each_iteration() -> None:
+    assert runs(long_loop(200), tri.Loop)
+    check(long_loop(200), {"x": array(3)})
+
+
+@pytest.mark.parametrize("axes", [(0, 0), (1, 1), (-1, 0)])
+@pytest.mark.parametrize("directions", [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_a_long_scan_is_a_loop(axes: tuple[int, int], directions: tuple[int, int]) -> None:
+    body = graph([node("Add", "s e", "t"), node("Mul", "s e", "o")], ["s", "e"], ["t", "o"])
+    ways = {
+        "scan_input_axes": axes[:1],
+        "scan_input_directions": directions[:1],
+        "scan_output_axes": axes[1:],
+        "scan_output_directions": directions[1:],
+    }
+    nodes = [node("Scan", "s0 x", "y all", body=body, num_scan_inputs=1, **ways)]
+    shape = (150, 3) if axes[0] == 0 else (3, 150)
+    made = model(nodes, {"s0": [3], "x": shape}, ["y", "all"], opset=17)
+    assert runs(made, tri.Loop)
+    check(made, {"s0": array(3), "x": array(*shape, seed=1)})
+
+
+def test_what_a_loop_carries_keeps_its_type() -> None:
+    made = while_loop()
+    made.graph.node[0].attribute[0].g.node[0].CopyFrom(node("Concat", "v v", "w", axis=0))
+    text = refusal(made)
+    assert "carries tensor<5xf32> into its first iteration and tensor<10xf32> into the next" in text
+
+
+def test_branches_return_sequences_of_one_length() -> None:
+    one = graph([node("SequenceConstruct", "x z", "s")], [], [])
+    two = graph([node("SequenceConstruct", "z x", "t")], [], [])
+    for made, name in ((one, "s"), (two, "t")):
+        made.output.append(helper.make_tensor_sequence_value_info(name, 1, None))
+    nodes = [
+        node("If", "b_c", "s", then_branch=one, else_branch=two),
+        node("ConcatFromSequence", "s", "y", axis=0),
+    ]
+    made = model(nodes, {"x": [2], "z": [2], "b_c": info("b_c", [], BOOL)}, opset=17)
+    for condition in (True, False):
+        check(made, {"x": array(2), "z": array(2, seed=1), "b_c": np.array(condition)})
