@@ -76,7 +76,7 @@ class SupportLog(Instrumentation):
     def before(self, stage: Stage, module: Module) -> None:
         if stage.name == Partition.name:
             asked = self.targets[0]
-            for op in placeable_ops(module):
+            for op in [op for block in tri.run_blocks(module.main) for op in placeable_ops(block)]:
                 if reasons := claim(op, asked, module, DEFAULT).reasons:
                     self.refused.append(_refusal(op, "; ".join(reasons)))
 

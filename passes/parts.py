@@ -36,9 +36,9 @@ def _single_target(function: ir.Operation) -> str:
 
 
 def parts_of(function: ir.Operation) -> list[tri.Part]:
-    """List the parts of a function, in order."""
-    block = function.regions[0].blocks[0]
-    return [op for op in direct_ops(block) if isinstance(op, tri.Part)]
+    """List the parts of a function and of the bodies in it, in order."""
+    found = (op for block in tri.run_blocks(function) for op in direct_ops(block))
+    return [op for op in found if isinstance(op, tri.Part)]
 
 
 def _open(part: tri.Part, whole: Module) -> Module:

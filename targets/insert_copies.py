@@ -27,7 +27,8 @@ class InsertCopies(Pass):
     def run(self, module: Module) -> None:
         with module.operation.context:
             for function in functions(module.operation):
-                _insert(function.regions[0].blocks[0])
+                for block in tri.run_blocks(function):
+                    _insert(block)
 
 
 def _insert(block: ir.Block) -> None:
@@ -44,7 +45,9 @@ def _reads(operation: ir.Operation) -> str | None:
     op = view(operation)
     if op is None:
         return PROCESS  # the function's return
-    return memory_of_target(op.target) if isinstance(op, tri.Group) else None
+    if op.terminator:
+        return PROCESS  # the end of a body
+    return memory_of_target(op.target) if isinstance(op, tri.Group) else op.memory_space
 
 
 class _Copies:

@@ -5,7 +5,7 @@ from ..dialects.core.attributes import order_of, tensor_of
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, direct_ops
+from ..dialects.core.module import direct_ops
 from ..dialects.core.op import Op, view
 from ..runtime.contents import PROCESS
 from .installed import pick, targets
@@ -19,10 +19,10 @@ NO_CODE_OPS = (tri.Constant, tri.Weight, *VIEWS)
 """Ops between kernels for which nothing is done when a model runs."""
 
 
-def code_ops(module: Module) -> list[Op]:
-    """List the ops of the model's function that do something when it runs."""
-    found = direct_ops(module.main_block)
-    return [op for op in found if not isinstance(op, NO_CODE_OPS)]
+def code_ops(block: ir.Block) -> list[Op]:
+    """List the ops of a block that do something when it runs, without those in their regions."""
+    found = direct_ops(block)
+    return [op for op in found if not isinstance(op, NO_CODE_OPS) and not op.terminator]
 
 
 def memory_of(value: ir.Value) -> str | None:

@@ -63,8 +63,8 @@ class Place(Pass):
 
 
 def placed_groups(module: Module) -> list[tri.Group]:
-    """List the groups of a placed module, in order."""
-    found = direct_ops(module.main_block)
+    """List the groups of a placed module and of the bodies in it, in order."""
+    found = (op for block in tri.run_blocks(module.main) for op in direct_ops(block))
     return [op for op in found if isinstance(op, tri.Group)]
 
 

@@ -10,6 +10,7 @@ from .constant import build_constant as build_constant
 from .control_flow import ControlOp as ControlOp
 from .control_flow import If as If
 from .control_flow import Loop as Loop
+from .control_flow import run_blocks as run_blocks
 from .control_flow import yielded as yielded
 from .copy import Copy as Copy
 from .dialect import TRI as TRI

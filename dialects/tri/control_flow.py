@@ -1,7 +1,7 @@
 """Ops that decide at run time what runs: branches and loops, whose bodies are regions."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ..core.body import check_region
 from ..core.errors import Invalid
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
+from ..core.module import direct_ops
 from ..core.tensor import Array, Tensor, numpy_dtype
 from .dialect import TriOp
 from .group import Yield, check_closed
@@ -27,6 +28,8 @@ class ControlOp(TriOp, abstract=True):
     Bodies are closed: what they use of the values around them are operands, and their arguments.
     Each ends in `tri.yield`.
     """
+
+    memory_space: ClassVar[str | None] = "host"  # a session decides what to run
 
     @property
     def bodies(self) -> list[ir.Block]:
@@ -188,3 +191,13 @@ def _spell_element(scanned: ir.Value, iterations: int) -> str:
 def _spell_stacked(output: ir.Value, iterations: int) -> str:
     tensor = tensor_of(output.type)
     return str(Tensor((iterations, *tensor.shape), tensor.dtype))
+
+
+def run_blocks(function: ir.Operation) -> Iterator[ir.Block]:
+    """Yield the block of a function, and the bodies in it, each before those inside of it."""
+    pending = [function.regions[0].blocks[0]]
+    while pending:
+        block = pending.pop(0)
+        yield block
+        control = [op for op in direct_ops(block) if isinstance(op, ControlOp)]
+        pending[:0] = [body for op in control for body in op.bodies]

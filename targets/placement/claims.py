@@ -47,7 +47,7 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
         Pipeline(target.passes(0, options)).run(alone, verify=Verify.NONE)
     except CompileError:
         return Claim(reasons)
-    made = code_ops(alone)
+    made = code_ops(alone.main_block)
     if any(type(each) is type(op) for each in made):
         return Claim(reasons)
     refused = [placement_refusals(each, target) for each in made]

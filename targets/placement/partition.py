@@ -27,7 +27,7 @@ FREE = (tri.Reshape,)
 class Partition(Pass):
     """Divide a function into parts, each for the target that `placement` chooses.
 
-    Parts are convex: none depends on itself by way of another. A function whose ops all go to one
+    Bodies of branches and loops are divided, too, by themselves. Parts are convex: none depends on itself by way of another. A function whose ops all go to one
     target is a single part: it gets the attribute `trivium.target`. CompileError lists the ops that
     no target runs.
 
@@ -42,25 +42,39 @@ class Partition(Pass):
     def run(self, module: Module) -> None:
         targets = [choose_target(choice) for choice in self.targets]
         with module.operation.context:
-            graph = _Graph(module, targets)
-            placed = find_policy(self.placement).place(graph.problem())
-            graph.check(placed)
-            chosen = graph.with_free_ops(placed)
-            if len(set(chosen.values())) <= 1:
-                target = targets[next(iter(chosen.values()), 0)].name
+            blocks = list(tri.run_blocks(module.main))
+            chosen = self._choose(module, blocks, targets)
+            if len(blocks) == 1 and len(set(chosen[0].values())) <= 1:
+                target = targets[next(iter(chosen[0].values()), 0)].name
                 module.main.attributes[TARGET] = ir.StringAttr.get(target)
-            else:
-                _divide(module, chosen, targets)
+                return
+            for block, each in zip(blocks, chosen, strict=True):
+                _divide(block, each, targets)
+
+    def _choose(
+        self, module: Module, blocks: Sequence[ir.Block], targets: Sequence[Target]
+    ) -> list[dict[Op, int]]:
+        """Return the target of each op of each block; raise CompileError where there is none."""
+        refused: list[Diagnostic] = []
+        chosen: list[dict[Op, int]] = []
+        for block in blocks:
+            graph = _Graph(module, block, targets)
+            placed = find_policy(self.placement).place(graph.problem())
+            refused += graph.refusals(placed)
+            chosen.append(graph.with_free_ops(placed))
+        if refused:
+            raise CompileError(refused)
+        return chosen
 
 
 class _Graph:
-    """The ops of a function that need a target, and what targets make of them."""
+    """The ops of a block that need a target, and what targets make of them."""
 
-    def __init__(self, module: Module, targets: Sequence[Target]) -> None:
+    def __init__(self, module: Module, block: ir.Block, targets: Sequence[Target]) -> None:
         self.module = module
         self.targets = targets
-        self.all = _ops(module)
-        self.ops = placeable_ops(module)
+        self.all = _ops(block)
+        self.ops = placeable_ops(block)
         self.numbers = {value: n for n, op in enumerate(self.ops) for value in op.results}
         self.claim = cache(self._claim)
 
@@ -84,8 +98,8 @@ class _Graph:
         others = any(self.claim(op, other).whole for other in compiling)
         return not others and self.claim(op, target).partial
 
-    def check(self, placed: Sequence[int]) -> None:
-        """Raise CompileError for ops whose target does not run them."""
+    def refusals(self, placed: Sequence[int]) -> list[Diagnostic]:
+        """Return the faults of ops whose target does not run them."""
         refused: list[Diagnostic] = []
         for number, (op, target) in enumerate(zip(self.ops, placed, strict=True)):
             if not self.accepts(number, target):
@@ -93,22 +107,27 @@ class _Graph:
                 reasons = dict.fromkeys(reason for each in claims for reason in each.reasons)
                 message = f"'{op.op_name}' op runs on no target: {'; '.join(reasons)}"
                 refused.append(Diagnostic(describe(op.location), message))
-        if refused:
-            raise CompileError(refused)
+        return refused
 
     def with_free_ops(self, placed: Sequence[int]) -> dict[Op, int]:
-        """Return the target of all ops; one that needs none goes where its operand is made."""
+        """Return the target of all ops; one that needs none goes where its operand is made.
+
+        For ops that have bodies, that is a number beyond those of targets.
+        """
         chosen: dict[ir.Value, int] = {
             value: placed[number] for value, number in self.numbers.items()
         }
+        control = (op for op in self.all if isinstance(op, tri.ControlOp))
+        chosen |= {value: len(self.targets) for op in control for value in op.results}
         for op in self.all:
-            if isinstance(op, FREE) and op.x in chosen:
+            if isinstance(op, FREE) and chosen.get(op.x, len(self.targets)) < len(self.targets):
                 chosen[op.y] = chosen[op.x]
         for op in reversed(self.all):
             if isinstance(op, FREE) and op.y not in chosen:
                 readers = (use.owner.operation for use in op.y.uses)
                 found = (chosen.get(r.results[0]) for r in readers if len(r.results))
-                chosen[op.y] = next((target for target in found if target is not None), 0)
+                known = (t for t in found if t is not None and t < len(self.targets))
+                chosen[op.y] = next(known, 0)
         return {op: chosen[op.results[0]] for op in self.all if op.results}
 
     def _claim(self, op: int, target: int) -> Claim:
@@ -119,15 +138,15 @@ class _Graph:
         return [number for number in dict.fromkeys(found) if number is not None]
 
 
-def placeable_ops(module: Module) -> list[Op]:
-    """List the ops of the model's function that need a target, in order."""
-    return [op for op in _ops(module) if not isinstance(op, FREE)]
+def placeable_ops(block: ir.Block) -> list[Op]:
+    """List the ops of a block that need a target, in order."""
+    return [op for op in _ops(block) if not isinstance(op, (*FREE, tri.ControlOp))]
 
 
-def _ops(module: Module) -> list[Op]:
-    """List the ops of the model's function, without constants."""
-    found = direct_ops(module.main_block)
-    return [op for op in found if not isinstance(op, CONSTANTS)]
+def _ops(block: ir.Block) -> list[Op]:
+    """List the ops of a block, without constants and its end."""
+    found = direct_ops(block)
+    return [op for op in found if not isinstance(op, CONSTANTS) and not op.terminator]
 
 
 def _viewed(value: ir.Value) -> ir.Value:
@@ -136,8 +155,11 @@ def _viewed(value: ir.Value) -> ir.Value:
     return _viewed(maker.x) if isinstance(maker, FREE) else value
 
 
-def _divide(module: Module, chosen: Mapping[Op, int], targets: Sequence[Target]) -> None:
-    """Put the ops of each part into an op of its own, in an order in which parts can run."""
+def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]) -> None:
+    """Put the ops of each part into an op of its own, in an order in which parts can run.
+
+    Ops that have bodies stay as they are, between parts.
+    """
     listed = list(chosen)
     numbers = {value: n for n, op in enumerate(listed) for value in op.results}
     operands = [
@@ -148,14 +170,18 @@ def _divide(module: Module, chosen: Mapping[Op, int], targets: Sequence[Target])
     for op, level in zip(listed, levels, strict=True):
         parts.setdefault((level, chosen[op]), []).append(op)
     for (_, target), members in sorted(parts.items(), key=lambda part: part[0]):
-        _enclose(module, members, targets[target].name)
-    for op in direct_ops(module.main_block):
+        if target < len(targets):
+            _enclose(block, members, targets[target].name)
+            continue
+        for op in members:
+            op.operation.move_before(block.operations[len(block.operations) - 1].operation)
+    for op in direct_ops(block):
         if isinstance(op, CONSTANTS) and not uses(op.results[0]):
             op.operation.erase()
 
 
-def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
-    """Move ops into a part, which goes to the end of the function; constants are copied."""
+def _enclose(block: ir.Block, members: Sequence[Op], target: str) -> None:
+    """Move ops into a part, which goes to the end of the block; constants are copied."""
     inside = {value for op in members for value in op.results}
     read = dict.fromkeys(v for op in members for v in op.operation.operands if v not in inside)
     constants = {v: maker for v in read if (maker := constant_maker(v)) is not None}
@@ -166,15 +192,15 @@ def _enclose(module: Module, members: Sequence[Op], target: str) -> None:
         for value in op.results
         if not all(_is_one_of(use.owner.operation, inside) for use in value.uses)
     ]
-    *_, end = module.main_block.operations
+    *_, end = block.operations
     with ir.Location.unknown(), ir.InsertionPoint(end.operation):
         part = tri.Part.create([inputs], [v.type for v in outputs], {"target": target})
     locations = [v.location for v in inputs]
-    block = ir.Block.create_at_start(part.operation.regions[0], [v.type for v in inputs], locations)
+    body = ir.Block.create_at_start(part.operation.regions[0], [v.type for v in inputs], locations)
     for output, result in zip(outputs, part.results, strict=True):
         _replace_outside(output, result, inside)
-    with ir.Location.unknown(), ir.InsertionPoint(block):
-        known: dict[ir.Value, ir.Value] = dict(zip(inputs, block.arguments, strict=True))
+    with ir.Location.unknown(), ir.InsertionPoint(body):
+        known: dict[ir.Value, ir.Value] = dict(zip(inputs, body.arguments, strict=True))
         known |= {value: maker.clone().results[0] for value, maker in constants.items()}
         last = tri.Yield.build(outputs).operation
     for op in members:
