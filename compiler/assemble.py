@@ -69,6 +69,7 @@ class _Assembly:
         self.described = {v: text for code in codes for v, text in code.layouts().items()}
         self.buffers: list[m.Buffer] = []
         self.index: dict[tuple[ir.Value, int], int] = {}
+        self.owners: Mapping[Op, CompiledPart] = {}
 
     def package(
         self,
@@ -78,11 +79,12 @@ class _Assembly:
         options: CompileOptions,
         others: Mapping[str, bytes],
     ) -> Package:
+        self.owners = owners
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
         numbered = list(enumerate(self.program.calls))
-        load_steps = self._steps(owners, numbered[: self.program.load_count])
-        steps = self._steps(owners, numbered[self.program.load_count :])
+        load_steps = self._steps(numbered[: self.program.load_count])
+        steps = self._steps(numbered[self.program.load_count :])
         parts = (code.part(self.program) for code in self.codes)
         manifest = Manifest(
             producer=f"trivium {__version__}",
@@ -164,14 +166,16 @@ class _Assembly:
 
     # -- steps --------------------------------------------------------------------------------
 
-    def _steps(
-        self, owners: Mapping[Op, CompiledPart], numbered: Sequence[NumberedCall]
-    ) -> tuple[Step, ...]:
+    def body(self, block: ir.Block) -> tuple[Step, ...]:
+        """Return the steps of a body of a branch or a loop."""
+        return self._steps(self.program.bodies[block])
+
+    def _steps(self, numbered: Sequence[NumberedCall]) -> tuple[Step, ...]:
         """Let each code make its calls, as many at once as follow one another."""
         steps: list[Step] = []
-        for _, run in groupby(numbered, lambda call: id(owners[call[1].op])):
+        for _, run in groupby(numbered, lambda call: id(self.owners[call[1].op])):
             calls = list(run)
-            steps += owners[calls[0][1].op].steps(calls, self)
+            steps += self.owners[calls[0][1].op].steps(calls, self)
         return tuple(steps)
 
     # -- IR -----------------------------------------------------------------------------------

@@ -1,15 +1,18 @@
 """From a `tri` module to a package: passes, placement, code."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ..dialects import tri
 from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
+from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
+from ..targets.calls import BodyCalls, Call
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
 from ..targets.memories import code_ops
@@ -18,6 +21,7 @@ from ..targets.place import placed_groups
 from ..targets.program import plan_memory
 from ..targets.registry import choose_targets
 from .assemble import assemble
+from .control_flow import ControlFlow
 from .copies import Copies
 
 
@@ -50,12 +54,12 @@ def build_module(
     replaced = any(each.replaces_groups for each in compiling)
     placed = module.operation.clone() if replaced else module.operation
     codes = [(each, each.compile(module, options)) for each in compiling]
-    steps = [(_owner(op, codes), op) for op in code_ops(module)]
-    program = plan_memory(module, [code.call(op) for code, op in steps])
+    owners: dict[Op, CompiledPart] = {}
+    program = plan_memory(module, _calls(module.main_block, codes, owners))
     return assemble(
         module,
         program,
-        {op: code for code, op in steps},
+        owners,
         [code for _, code in codes],
         placed=placed,
         targets=targets,
@@ -80,9 +84,28 @@ def _optimise(
     return own.entries() if own else {}
 
 
+def _calls(
+    block: ir.Block,
+    codes: Sequence[tuple[Target, CompiledPart]],
+    owners: dict[Op, CompiledPart],
+) -> list[Call]:
+    """Return the calls of a block, with those of the bodies in it; note who makes each."""
+    calls: list[Call] = []
+    for op in code_ops(block):
+        owners[op] = _owner(op, codes)
+        call = owners[op].call(op)
+        if isinstance(op, tri.ControlOp):
+            inner = [BodyCalls(body, tuple(_calls(body, codes, owners))) for body in op.bodies]
+            call = replace(call, bodies=tuple(inner))
+        calls.append(call)
+    return calls
+
+
 def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart:
     if isinstance(op, tri.Copy):
         return COPIES
+    if isinstance(op, tri.ControlOp):
+        return CONTROL_FLOW
     for target, code in codes:
         if target.owns(op):
             return code
@@ -90,3 +113,4 @@ def _owner(op: Op, codes: Sequence[tuple[Target, CompiledPart]]) -> CompiledPart
 
 
 COPIES = Copies()
+CONTROL_FLOW = ControlFlow()

@@ -37,9 +37,7 @@ def check(manifest: Manifest) -> None:
         _check_ports(manifest)
         _check_parts(manifest)
         for i, step in enumerate(manifest.steps):
-            _check_indices(step, manifest, f"steps[{i}]")
-            _check_written(step, manifest, f"steps[{i}]")
-            step.check(manifest, f"steps[{i}]")
+            _check_step(step, manifest, f"steps[{i}]")
         for i, step in enumerate(manifest.load_steps):
             _check_load_step(step, manifest, f"load_steps[{i}]")
     except PackageError as error:
@@ -151,6 +149,16 @@ def _check_port(port: Port, manifest: Manifest, where: str) -> None:
             f"'{where}' is {port.dtype}{list(port.shape)}, its buffer {port.buffer} is "
             f"{buffer.dtype}{list(buffer.shape)}"
         )
+
+
+def _check_step(step: Step, manifest: Manifest, where: str) -> None:
+    """Check a step of a run, and the steps inside of it."""
+    _check_indices(step, manifest, where)
+    _check_written(step, manifest, where)
+    step.check(manifest, where)
+    for name, inner in step.inner().items():
+        for i, each in enumerate(inner):
+            _check_step(each, manifest, f"{where}.{name}[{i}]")
 
 
 def _check_indices(step: Step, manifest: Manifest, where: str) -> None:

@@ -14,6 +14,7 @@ from .loader import Loader
 from .manifest import Manifest
 from .memory import Bases, Place, aligned, allocate
 from .memory_space import PackageMemory
+from .nested import bind_steps
 from .package import Package
 from .state import SessionState
 from .step import Bind, Run
@@ -53,14 +54,7 @@ class Program:
     def bind(self, state: SessionState) -> list[Run]:
         """Return what a run calls, in order: steps, and what waits for the queues of devices."""
         manifest = self.package.manifest
-        bound: list[Run] = []
-        busy = PROCESS
-        for step, bind in zip(manifest.steps, self.steps, strict=True):
-            queue = step.queue(manifest)
-            if busy not in (PROCESS, queue):
-                bound.append(state.spaces[busy].synchronize)
-            busy = queue
-            bound.append(bind(state))
+        bound, busy = bind_steps(manifest, manifest.steps, self.steps, state)
         return bound + list(self._copies(state, busy))
 
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:

@@ -1,6 +1,6 @@
 """`Step`: one thing that a run does. Each kind is a class, of the target that makes such steps."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, TypeAlias
@@ -41,6 +41,10 @@ class Step(Kind):
     results: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
     reason: str = ""
+
+    def inner(self) -> "Mapping[str, tuple[Step, ...]]":
+        """Return the steps of each body of the step, by where the body is in it."""
+        return {}
 
     def check(self, contents: Contents, where: str) -> None:
         """Raise PackageError where fields do not fit together or to the package.
@@ -94,3 +98,11 @@ class Step(Kind):
                         f"'{where}.{kind}[{i}]' is {index}, which is in memory '{space}', must be "
                         f"in '{self.space}'"
                     )
+
+
+def all_steps(steps: Sequence[Step]) -> Iterator[Step]:
+    """Yield steps, each before those inside of it."""
+    for step in steps:
+        yield step
+        for inner in step.inner().values():
+            yield from all_steps(inner)

@@ -20,6 +20,10 @@ class Buffers(Protocol):
         """Return the number of a value's buffer; describes it when it is new."""
         ...
 
+    def body(self, block: ir.Block) -> tuple[Step, ...]:
+        """Return the steps of a body of a branch or a loop."""
+        ...
+
     def refusal(self, op: Op) -> str:
         """Return why an op does not run on the first target of the package; empty if it does."""
         ...

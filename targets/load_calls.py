@@ -20,10 +20,13 @@ Root = Callable[[ir.Value], ir.Value]
 
 
 def load_groups(module: Module) -> set[Op]:
-    """Return the groups of a placed module that depend on constants alone, in the host's memory."""
+    """Return the groups of a placed module that depend on constants alone, in the host's memory.
+
+    Those of bodies are among them.
+    """
     known: set[ir.Value] = set()
     found: set[Op] = set()
-    for op in direct_ops(module.main_block):
+    for op in (op for block in tri.run_blocks(module.main) for op in direct_ops(block)):
         if not known.issuperset(op.operation.operands):
             continue
         if isinstance(op, tri.Group) and read_memory(op) == PROCESS:

@@ -1,8 +1,9 @@
 """Plan the memory of a placed module: a place for each value, in the order of its calls."""
 
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ..dialects import tri
 from ..dialects.core.attributes import order_of, tensor_of
@@ -12,11 +13,16 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.tensor import Array, bytes_of, same_bits
+from ..dialects.tri.control_flow import yielded
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
-from .calls import Call, Scratch
+from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
+from .calls import Call, NumberedCall, Scratch
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
+
+BODIES = "bodies"
+"""The key of what all bodies of a call need: one of them runs at a time."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ class Program:
 
     The first `load_count` calls depend on no input: they run once, when the package is loaded, and
     all their memory is in `prepared_bytes`. Constants have a place in each memory where they are
-    read.
+    read. `bodies` are the calls of branches and loops, which have numbers after the others.
     """
 
     calls: list[Call]
@@ -60,6 +66,9 @@ class Program:
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
+    bodies: dict[ir.Block, tuple[NumberedCall, ...]] = field(
+        default_factory=dict["ir.Block", "tuple[NumberedCall, ...]"]
+    )
 
     def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
         """Return the place of a value; of a constant, that in a memory."""
@@ -84,15 +93,22 @@ class _Layout:
         self.constants: list[Op] = []
         self.names: dict[ir.Value, str] = {}
         self.outputs: list[ir.Value] = []
+        self.ends: list[ir.Value] = []
+        self.loaded = load_groups(module)
         for operation in block.operations:
             self._visit(operation.operation)
-        loaded = load_groups(module)
-        self.load_calls = [call for call in calls if call.op in loaded]
-        self.run_calls = [call for call in calls if call.op not in loaded]
-        self.calls = [*self.load_calls, *self.run_calls]
+        load = [call for call in all_calls(calls) if call.op in self.loaded]
+        run = [call for call in calls if call.op not in self.loaded]
+        self.load_calls, self.count = load, len(load) + len(run)
+        self.numbering = Numbering(load, run, self.loaded)
+        self.calls = self.numbering.calls
+        self.run_calls = self.calls[len(load) :]
+        self.body_plans: dict[tuple[ir.Block, str], Plan] = {}
 
     def _visit(self, operation: ir.Operation) -> None:
         op = view(operation)
+        if isinstance(op, tri.ControlOp):
+            self._enter(op)
         if operation.name == "func.return":
             self.outputs = list(operation.operands)
         elif isinstance(op, VIEWS):
@@ -103,6 +119,14 @@ class _Layout:
         if op is not None:
             names = value_names(op.location)
             self.names |= dict(zip(op.results, names, strict=False))
+
+    def _enter(self, op: tri.ControlOp) -> None:
+        for block in op.bodies:
+            found = (argument_roots(op, block), result_roots(op, block, self.loaded, VIEWS))
+            self.roots |= {value: self.root(other) for value, other in chain(*found)}
+            self.ends += yielded(block)
+            for operation in block.operations:
+                self._visit(operation.operation)
 
     def root(self, value: ir.Value) -> ir.Value:
         """Return the value whose memory a value is a view of."""
@@ -118,12 +142,16 @@ class _Layout:
             for memory, (_, base) in bases.items()
         }
         self._place_outputs(places)
-        kept = load_intervals(self.load_calls, self.run_calls, self.outputs, self.root)
+        ends = (*self.outputs, *self.ends)
+        kept = load_intervals(self.load_calls, self.run_calls, ends, self.root)
         prepared = plan_arena(kept)
         _add_places(places, prepared, PREPARED)
-        plans = {memory: self._plan(memory, places) for memory in bases}
+        main = self.numbering.main
+        plans = {memory: self._plan(main, memory, places) for memory in bases}
+        scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
-            _add_places(places, plan, bases[memory][0])
+            self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
+        scratch |= {key: Place(PREPARED, at) for key, at in prepared.offsets.items()}
         for value, root in self.roots.items():
             if root in places:
                 places[value] = places[root]
@@ -131,28 +159,24 @@ class _Layout:
                 if (root, memory) in constants:
                     constants[value, memory] = constants[root, memory]
         return Program(
-            self.calls,
+            self.calls[: self.count],
             len(self.load_calls),
             prepared.size_bytes,
             places,
             constants,
-            [
-                self._scratch(step, PREPARED, prepared)
-                if step < len(self.load_calls)
-                else self._scratch(step, ARENA, plans[PROCESS])
-                for step in range(len(self.calls))
-            ],
+            [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
             max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
             self.inputs,
             self.outputs,
             self.names,
+            {block: scope.calls for block, scope in self.numbering.scopes.items()},
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:
         """List which values are read, and in which memory."""
         read = {(self.root(v), read_memory(c.op)) for c in self.calls for v in c.operands}
-        return read | {(self.root(v), PROCESS) for v in self.outputs}
+        return read | {(self.root(v), PROCESS) for v in (*self.outputs, *self.ends)}
 
     def _bases(self, read: set[tuple[ir.Value, str]]) -> dict[str, tuple[int, int]]:
         """Return the bases of arena and weights in each memory that the program uses."""
@@ -163,13 +187,32 @@ class _Layout:
         bases = {memory: (first + 2 * i, first + 2 * i + 1) for i, memory in enumerate(others)}
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
-    def _plan(self, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        return plan_arena(self._intervals(memory, places), space_named(memory).alignment)
+    def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
+        return plan_arena(self._intervals(scope, memory, places), space_named(memory).alignment)
 
-    def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
-        scratch = self.calls[step].scratch
+    def _add_scope(
+        self,
+        scope: Scope,
+        plan: Plan,
+        memory: str,
+        start: Place,
+        places: dict[ir.Value, Place],
+        scratch: dict[Hashable, Place],
+    ) -> None:
+        """Place what a plan has, from a place on: values, scratch memory, and bodies."""
+        found = {key: Place(start.base, start.offset + at) for key, at in plan.offsets.items()}
+        places |= {key: place for key, place in found.items() if isinstance(key, ir.Value)}
+        scratch |= found
+        for number, call in scope.calls:
+            for body in call.bodies:
+                if (first := found.get((number, BODIES))) is not None:
+                    inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
+                    self._add_scope(*inner, memory, first, places, scratch)
+
+    def _scratch(self, number: int, known: Mapping[Hashable, Place]) -> tuple[Place, ...]:
+        scratch = self.calls[number].scratch
         return tuple(
-            Place(base, memory.offsets[step, index], own if each.private else None)
+            replace(known[number, index], own=own if each.private else None)
             for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
         )
 
@@ -216,24 +259,39 @@ class _Layout:
             if root not in places and root not in constants:
                 places[root] = Place(FIRST_PORT + len(self.inputs) + index, 0)
 
-    def _intervals(self, memory: str, places: dict[ir.Value, Place]) -> list[Interval]:
+    def _intervals(
+        self, scope: Scope, memory: str, places: dict[ir.Value, Place]
+    ) -> list[Interval]:
         first: dict[ir.Value, int] = {}
         last: dict[ir.Value, int] = {}
         intervals: list[Interval] = []
-        for step, call in enumerate(self.run_calls, len(self.load_calls)):
+        for step, call in scope.calls:
             for value in call.results:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
+            if size := self._body_bytes(call, memory, places):
+                intervals.append(Interval((step, BODIES), size, step, step))
             if memory != PROCESS:
                 continue
             for index, scratch in enumerate(call.scratch):
                 intervals.append(Interval((step, index), scratch.tensor.size_bytes, step, step))
+        numbers = [step for step, _ in scope.calls]
+        end = max(numbers, default=0)
+        first |= dict.fromkeys(scope.lasting, min(numbers, default=0))
+        last |= dict.fromkeys((*scope.lasting, *map(self.root, scope.ends)), end)
         for value, step in first.items():
-            if value not in places and memory_of(value) == memory:
+            if value not in places and value not in self.roots and memory_of(value) == memory:
                 size = tensor_of(value.type).size_bytes
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
+
+    def _body_bytes(self, call: Call, memory: str, places: dict[ir.Value, Place]) -> int:
+        """Plan the bodies of a call in a memory; return how much the largest one needs."""
+        for body in call.bodies:
+            scope = self.numbering.scopes[body.block]
+            self.body_plans[body.block, memory] = self._plan(scope, memory, places)
+        return max((self.body_plans[b.block, memory].size_bytes for b in call.bodies), default=0)
 
 
 def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:

@@ -1,0 +1,86 @@
+"""Steps inside of a step: the bodies of branches and loops, and the copies at their ends."""
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .contents import PROCESS, Contents
+from .errors import PackageError
+from .memory import Bases
+from .state import SessionState
+from .step import Bind, Run, Step
+
+
+@dataclass(frozen=True)
+class Move:
+    """Copy the bytes of the buffer `source` to the buffer `target`."""
+
+    source: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Body:
+    """Hold what a body does: its steps, then its moves."""
+
+    steps: tuple[Step, ...] = ()
+    moves: tuple[Move, ...] = ()
+
+
+def check_moves(moves: Sequence[Move], contents: Contents, where: str) -> None:
+    """Raise PackageError unless moves are between buffers of the process of the same size."""
+    for i, move in enumerate(moves):
+        buffers = [contents.buffers[index] for index in (move.source, move.target)]
+        for buffer in buffers:
+            if contents.space_of(buffer.base) != PROCESS:
+                raise PackageError(f"'{where}[{i}]' is in another memory than '{PROCESS}'")
+        if len({buffer.size_bytes for buffer in buffers}) > 1:
+            sizes = " and ".join(str(buffer.size_bytes) for buffer in buffers)
+            raise PackageError(f"'{where}[{i}]' moves buffers of {sizes} bytes, must be as large")
+
+
+def bind_steps(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> tuple[list[Run], str]:
+    """Return what doing steps calls: also what waits for the queues of devices, and the last one."""
+    bound: list[Run] = []
+    busy = PROCESS
+    for step, bind in zip(steps, binds, strict=True):
+        queue = step.queue(contents)
+        if busy not in (PROCESS, queue):
+            bound.append(state.spaces[busy].synchronize)
+        busy = queue
+        bound.append(bind(state))
+    return bound, busy
+
+
+def bind_body(
+    contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
+) -> list[Run]:
+    """Return what a body calls; at its end all of it is done."""
+    bound, busy = bind_steps(contents, steps, binds, state)
+    return bound if busy == PROCESS else [*bound, state.spaces[busy].synchronize]
+
+
+Spans = list[tuple[int, int, int]]
+"""Where bytes are copied to, where they are copied from, and how many they are."""
+
+
+def spans_of(bases: Bases, moves: Sequence[Move]) -> Spans:
+    """Return what moves copy in the memory of the current run; nothing for those in place.
+
+    Of two sizes, it is the smaller one.
+    """
+    found: Spans = []
+    for move in moves:
+        target, source = bases.place(move.target), bases.place(move.source)
+        size = min(bases.size_bytes(move.source), bases.size_bytes(move.target))
+        if target.address != source.address and size:
+            found.append((target.address, source.address, size))
+    return found
+
+
+def copy_spans(spans: Spans) -> None:
+    """Copy all spans, one after the other."""
+    for target, source, size in spans:
+        ctypes.memmove(target, source, size)
