@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ..dialects import tri
 from ..dialects.core.location import node_names
 from ..dialects.core.mlir import ir
-from ..dialects.tri.control_flow import yielded
+from ..dialects.tri.control_flow import fault_of, yielded
 from ..runtime.branch.step import BranchStep
 from ..runtime.contents import ABSENT
 from ..runtime.loop.step import LoopStep
@@ -34,7 +34,9 @@ def _step(op: object, buffers: Buffers) -> Step:
 
 def _branch(op: tri.If, buffers: Buffers) -> BranchStep:
     then, otherwise = (
-        Body(buffers.body(block), _moves(_pairs(yielded(block), op.outputs), buffers))
+        Body(fault=fault)
+        if (fault := fault_of(block))
+        else Body(buffers.body(block), _moves(_pairs(yielded(block), op.outputs), buffers))
         for block in op.bodies
     )
     return BranchStep(

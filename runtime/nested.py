@@ -21,10 +21,11 @@ class Move:
 
 @dataclass(frozen=True)
 class Body:
-    """Hold what a body does: its steps, then its moves."""
+    """Hold what a body does: its steps, then its moves; `fault` is why it cannot do any."""
 
     steps: tuple[Step, ...] = ()
     moves: tuple[Move, ...] = ()
+    fault: str = ""
 
 
 def check_moves(moves: Sequence[Move], contents: Contents, where: str) -> None:
@@ -42,7 +43,7 @@ def check_moves(moves: Sequence[Move], contents: Contents, where: str) -> None:
 def bind_steps(
     contents: Contents, steps: Sequence[Step], binds: Sequence[Bind], state: SessionState
 ) -> tuple[list[Run], str]:
-    """Return what doing steps calls: also what waits for the queues of devices, and the last one."""
+    """Return what doing steps calls, with waits for the queues of devices, and the last queue."""
     bound: list[Run] = []
     busy = PROCESS
     for step, bind in zip(steps, binds, strict=True):

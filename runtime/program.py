@@ -17,7 +17,7 @@ from .memory_space import PackageMemory
 from .nested import bind_steps
 from .package import Package
 from .state import SessionState
-from .step import Bind, Run
+from .step import Bind, Run, all_steps
 
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
@@ -116,7 +116,7 @@ def _compute_constants(
 
 def _ports_in_process(manifest: Manifest) -> frozenset[int]:
     """Return the bases of inputs and outputs that steps read or write in the process."""
-    steps = [step for step in manifest.steps if step.queue(manifest) == PROCESS]
+    steps = [step for step in all_steps(manifest.steps) if step.queue(manifest) == PROCESS]
     if not all(step.lists_buffers for step in steps):
         return frozenset(range(FIRST_PORT, manifest.first_space))
     indices = {i for step in steps for i in (*step.operands, *step.results) if i >= 0}

@@ -90,7 +90,7 @@ def result_roots(
         return
     calls = {value for each in direct_ops(block) if _writes(each, loaded) for value in each.results}
     seen: set[ir.Value] = set()
-    for value, result in zip(yielded(block), op.outputs, strict=True):
+    for value, result in zip(yielded(block), op.outputs, strict=False):
         maker = view(value.owner) if isinstance(value, ir.OpResult) else None
         while isinstance(maker, viewed):
             value = maker.operation.operands[0]

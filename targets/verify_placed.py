@@ -19,7 +19,8 @@ def verify_placed(module: Module, targets: Sequence[Target]) -> None:
     """Raise CompileError unless the targets can compile a module as it is.
 
     It must be one function of one block, of groups that their targets take, and of constants,
-    copies and views between them; every group must read its operands in the memory of its target.
+    copies and views between them, and of branches and loops whose bodies are the same; every group
+    must read its operands in the memory of its target.
     The IR must be valid.
     """
     named = {target.name: target for target in targets}
@@ -27,14 +28,22 @@ def verify_placed(module: Module, targets: Sequence[Target]) -> None:
         block = _only_block(module)
     except Invalid as error:
         raise CompileError(f"the module {error}") from None
+    _check_block(block, named)
+
+
+def _check_block(block: ir.Block, targets: dict[str, Target]) -> None:
+    """Raise CompileError for the first op that does not fit, of a block or of a body in it."""
     for operation in block.operations:
         op = view(operation)
         try:
-            _check(operation.operation, op, named)
+            _check(operation.operation, op, targets)
         except Invalid as error:
             where = describe(operation.operation.location)
             message = f"'{operation.operation.name}' op {error}"
             raise CompileError([Diagnostic(where, message)]) from None
+        if isinstance(op, tri.ControlOp):
+            for body in op.bodies:
+                _check_block(body, targets)
 
 
 def _only_block(module: Module) -> ir.Block:
@@ -51,8 +60,10 @@ def _only_block(module: Module) -> ir.Block:
 
 
 def _check(operation: ir.Operation, op: Op | None, targets: dict[str, Target]) -> None:
-    if operation.name == "func.return":
+    if operation.name == "func.return" or isinstance(op, (tri.ControlOp, tri.Yield)):
         _check_memory(operation, PROCESS)
+    elif isinstance(op, tri.Fail):
+        return
     elif isinstance(op, tri.Group):
         _check_group(op, targets)
     elif isinstance(op, tri.Copy):

@@ -9,7 +9,7 @@ from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..runtime.report import EntryKind, PartReport
-from ..runtime.step import Step
+from ..runtime.step import Step, all_steps
 
 IR_ENTRY = "module.mlirbc"
 
@@ -123,7 +123,7 @@ def package_info(
     file: str, manifest: Manifest, signature: SignatureInfo | None = None
 ) -> PackageInfo:
     """Describe a package on this computer."""
-    memory = manifest.memory
+    memory, steps = manifest.memory, list(all_steps(manifest.steps))
     return PackageInfo(
         file,
         manifest.producer,
@@ -151,8 +151,8 @@ def package_info(
         _math(manifest),
         tuple(_layouts(manifest)),
         tuple(_step(step, manifest) for step in manifest.load_steps),
-        tuple(_step(step, manifest) for step in manifest.steps),
-        tuple(part.report(manifest, manifest.steps) for part in _parts(manifest)),
+        tuple(_step(step, manifest) for step in steps),
+        tuple(part.report(manifest, steps) for part in _parts(manifest)),
         signature,
     )
 

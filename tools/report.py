@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..runtime.host.step import HostStep
 from ..runtime.manifest import Manifest
 from ..runtime.spelling import count, spell_names, spell_shape, spell_size
-from ..runtime.step import Step
+from ..runtime.step import Step, all_steps
 from .package_info import (
     MathInfo,
     MemoryInfo,
@@ -58,13 +58,14 @@ def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
     kinds: dict[type[Step], list[Step]] = {}
-    for step in manifest.steps:
+    steps = list(all_steps(manifest.steps))
+    for step in steps:
         kinds.setdefault(type(step), []).append(step)
     on_host = kinds.pop(HostStep, [])
     work = [part.summary() for part in manifest.parts]
     work += [kind.summary(steps) for kind, steps in kinds.items()] + [HostStep.summary(on_host)]
     line = f"{name}: {spell_size(size)}, {', '.join(filter(None, work))}"
-    places = {step.target for step in manifest.steps}
+    places = {step.target for step in steps}
     if not places or manifest.target in places:
         return line
     return f"{line}; nothing runs on {manifest.target}: trivium can-run says why"

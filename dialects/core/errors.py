@@ -89,3 +89,10 @@ class CompileError(Exception):
         if not all(d.needs for d in self.diagnostics):
             return ()
         return tuple(dict.fromkeys(name for d in self.diagnostics for name in d.needs))
+
+
+class InvalidNode(CompileError):
+    """Report a node of a model that breaks its contract: no way to run it is missing, it has none.
+
+    A model that does not run the node is no worse for it.
+    """

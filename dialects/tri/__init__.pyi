@@ -8,8 +8,10 @@ from .constant import Constant as Constant
 from .constant import Weight as Weight
 from .constant import build_constant as build_constant
 from .control_flow import ControlOp as ControlOp
+from .control_flow import Fail as Fail
 from .control_flow import If as If
 from .control_flow import Loop as Loop
+from .control_flow import fault_of as fault_of
 from .control_flow import run_blocks as run_blocks
 from .control_flow import yielded as yielded
 from .copy import Copy as Copy

@@ -7,10 +7,11 @@ import numpy as np
 
 from ..core.attributes import tensor_of
 from ..core.body import check_region
-from ..core.errors import Invalid
+from ..core.errors import Invalid, Unsupported
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
 from ..core.module import direct_ops
+from ..core.op import view
 from ..core.tensor import Array, Tensor, numpy_dtype
 from .dialect import TriOp
 from .group import Yield, check_closed
@@ -30,6 +31,7 @@ class ControlOp(TriOp, abstract=True):
     """
 
     memory_space: ClassVar[str | None] = "host"  # a session decides what to run
+    ends: ClassVar[tuple[str, ...]] = (Yield.op_name,)
 
     @property
     def bodies(self) -> list[ir.Block]:
@@ -39,7 +41,7 @@ class ControlOp(TriOp, abstract=True):
     def verify(self) -> None:
         self.check_attributes()
         for region in self.operation.regions:
-            check_region(region, Yield.op_name)
+            check_region(region, *self.ends)
         self.check_types()
         for block in self.bodies:
             check_closed(block)
@@ -49,10 +51,24 @@ class ControlOp(TriOp, abstract=True):
         raise NotImplementedError
 
 
+class Fail(TriOp):
+    """End a body that cannot run; `message` says why."""
+
+    message: str
+
+    terminator = True
+
+    def infer(self) -> tuple[()]:
+        if not self.message:
+            raise Invalid("has no message, must say why the body cannot run")
+        return ()
+
+
 class If(ControlOp):
     """Run `then_body` if the condition is true, `else_body` if not. Source: ONNX `If`.
 
-    Both bodies take all inputs, and return values of the types of the results.
+    Both bodies take all inputs, and return values of the types of the results. One of them may end
+    in `tri.fail`: then a run that chooses it fails.
     """
 
     condition: Operand
@@ -62,16 +78,23 @@ class If(ControlOp):
     else_body: Region
 
     quantized = "any"
+    ends: ClassVar[tuple[str, ...]] = (Yield.op_name, Fail.op_name)
 
     def check_types(self) -> None:
         _check_single(self.condition, "i1", "condition")
+        if all(map(fault_of, self.bodies)):
+            raise Invalid("has two bodies that fail, must have one that does not")
         for name, block in zip(self.fields.regions, self.bodies, strict=True):
             _check_same(f"{name} takes", block.arguments, "inputs are", self.inputs)
-            _check_same(f"{name} yields", yielded(block), "results are", self.outputs)
+            if not fault_of(block):
+                _check_same(f"{name} yields", yielded(block), "results are", self.outputs)
 
     def run_bodies(self, groups: Sequence[Any], run: RunBody) -> Sequence[Array]:
         condition, inputs = groups
-        return run(0 if condition.reshape(()) else 1, inputs)
+        chosen = 0 if condition.reshape(()) else 1
+        if fault := fault_of(self.bodies[chosen]):
+            raise Unsupported(fault)
+        return run(chosen, inputs)
 
 
 class Loop(ControlOp):
@@ -151,8 +174,14 @@ class Loop(ControlOp):
 
 
 def yielded(block: ir.Block) -> Sequence[ir.Value]:
-    """Return what a body returns."""
+    """Return what a body returns; nothing for one that fails."""
     return list(block.operations[len(block.operations) - 1].operation.operands)
+
+
+def fault_of(block: ir.Block) -> str:
+    """Return why a body cannot run; nothing for one that can."""
+    end = view(block.operations[len(block.operations) - 1])
+    return end.message if isinstance(end, Fail) else ""
 
 
 def _limit(trips: Array | None, iterations: int) -> int:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import Contents
-from ..errors import PackageError
+from ..errors import PackageError, RunError
 from ..loader import Loader
 from ..nested import Body, bind_body, check_moves, copy_spans, spans_of
 from ..state import SessionState
@@ -56,6 +56,9 @@ class BranchStep(Step):
     def _run(self, state: SessionState, bound: Sequence[Sequence[Run]]) -> None:
         address = state.bases.place(self.operands[0]).address
         chosen = 0 if ctypes.c_ubyte.from_address(address).value else 1
+        if fault := self.bodies[chosen].fault:
+            nodes = ", ".join(self.nodes)
+            raise RunError(f"{nodes}: the branch that this run takes cannot run: {fault}")
         for run in bound[chosen]:
             run()
         copy_spans(spans_of(state.bases, self.bodies[chosen].moves))

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from ..errors import Fault, RunError
 from ..manifest import Manifest
 from ..package import Package
+from ..step import all_steps
 from .code import GpuCode, GpuKernel
 from .device import Device
 from .driver import spell_version
@@ -59,7 +60,7 @@ def measure_kernels(
     kernel fails on the GPU.
     """
     code = tunable_code(package.manifest, device)
-    steps = [step for step in package.manifest.steps if isinstance(step, GpuStep)]
+    steps = [step for step in all_steps(package.manifest.steps) if isinstance(step, GpuStep)]
     launches = {launch.kernel: launch for step in steps for launch in step.launches}
     listed = [
         kernel

@@ -27,9 +27,10 @@ FREE = (tri.Reshape,)
 class Partition(Pass):
     """Divide a function into parts, each for the target that `placement` chooses.
 
-    Bodies of branches and loops are divided, too, by themselves. Parts are convex: none depends on itself by way of another. A function whose ops all go to one
-    target is a single part: it gets the attribute `trivium.target`. CompileError lists the ops that
-    no target runs.
+    Bodies of branches and loops are divided, too, by themselves. Parts are convex: none depends on
+    itself by way of another. A function whose ops all go to one target, and that has no bodies, is
+    a single part: it gets the attribute `trivium.target`. CompileError lists the ops that no target
+    runs.
 
     %a = tri.relu %x; %y = tri.lstm %a …; return %y
         =>   %a = tri.part %x { target = "gpu"; tri.relu }

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ....dialects.core.errors import CompileError, Invalid, Unsupported
+from ....dialects.core.errors import CompileError, Invalid, InvalidNode, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
@@ -87,7 +87,8 @@ class _Importer:
                 self._node(proto, name, scope)
             except (Invalid, Unsupported, MemoryError) as error:
                 what = f"'{proto.op_type}' node"
-                raise CompileError([fault_diagnostic(name, what, error)]) from None
+                kind = InvalidNode if isinstance(error, Invalid) else CompileError
+                raise kind([fault_diagnostic(name, what, error)]) from None
 
     def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         check_supported(nodes, self.opsets)

@@ -7,7 +7,7 @@ import onnx
 
 from ....dialects import tri
 from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import Invalid, Unsupported
+from ....dialects.core.errors import Invalid, InvalidNode, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Tensor
 from ....dialects.tri.control_flow import UNKNOWN
@@ -35,20 +35,49 @@ def branch(
 ) -> tuple[Item, ...]:
     """Import the first of two branches for a condition that is true, and the second."""
     bodies = Bodies(node.graphs.main, tri.If.op_name, 2)
-    made: list[tuple[Item, ...]] = []
+    made: list[tuple[Item, ...] | InvalidNode] = []
     for graph, label in branches:
         with bodies.body(()):
-            made.append(node.graphs.inline(graph, (), label, region=True))
-    first, second = ([_kind(item) for item in items] for items in made)
-    if first != second:
-        node.graphs.known(condition, f"input 'cond', as branches return {first} and {second}")
-    for block, items in zip(bodies.blocks, made, strict=True):
-        _end(block, [value for item in items for value in _tensors(item)])
-    values = [value for item in made[0] for value in _tensors(item)]
+            made.append(_imported(node, graph, label))
+    items = _agreed(node, condition, made)
+    for block, each in zip(bodies.blocks, made, strict=True):
+        with ir.InsertionPoint(block):
+            if isinstance(each, InvalidNode):
+                tri.Fail.build(message=str(each.diagnostics[0]))
+            else:
+                tri.Yield.build([value for item in each for value in _tensors(item)])
+    values = [value for item in items for value in _tensors(item)]
     captured = bodies.close()
     op = tri.If.create([condition, captured], [value.type for value in values], {})
     bodies.move_to(op)
-    return _regrouped(made[0], op.results)
+    return _regrouped(items, op.results)
+
+
+def _imported(node: Node, graph: onnx.GraphProto, label: str) -> tuple[Item, ...] | InvalidNode:
+    """Import a branch; return the fault of one that cannot run with the sizes that the model has.
+
+    Exporters write branches for sizes that are not those of the model.
+    """
+    with node.graphs.draft() as draft:
+        try:
+            return node.graphs.inline(graph, (), label, region=True)
+        except InvalidNode as fault:
+            draft.undo()
+            return fault
+
+
+def _agreed(
+    node: Node, condition: ir.Value, made: Sequence[tuple[Item, ...] | InvalidNode]
+) -> tuple[Item, ...]:
+    """Return what the first branch that can run returns; the other one must return the same."""
+    able = [each for each in made if not isinstance(each, InvalidNode)]
+    if not able:
+        raise next(each for each in made if isinstance(each, InvalidNode))
+    kinds = [[_kind(item) for item in each] for each in able]
+    if kinds[0] != kinds[-1]:
+        spelt = " and ".join(", ".join(each) for each in kinds)
+        node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
+    return able[0]
 
 
 def _kind(item: Item) -> str:

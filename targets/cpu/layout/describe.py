@@ -19,7 +19,8 @@ def describe_layouts(module: Module) -> Mapping[ir.Value, str]:
     """Return the layouts of the values that are not as the model has them."""
     found: dict[ir.Value, str] = {}
     for function in functions(module.operation):
-        _follow_block(function.regions[0].blocks[0], found)
+        for block in tri.run_blocks(function):
+            _follow_block(block, found)
     return found
 
 
@@ -27,7 +28,7 @@ def _follow_block(block: ir.Block, found: dict[ir.Value, str]) -> None:
     for op in direct_ops(block):
         if isinstance(op, tri.Group):
             _follow_group(op, found)
-        else:
+        elif not isinstance(op, tri.ControlOp):
             _follow(op, found)
 
 

@@ -27,6 +27,7 @@ OTHERS = {
     tri.Group: "means what its body means",
     tri.Part: "means what its body means",
     tri.If: "means what its bodies mean",
+    tri.Fail: "computes nothing",
     tri.Loop: "means what its body means",
     tri.Yield: "computes nothing",
     tri.Quantize: "makes quantised numbers, of which arrays do not tell the type",

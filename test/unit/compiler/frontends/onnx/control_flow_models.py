@@ -8,6 +8,7 @@ import onnx
 import pytest
 from graphs import info, node
 from onnx import helper, numpy_helper
+from trivium.compiler.driver import compile
 from trivium.compiler.frontends.onnx import import_onnx
 from trivium.dialects.core import interpret
 from trivium.dialects.core.errors import CompileError
@@ -41,15 +42,23 @@ def results(made: onnx.ModelProto, feeds: Mapping[str, Array]) -> list[Array]:
         return list(interpret.run(module, list(feeds.values())))
 
 
-def check(made: onnx.ModelProto, feeds: Mapping[str, Array]) -> None:
+def check(made: onnx.ModelProto, feeds: Mapping[str, Array], *, compiled: bool = False) -> None:
+    """Compare a model with ONNX Runtime: its meaning, and if `compiled`, a session."""
     import onnxruntime as ort
 
-    session = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
-    expected = session.run(None, dict(feeds))
-    got = results(made, feeds)
+    reference = ort.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    expected = reference.run(None, dict(feeds))
+    _compare(results(made, feeds), expected)
+    if compiled:
+        session = compile(made, shapes={name: array.shape for name, array in feeds.items()})
+        for _ in range(2):
+            _compare(list(session.run(feeds).values()), expected)
+
+
+def _compare(got: Sequence[Array], expected: Sequence[Array]) -> None:
     assert len(got) == len(expected)
     for mine, theirs in zip(got, expected, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
         assert mine.dtype == theirs.dtype
 
 
