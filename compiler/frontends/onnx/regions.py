@@ -116,6 +116,15 @@ def _end(block: ir.Block, values: Sequence[ir.Value]) -> None:
 # -- loops ----------------------------------------------------------------------------------------
 
 
+def need_iterations(
+    body: Body, count: ir.Value | None, going: ir.Value | None, reason: str
+) -> None:
+    """Raise NeedsValue unless the trip count and the first condition of a loop are known."""
+    for value, what in ((count, "input 'M'"), (going, "input 'cond'")):
+        if value is not None:
+            body.node.graphs.known(value, f"{what}, {reason},")
+
+
 def loop_op(
     body: Body,
     trips: int | None,
@@ -140,7 +149,7 @@ def loop_op(
     known = trips is not None and trips != ENDLESS and not ends
     outputs = made[1 + body.carried :]
     if outputs and not known:
-        _refuse_outputs(body, count, going)
+        raise Unsupported("has as many outputs as iterations, and decides them at run time")
     _check_carried(initial, made[1 : 1 + body.carried])
     _end(block, made[1:] if not ends else [condition, *made[1:]])
     operands = _ends(count, going, ends, known)
@@ -186,14 +195,6 @@ def _ends(
         return [None, None]
     first = constant(np.array(True)) if going is None else scalar(going)
     return [None if count is None else scalar(count), first if ends else None]
-
-
-def _refuse_outputs(body: Body, count: ir.Value | None, going: ir.Value | None) -> None:
-    """Raise NeedsValue or Unsupported: each iteration puts out a tensor, there must be so many."""
-    for value, what in ((count, "input 'M'"), (going, "input 'cond'")):
-        if value is not None:
-            body.node.graphs.known(value, f"{what}, for the size of its outputs,")
-    raise Unsupported("has as many outputs as iterations, whose number is decided at run time")
 
 
 def _check_carried(before: Sequence[ir.Value], after: Sequence[ir.Value]) -> None:

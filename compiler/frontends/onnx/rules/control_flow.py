@@ -7,7 +7,7 @@ from .....dialects.core.tensor import Array
 from ...core.values import single
 from ..items import Item
 from ..loops import MOST_NODES, MOST_TRIPS, Body, trip_count, unroll
-from ..regions import branch, loop_op
+from ..regions import branch, loop_op, need_iterations
 from ..registry import Node, Value, onnx_op
 from ..scans import Scan, scan_batches
 
@@ -46,11 +46,10 @@ def loop(
         if unrolled is not None:
             return unrolled
     tensors = [value for value in initial if isinstance(value, Value)]
+    if len(body.output) > 1 + len(initial):
+        need_iterations(whole, m, cond, "as each iteration puts out a tensor")
     if len(tensors) < len(initial):
-        known = ((m, "input 'M'"), (cond, "input 'cond'"))
-        for value, what in known:
-            if value is not None:
-                node.graphs.known(value, f"{what}, as it carries a sequence or an optional,")
+        need_iterations(whole, m, cond, "as it carries a sequence or an optional")
         raise Unsupported(
             f"carries a sequence or an optional through more than {MOST_TRIPS} iterations or "
             f"{MOST_NODES} nodes, or through iterations that are decided at run time"

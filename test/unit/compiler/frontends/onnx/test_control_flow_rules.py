@@ -153,7 +153,7 @@ def test_the_values_that_decide_a_loop_are_named() -> None:
     del made.graph.initializer[:1]
     made.graph.input.append(info("m", [], I64))
     text = refusal(made)
-    assert "Count: error: 'Loop' node needs the value of input 'M', for the size of its" in text
+    assert "Count: error: 'Loop' node needs the value of input 'M', as each iteration puts" in text
     assert "constants={'m': …}" in text
 
 
