@@ -82,17 +82,17 @@ class If(ControlOp):
 
     def check_types(self) -> None:
         _check_single(self.condition, "i1", "condition")
-        if all(map(fault_of, self.bodies)):
+        if None not in map(fault_of, self.bodies):
             raise Invalid("has two bodies that fail, must have one that does not")
         for name, block in zip(self.fields.regions, self.bodies, strict=True):
             _check_same(f"{name} takes", block.arguments, "inputs are", self.inputs)
-            if not fault_of(block):
+            if fault_of(block) is None:
                 _check_same(f"{name} yields", yielded(block), "results are", self.outputs)
 
     def run_bodies(self, groups: Sequence[Any], run: RunBody) -> Sequence[Array]:
         condition, inputs = groups
         chosen = 0 if condition.reshape(()) else 1
-        if fault := fault_of(self.bodies[chosen]):
+        if (fault := fault_of(self.bodies[chosen])) is not None:
             raise Unsupported(fault)
         return run(chosen, inputs)
 
@@ -178,10 +178,10 @@ def yielded(block: ir.Block) -> Sequence[ir.Value]:
     return list(block.operations[len(block.operations) - 1].operation.operands)
 
 
-def fault_of(block: ir.Block) -> str:
-    """Return why a body cannot run; nothing for one that can."""
+def fault_of(block: ir.Block) -> str | None:
+    """Return why a body cannot run; None for one that can."""
     end = view(block.operations[len(block.operations) - 1])
-    return end.message if isinstance(end, Fail) else ""
+    return end.message if isinstance(end, Fail) else None
 
 
 def _limit(trips: Array | None, iterations: int) -> int:

@@ -147,3 +147,37 @@ func.func @keeps_copies(%x: tensor<2xf32>) -> tensor<2xf32> {
   %h = "tri.copy"(%p) {to = "host"} : (tensor<2xf32>) -> tensor<2xf32>
   return %h : tensor<2xf32>
 }
+
+// A branch reads and returns what is on the host; its bodies copy what they need to the GPU.
+// CHECK-LABEL: func.func @copies_in_bodies
+// CHECK-SAME:    (%[[C:.*]]: tensor<i1>, %[[X:.*]]: tensor<2xf32>)
+// CHECK:         %[[P:.*]] = "tri.group"
+// CHECK:         %[[D:.*]] = "tri.copy"(%[[P]]) {to = "host"}
+// CHECK:         %[[Y:.*]] = "tri.if"(%[[C]], %[[D]]) ({
+// CHECK-NEXT:    ^bb0(%[[A:.*]]: tensor<2xf32>):
+// CHECK:           %[[I:.*]] = "tri.copy"(%[[A]]) {to = "gpu"}
+// CHECK:           %[[Q:.*]] = "tri.group"(%[[I]])
+// CHECK:           %[[O:.*]] = "tri.copy"(%[[Q]]) {to = "host"}
+// CHECK-NEXT:      "tri.yield"(%[[O]])
+// CHECK:           "tri.yield"
+// CHECK:         return %[[Y]]
+func.func @copies_in_bodies(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %p = "tri.group"(%x) ({
+  ^bb0(%a: tensor<2xf32>):
+    %e = "tri.exp"(%a) : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%e) : (tensor<2xf32>) -> ()
+  }) {target = "gpu"} : (tensor<2xf32>) -> tensor<2xf32>
+  %y = "tri.if"(%c, %p) ({
+  ^bb0(%a: tensor<2xf32>):
+    %q = "tri.group"(%a) ({
+    ^bb0(%b: tensor<2xf32>):
+      %e = "tri.exp"(%b) : (tensor<2xf32>) -> tensor<2xf32>
+      "tri.yield"(%e) : (tensor<2xf32>) -> ()
+    }) {target = "gpu"} : (tensor<2xf32>) -> tensor<2xf32>
+    "tri.yield"(%q) : (tensor<2xf32>) -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}

@@ -176,3 +176,39 @@ func.func @output_is_not_stacked(%s: tensor<4x2xf32>) {
   }) {iterations = 4 : i64, operandSegmentSizes = array<i32: 0, 0, 0, 1, 0>} : (tensor<4x2xf32>) -> tensor<2xf32>
   return
 }
+
+// One branch can run.
+func.func @both_branches_fail(%c: tensor<i1>, %x: tensor<2xf32>) {
+  // expected-error @below {{'tri.if' op has two bodies that fail, must have one that does not}}
+  %r = "tri.if"(%c, %x) ({
+  ^bb0(%a: tensor<2xf32>):
+    "tri.fail"() {message = "is odd"} : () -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.fail"() {message = "is odd"} : () -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// A body of a loop returns.
+func.func @body_fails(%n: tensor<i64>, %x: tensor<2xf32>) {
+  // expected-error @below {{'tri.loop' op body ends in 'tri.fail', must end in 'tri.yield'}}
+  %r = "tri.loop"(%n, %x) ({
+  ^bb0(%i: tensor<i64>, %a: tensor<2xf32>):
+    "tri.fail"() {message = "is odd"} : () -> ()
+  }) {operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>} : (tensor<i64>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
+// What fails says why.
+func.func @no_message(%c: tensor<i1>, %x: tensor<2xf32>) {
+  %r = "tri.if"(%c, %x) ({
+  ^bb0(%a: tensor<2xf32>):
+    // expected-error @below {{'tri.fail' op has no message, must say why the body cannot run}}
+    "tri.fail"() {message = ""} : () -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return
+}

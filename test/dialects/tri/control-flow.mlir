@@ -53,3 +53,17 @@ func.func @scan(%s: tensor<2xf32>, %x: tensor<4x2xf32>) -> (tensor<2xf32>, tenso
   }) {iterations = 4 : i64, operandSegmentSizes = array<i32: 0, 0, 1, 1, 0>} : (tensor<2xf32>, tensor<4x2xf32>) -> (tensor<2xf32>, tensor<4x2xf16>)
   return %r#0, %r#1 : tensor<2xf32>, tensor<4x2xf16>
 }
+
+// A body that cannot run says why; a run that takes it fails.
+// CHECK-LABEL: func.func @fail
+// CHECK:           "tri.fail"() {message = "is too small"} : () -> ()
+func.func @fail(%c: tensor<i1>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %r = "tri.if"(%c, %x) ({
+  ^bb0(%a: tensor<2xf32>):
+    "tri.fail"() {message = "is too small"} : () -> ()
+  }, {
+  ^bb0(%a: tensor<2xf32>):
+    "tri.yield"(%a) : (tensor<2xf32>) -> ()
+  }) : (tensor<i1>, tensor<2xf32>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
