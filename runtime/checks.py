@@ -180,8 +180,7 @@ def _check_written(step: Step, manifest: Contents, where: str) -> None:
     """Check that results are in an arena or an output."""
     for i, index in enumerate(step.results):
         base = manifest.buffers[index].base
-        is_output = FIRST_PORT + len(manifest.inputs) <= base < manifest.first_space
-        if not is_output and not manifest.is_arena(base):
+        if not manifest.is_written(base):
             is_input = FIRST_PORT <= base < manifest.first_space
             owner = "an input" if is_input else "the weights"
             raise PackageError(f"'{where}.results[{i}]' is {index}, which would overwrite {owner}")

@@ -193,6 +193,11 @@ class Contents:
         number = base - self.first_space
         return PROCESS if number < 0 else self.spaces[number // 2].name
 
+    def is_written(self, base: int) -> bool:
+        """Return whether steps of a run may write to a base: an arena, or an output."""
+        is_output = FIRST_PORT + len(self.inputs) <= base < self.first_space
+        return is_output or self.is_arena(base)
+
     def is_arena(self, base: int) -> bool:
         """Return whether a base is the arena of a memory space."""
         return base == ARENA or (base >= self.first_space and (base - self.first_space) % 2 == 0)

@@ -4,7 +4,7 @@ import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .contents import PROCESS, Contents
+from .contents import PROCESS, Buffer, Contents
 from .errors import PackageError
 from .memory import Bases
 from .state import SessionState
@@ -31,13 +31,45 @@ class Body:
 def check_moves(moves: Sequence[Move], contents: Contents, where: str) -> None:
     """Raise PackageError unless moves are between buffers of the process of the same size."""
     for i, move in enumerate(moves):
-        buffers = [contents.buffers[index] for index in (move.source, move.target)]
-        for buffer in buffers:
-            if contents.space_of(buffer.base) != PROCESS:
-                raise PackageError(f"'{where}[{i}]' is in another memory than '{PROCESS}'")
-        if len({buffer.size_bytes for buffer in buffers}) > 1:
-            sizes = " and ".join(str(buffer.size_bytes) for buffer in buffers)
+        source = checked_buffer(move.source, contents, f"{where}[{i}].source")
+        target = written_buffer(move.target, contents, f"{where}[{i}].target")
+        if source.size_bytes != target.size_bytes:
+            sizes = f"{source.size_bytes} and {target.size_bytes}"
             raise PackageError(f"'{where}[{i}]' moves buffers of {sizes} bytes, must be as large")
+
+
+def check_elements(
+    moves: Sequence[Move], contents: Contents, count: int, where: str, *, whole: str
+) -> None:
+    """Raise PackageError unless the `whole` buffer of each move has `count` times the other."""
+    for i, move in enumerate(moves):
+        source = checked_buffer(move.source, contents, f"{where}[{i}].source")
+        target = written_buffer(move.target, contents, f"{where}[{i}].target")
+        large, small = (source, target) if whole == "source" else (target, source)
+        if large.size_bytes != count * small.size_bytes:
+            raise PackageError(
+                f"'{where}[{i}].{whole}' has {large.size_bytes} bytes, must have {count} times "
+                f"{small.size_bytes}"
+            )
+
+
+def written_buffer(index: int, contents: Contents, where: str) -> Buffer:
+    """Return a buffer of the process that steps may write; raise PackageError for others."""
+    buffer = checked_buffer(index, contents, where)
+    if not contents.is_written(buffer.base):
+        raise PackageError(f"'{where}' is {index}, which would overwrite an input or the weights")
+    return buffer
+
+
+def checked_buffer(index: int, contents: Contents, where: str) -> Buffer:
+    """Return a buffer of the process by its number; raise PackageError for others."""
+    count = len(contents.buffers)
+    if not 0 <= index < count:
+        raise PackageError(f"'{where}' is {index}, must be at least 0 and below {count}")
+    space = contents.space_of(contents.buffers[index].base)
+    if space != PROCESS:
+        raise PackageError(f"'{where}' is {index}, which is in memory '{space}', must be in 'host'")
+    return contents.buffers[index]
 
 
 def bind_steps(

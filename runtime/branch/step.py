@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..contents import Contents
+from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
 from ..nested import Body, bind_body, check_moves, copy_spans, spans_of
@@ -35,10 +35,10 @@ class BranchStep(Step):
 
     def check(self, contents: Contents, where: str) -> None:
         super().check(contents, where)
-        if not self.operands or self.operands[0] < 0:
+        if not self.operands or self.operands[0] == ABSENT:
             raise PackageError(f"'{where}' is a branch, must have a condition")
-        if contents.buffers[self.operands[0]].size_bytes != 1:
-            raise PackageError(f"'{where}' has a condition of several bytes, must be one")
+        if (size := contents.buffers[self.operands[0]].size_bytes) != 1:
+            raise PackageError(f"'{where}' has a condition of {size} bytes, must be of 1")
         for name, body in (("then", self.then), ("otherwise", self.otherwise)):
             check_moves(body.moves, contents, f"{where}.{name}.moves")
 

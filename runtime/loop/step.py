@@ -12,7 +12,18 @@ from ..contents import ABSENT, Contents
 from ..errors import PackageError
 from ..loader import Loader
 from ..memory import Bases, allocate
-from ..nested import Body, Move, Spans, bind_body, check_moves, copy_spans, spans_of
+from ..nested import (
+    Body,
+    Move,
+    Spans,
+    bind_body,
+    check_elements,
+    check_moves,
+    checked_buffer,
+    copy_spans,
+    spans_of,
+    written_buffer,
+)
 from ..state import SessionState
 from ..step import Bind, Run, Step
 
@@ -49,36 +60,33 @@ class LoopStep(Step):
 
     def check(self, contents: Contents, where: str) -> None:
         super().check(contents, where)
+        if self.iterations < UNKNOWN:
+            raise PackageError(
+                f"'{where}.iterations' is {self.iterations}, must be {UNKNOWN} or more"
+            )
         if len(self.operands) < 2:
             raise PackageError(f"'{where}' is a loop, must have a trip count and a condition")
-        sizes = {self.operands[0]: 8, self.operands[1]: 1, self.number: 8, self.next: 1}
-        for index, size in sizes.items():
-            self._check_size(contents, index, size, where)
-        if self.number == ABSENT or (self.operands[1] == ABSENT) != (self.next == ABSENT):
-            raise PackageError(f"'{where}' lacks a number or a condition")
-        if self.iterations == UNKNOWN and self.operands[:2] == (ABSENT, ABSENT):
+        limit, going = self.operands[:2]
+        if (going == ABSENT) != (self.next == ABSENT):
+            raise PackageError(f"'{where}' has one of two conditions, must have both or none")
+        if self.iterations == UNKNOWN and limit == going == ABSENT:
             raise PackageError(f"'{where}' never ends")
-        for name, moves in (("first", self.first), ("body.moves", self.body.moves)):
-            check_moves(moves, contents, f"{where}.{name}")
-        self._check_elements(contents, [(m.source, m.target) for m in self.elements], where)
-        self._check_elements(contents, [(m.target, m.source) for m in self.outputs], where)
-
-    def _check_size(self, contents: Contents, index: int, size: int, where: str) -> None:
-        if index == ABSENT:
-            return
-        if not 0 <= index < len(contents.buffers) or contents.buffers[index].size_bytes != size:
-            raise PackageError(f"'{where}' has a number in buffer {index}, must be of {size} bytes")
-
-    def _check_elements(
-        self, contents: Contents, pairs: Sequence[tuple[int, int]], where: str
-    ) -> None:
-        for whole, element in pairs:
-            sizes = [contents.buffers[index].size_bytes for index in (whole, element)]
-            if sizes[0] != sizes[1] * self.iterations:
-                raise PackageError(
-                    f"'{where}' has elements of {sizes[1]} bytes in a buffer of {sizes[0]}, must "
-                    f"be {self.iterations} of them"
-                )
+        written_buffer(self.number, contents, f"{where}.number")
+        for name, index, size in (
+            ("operands[0]", limit, 8),
+            ("operands[1]", going, 1),
+            ("number", self.number, 8),
+            ("next", self.next, 1),
+        ):
+            if index != ABSENT:
+                _check_size(contents, index, size, f"{where}.{name}")
+        check_moves(self.first, contents, f"{where}.first")
+        check_moves(self.body.moves, contents, f"{where}.body.moves")
+        sized = contents, self.iterations
+        check_elements(self.elements, *sized, f"{where}.elements", whole="source")
+        check_elements(self.outputs, *sized, f"{where}.outputs", whole="target")
+        if self.body.fault:
+            raise PackageError(f"'{where}' has a body with a fault, must have one that runs")
 
     def load(self, loader: Loader) -> Bind:
         binds = [step.load(loader) for step in self.body.steps]
@@ -145,6 +153,12 @@ class LoopStep(Step):
     @classmethod
     def summary(cls, steps: Sequence[Step]) -> str:
         return f"{len(steps)} loop{'s' * (len(steps) != 1)}"
+
+
+def _check_size(contents: Contents, index: int, size: int, where: str) -> None:
+    found = checked_buffer(index, contents, where).size_bytes
+    if found != size:
+        raise PackageError(f"'{where}' has {found} bytes, must have {size}")
 
 
 def _crossing(moves: Sequence[Move], contents: Contents) -> list[Move]:
