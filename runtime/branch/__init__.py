@@ -1,4 +1,5 @@
 """Branches: a condition chooses which steps a run does.
 
-Packages import `step.py` by the kind of their steps.
+Imported when a package has steps of kind `branch`; it imports the rest of the runtime. Start at
+`step.py`.
 """

@@ -1,4 +1,5 @@
 """Loops: steps that a run does again and again.
 
-Packages import `step.py` by the kind of their steps.
+Imported when a package has steps of kind `loop`; it imports the rest of the runtime. Start at
+`step.py`.
 """
