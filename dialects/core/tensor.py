@@ -203,6 +203,11 @@ def broadcast(*shapes: Shape) -> Shape:
     """
     if any(is_symbolic(size) for shape in shapes for size in shape):
         return _broadcast_symbolic(shapes)
+    return _broadcast_static(*shapes)
+
+
+@functools.lru_cache
+def _broadcast_static(*shapes: Shape) -> Shape:
     try:
         return tuple(np.broadcast_shapes(*shapes))
     except (ValueError, RuntimeError):  # sizes that differ, or more axes than numpy has
