@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contents import FIRST_PORT, Port
+from .contents import Port
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
-from .memory import Bound
 from .package import Package
+from .ports import Ports
 from .program import Program, link
-from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
+from .slots import by_name, check_known, quote
 from .spelling import spell_interface
 
 if TYPE_CHECKING:
@@ -70,14 +70,13 @@ class Session:
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
-        first_output = FIRST_PORT + len(manifest.inputs)
         self._program = program
         self._threads = threads
-        self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
-        self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
         state = program.open(threads)
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
+        devices = None if self._workspace is None else self._workspace.ports
+        self._ports = Ports(manifest, self._bases, devices)
         self._steps = program.bind(state)
         self._closed = False
         self._renew()
@@ -88,8 +87,8 @@ class Session:
         self._busy = threading.Lock()
         self._fast = None
         if not self._spaces and not self._closed:
-            ports = (self._inputs, self._outputs)
-            self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
+            slots = (self._ports.inputs, self._ports.outputs)
+            self._fast = fast_run(*slots, self._bases, self._steps, self._busy)
 
     @property
     def manifest(self) -> Manifest:
@@ -155,10 +154,10 @@ class Session:
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
-        if len(arrays) != len(self._inputs):
-            names = quote(slot.name for slot in self._inputs)
-            raise RunError(f"got {len(arrays)} inputs, must get {len(self._inputs)}: {names}")
-        feeds = {slot.name: array for slot, array in zip(self._inputs, arrays, strict=True)}
+        names = [port.name for port in self.inputs]
+        if len(arrays) != len(names):
+            raise RunError(f"got {len(arrays)} inputs, must get {len(names)}: {quote(names)}")
+        feeds = dict(zip(names, arrays, strict=True))
         results = tuple(self.run(feeds).values())
         return results[0] if len(results) == 1 else results
 
@@ -213,7 +212,7 @@ class Session:
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
-        self._spaces, self._workspace = (), None
+        self._spaces, self._workspace, self._ports.devices = (), None, None
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
         if not self._spaces:
@@ -227,13 +226,13 @@ class Session:
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        results, _ = self._bind(feeds, given)
+        results, _ = self._ports.bind(feeds, given)
         self._do_steps()
         return results
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports = self._on_device().ports
-        results = {slot.name: ports.create(slot) for slot in self._outputs}
+        results = {slot.name: ports.create(slot) for slot in self._ports.outputs}
         self._run(feeds, results)
         return results
 
@@ -243,14 +242,15 @@ class Session:
         workspace = self._on_device()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)
-        check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
-        outputs = by_name("outputs", outputs, self._outputs)
+        slots = self._ports
+        check_known("input", by_name("inputs", inputs, slots.inputs), slots.inputs)
+        outputs = by_name("outputs", outputs, slots.outputs)
         feeds = {
-            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in self._inputs
+            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in slots.inputs
         }
-        given = {s.name: ports.create(s) for s in self._outputs} | dict(outputs)
+        given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            _, arrays = self._bind(feeds, given)
+            _, arrays = slots.bind(feeds, given)
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
             graph = workspace.record(self._do_steps)
@@ -266,58 +266,6 @@ class Session:
     def _do_steps(self) -> None:
         for step in self._steps:
             step()
-
-    def _bind(
-        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
-    ) -> tuple[dict[str, Any], list[Bound]]:
-        """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
-        given = by_name("outputs", outputs, self._outputs)
-        arrays = self._take(by_name("feeds", feeds, self._inputs))
-        if not given:
-            results = {slot.name: slot.create() for slot in self._outputs}
-            for slot in self._outputs:
-                self._bases.bind(slot.base, results[slot.name])
-            return results, arrays
-        check_known("output", given, self._outputs)
-        results: dict[str, Any] = {}
-        for slot in self._outputs:
-            results[slot.name] = given[slot.name] if slot.name in given else slot.create()
-            array = self._adopt(slot, results[slot.name])
-            if overlap(array, arrays):
-                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return results, arrays
-
-    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
-        if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
-            raise wrong_names(feeds, self._inputs)
-        arrays: list[Bound] = []
-        for slot in self._inputs:
-            value = feeds[slot.name]
-            if not is_on_device(value):
-                array = slot.take(value)
-            elif self._workspace is None:
-                raise _on_no_device("input", slot)
-            else:
-                array = self._workspace.ports.take(slot, value)
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return arrays
-
-    def _adopt(self, slot: Slot, value: object) -> Bound:
-        if not is_on_device(value):
-            return slot.adopt(value)
-        if self._workspace is None:
-            raise _on_no_device("output", slot)
-        return self._workspace.ports.adopt(slot, value)
-
-
-def _on_no_device(role: str, slot: Slot) -> RunError:
-    return RunError(
-        f"{role} '{slot.name}' is on a GPU, the package has nothing for one: copy it to the host, "
-        "or compile the model again with --target gpu"
-    )
 
 
 def _closed() -> RunError:
