@@ -17,11 +17,20 @@ from .limits import at_least, is_same
 
 @dataclass(frozen=True)
 class Check:
-    """Require an expression of symbols to be `==` 0 or `>=` 0; `message` says what is wrong."""
+    """Require an expression of symbols to be `==` 0 or `>=` 0.
+
+    `message` says what is wrong where it is not, and `node` where. Raises ValueError for another
+    relation.
+    """
 
     expression: Size
     relation: str
     message: str
+    node: str = ""
+
+    def __post_init__(self) -> None:
+        if self.relation not in ("==", ">="):
+            raise ValueError(f"relation '{self.relation}' must be == or >=")
 
 
 _COLLECTED: ContextVar[dict[Check, None] | None] = ContextVar("checks", default=None)

@@ -79,7 +79,7 @@ class Dim(int if TYPE_CHECKING else object):
     __int__ = __index__
 
     def __add__(self, other: Size) -> Size:
-        if not isinstance(other, (int, Dim)):
+        if not _is_size(other):
             return NotImplemented
         terms = dict(self.terms)
         for product, factor in terms_of(other).items():
@@ -87,13 +87,13 @@ class Dim(int if TYPE_CHECKING else object):
         return _size(terms)
 
     def __mul__(self, other: Size) -> Size:
-        return _times(self, other) if isinstance(other, (int, Dim)) else NotImplemented
+        return _times(self, other) if _is_size(other) else NotImplemented
 
     def __neg__(self) -> Size:
         return Dim({product: -factor for product, factor in self.terms.items()})
 
     def __sub__(self, other: Size) -> Size:
-        return self + -other if isinstance(other, (int, Dim)) else NotImplemented
+        return self + -other if _is_size(other) else NotImplemented
 
     def __rsub__(self, other: Size) -> Size:
         return -self + other
@@ -101,7 +101,7 @@ class Dim(int if TYPE_CHECKING else object):
     __radd__, __rmul__ = __add__, __mul__
 
     def __floordiv__(self, other: Size) -> Size:
-        return floordiv(self, other) if isinstance(other, (int, Dim)) else NotImplemented
+        return floordiv(self, other) if _is_size(other) else NotImplemented
 
     def __rfloordiv__(self, other: Size) -> Size:
         return floordiv(other, self)
@@ -128,6 +128,10 @@ class Dim(int if TYPE_CHECKING else object):
         return self._text
 
     __repr__ = __str__
+
+
+def _is_size(other: object) -> bool:
+    return isinstance(other, int | Dim)
 
 
 def symbol(name: str, range: Range = ANY) -> Size:
@@ -299,7 +303,7 @@ def _single_atom(size: Size) -> Atom | None:
 
 
 def _exact(size: Size, divisor: Size) -> Size | None:
-    """Divide where nothing is left whatever the symbols are, else return None."""
+    """Divide where nothing is left for any sizes of the symbols, else return None."""
     if size == divisor or size == 0:
         return 0 if size == 0 else 1
     if not isinstance(divisor, Dim):
@@ -345,7 +349,7 @@ def _long_division(size: Size, divisor: Dim) -> Size | None:
 
 
 def divides(number: int, size: Size) -> bool:
-    """Return whether a number divides a size whatever the symbols are."""
+    """Return whether a number divides a size for any sizes of the symbols."""
     return all(factor % number == 0 for factor in terms_of(size).values())
 
 
