@@ -1,6 +1,6 @@
 """Bind the arrays of a run to the inputs and the outputs of a session."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +8,7 @@ from .contents import FIRST_PORT, Contents
 from .errors import RunError
 from .memory import Bases, Bound
 from .slots import Slot, by_name, check_known, is_on_device, overlap, wrong_names
+from .symbols import spelled_ports
 
 if TYPE_CHECKING:
     from .gpu.ports import DevicePorts
@@ -25,29 +26,30 @@ class Ports:
         bases: Bases,
         devices: "DevicePorts | None",
     ) -> None:
-        slots = tuple(map(Slot.of, (*contents.inputs, *contents.outputs), count(FIRST_PORT)))
+        ports = spelled_ports((*contents.inputs, *contents.outputs), contents.symbols)
+        slots = tuple(map(Slot.of, ports, count(FIRST_PORT)))
         self.inputs = slots[: len(contents.inputs)]
         self.outputs = slots[len(contents.inputs) :]
         self._bases = bases
         self.devices = devices
 
-    def bind(
-        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
+    def give(
+        self, outputs: Mapping[str, object], slots: Sequence[Slot], arrays: Sequence[Bound]
     ) -> tuple[dict[str, Any], list[Bound]]:
-        """Bind inputs and outputs; return the outputs by name, and the arrays that are bound.
+        """Bind outputs to slots; return them by name, and all arrays that are bound.
 
-        Outputs that are not in `outputs` are new numpy arrays.
+        Those that are not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
         """
-        given = by_name("outputs", outputs, self.outputs)
-        arrays = self._take(by_name("feeds", feeds, self.inputs))
+        given = by_name("outputs", outputs, slots)
         if not given:
-            results = {slot.name: slot.create() for slot in self.outputs}
-            for slot in self.outputs:
+            results = {slot.name: slot.create() for slot in slots}
+            for slot in slots:
                 self._bases.bind(slot.base, results[slot.name])
-            return results, arrays
-        check_known("output", given, self.outputs)
+            return results, list(arrays)
+        check_known("output", given, slots)
+        arrays = list(arrays)
         results: dict[str, Any] = {}
-        for slot in self.outputs:
+        for slot in slots:
             results[slot.name] = given[slot.name] if slot.name in given else slot.create()
             array = self._adopt(slot, results[slot.name])
             if overlap(array, arrays):
@@ -56,7 +58,9 @@ class Ports:
             arrays.append(array)
         return results, arrays
 
-    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
+    def take(self, given: Mapping[str, object]) -> list[Bound]:
+        """Bind inputs; return the arrays that are bound."""
+        feeds = by_name("feeds", given, self.inputs)
         if len(feeds) != len(self.inputs) or any(s.name not in feeds for s in self.inputs):
             raise wrong_names(feeds, self.inputs)
         arrays: list[Bound] = []

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
@@ -10,17 +10,21 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contents import Port
+from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
+from .memory import Bound
 from .package import Package
+from .plan import Plan, Plans
 from .ports import Ports
 from .program import Program, link
 from .slots import by_name, check_known, quote
 from .spelling import spell_interface
+from .step import Run
+from .symbols import Symbols, spelled_ports
 
 if TYPE_CHECKING:
     from .dla.step import Drivers
@@ -77,7 +81,8 @@ class Session:
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         devices = None if self._workspace is None else self._workspace.ports
         self._ports = Ports(manifest, self._bases, devices)
-        self._steps = program.bind(state)
+        self._plans = Plans(program, state, self._ports) if manifest.symbols else None
+        self._plan = Plan([] if self._plans else program.bind(state), self._ports.outputs)
         self._closed = False
         self._renew()
         call_in_children(Session._renew, self)
@@ -88,7 +93,10 @@ class Session:
         self._fast = None
         if not self._spaces and not self._closed:
             slots = (self._ports.inputs, self._ports.outputs)
-            self._fast = fast_run(*slots, self._bases, self._steps, self._busy)
+            self._fast = fast_run(*slots, self._bases, self._plan.steps, self._busy)
+        if self._plans is not None:
+            self._plans.renew(self._busy)
+            self._fast = self._plans.run
 
     @property
     def manifest(self) -> Manifest:
@@ -112,13 +120,30 @@ class Session:
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Return what goes in, in order."""
-        return self.manifest.inputs
+        """Return what goes in, in order; sizes are expressions of the symbols, if any."""
+        return spelled_ports(self.manifest.inputs, self.manifest.symbols)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Return what comes out, in order."""
-        return self.manifest.outputs
+        return spelled_ports(self.manifest.outputs, self.manifest.symbols)
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """Return the sizes that may change from run to run, by name."""
+        return {symbol.name: symbol for symbol in self.manifest.symbols}
+
+    def shapes(self, **symbols: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the outputs at values of all symbols, without a run."""
+        if self._plans is not None:
+            return self._plans.shapes(symbols)
+        Symbols(self.manifest).given(symbols)
+        return {port.name: port.shape for port in self.outputs}
+
+    def trim(self) -> None:
+        """Free the memory that runs have needed, where that depends on symbols."""
+        if self._plans is not None:
+            self._alone(self._plans.trim)
 
     def run(
         self,
@@ -207,7 +232,7 @@ class Session:
 
     def _close(self) -> None:
         self._closed = True
-        self._steps = []
+        self._plan, self._plans = Plan([], ()), None
         self._fast = None
         self._program = self._program.without_spaces()
         for space in self._spaces:
@@ -226,9 +251,19 @@ class Session:
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        results, _ = self._ports.bind(feeds, given)
-        self._do_steps()
+        plan, results, _ = self._bind(feeds, given)
+        _do(plan.steps)
         return results
+
+    def _bind(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> tuple[Plan, dict[str, Any], list[Bound]]:
+        """Bind inputs and outputs; return the plan at their sizes, and what `Ports.give` does."""
+        arrays = self._ports.take(feeds)
+        plan = self._plan
+        if self._plans is not None:
+            plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
+        return plan, *self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports = self._on_device().ports
@@ -250,10 +285,10 @@ class Session:
         }
         given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            _, arrays = slots.bind(feeds, given)
+            plan, _, arrays = self._bind(feeds, given)
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
-            graph = workspace.record(self._do_steps)
+            graph = workspace.record(lambda: _do(plan.steps))
         return Replay(workspace, graph, feeds, given, self._busy, arrays)
 
     def _on_device(self) -> "Workspace":
@@ -263,9 +298,10 @@ class Session:
             )
         return self._workspace
 
-    def _do_steps(self) -> None:
-        for step in self._steps:
-            step()
+
+def _do(steps: Sequence[Run]) -> None:
+    for step in steps:
+        step()
 
 
 def _closed() -> RunError:
