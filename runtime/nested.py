@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .contents import PROCESS, Buffer, Contents
-from .errors import PackageError
+from .errors import PackageError, RunError
 from .memory import Bases
 from .state import SessionState
 from .step import Bind, Run, Step
@@ -97,6 +97,17 @@ def bind_body(
 
 Spans = list[tuple[int, int, int]]
 """Where bytes are copied to, where they are copied from, and how many they are."""
+
+
+def check_sizes(bases: Bases, moves: Sequence[Move], *, sources: int = 1, targets: int = 1) -> None:
+    """Raise RunError unless sources are as large as targets at the sizes of a run.
+
+    Or so many times as large as others: `check_moves` knew the likely sizes alone.
+    """
+    for move in moves:
+        source, target = bases.size_bytes(move.source), bases.size_bytes(move.target)
+        if source * targets != target * sources:
+            raise RunError(f"{source} bytes are moved to a buffer of {target}")
 
 
 def spans_of(bases: Bases, moves: Sequence[Move]) -> Spans:

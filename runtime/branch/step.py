@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
-from ..nested import Body, bind_body, check_moves, copy_spans, spans_of
+from ..nested import Body, bind_body, check_moves, check_sizes, copy_spans, spans_of
 from ..state import SessionState
 from ..step import Bind, Run, Step
 
@@ -47,6 +47,8 @@ class BranchStep(Step):
         contents = loader.contents
 
         def bind(state: SessionState) -> Run:
+            for body in self.bodies:
+                check_sizes(state.bases, body.moves)
             pairs = zip(self.bodies, binds, strict=True)
             bound = [bind_body(contents, body.steps, each, state) for body, each in pairs]
             return lambda: self._run(state, bound)

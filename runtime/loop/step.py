@@ -19,6 +19,7 @@ from ..nested import (
     bind_body,
     check_elements,
     check_moves,
+    check_sizes,
     checked_buffer,
     copy_spans,
     spans_of,
@@ -93,6 +94,9 @@ class LoopStep(Step):
         contents = loader.contents
 
         def bind(state: SessionState) -> Run:
+            check_sizes(state.bases, (*self.first, *self.body.moves))
+            check_sizes(state.bases, self.elements, sources=self.iterations)
+            check_sizes(state.bases, self.outputs, targets=self.iterations)
             bound = bind_body(contents, self.body.steps, binds, state)
             crossing = _crossing(self.body.moves, contents)
             sizes = [state.bases.size_bytes(move.source) for move in crossing]
