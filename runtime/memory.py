@@ -135,6 +135,12 @@ class Bases:
         buffer = self._buffers[index]
         return self.place_in(buffer.base, buffer.offset)
 
+    def locator(self, index: int) -> Callable[[], int]:
+        """Return a function that says where a buffer of the process is in the current run."""
+        buffer, pointers = self._buffers[index], self.pointers
+        base, offset = buffer.base, buffer.offset
+        return lambda: (pointers[base] or 0) + offset
+
     def place_in(self, base: int, offset: int = 0) -> Place:
         """Return where something in a base is."""
         device = self._devices.get(base)

@@ -1,7 +1,7 @@
 """Steps inside of a step: the bodies of branches and loops, and the copies at their ends."""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from .contents import PROCESS, Buffer, Contents
@@ -110,18 +110,17 @@ def check_sizes(bases: Bases, moves: Sequence[Move], *, sources: int = 1, target
             raise RunError(f"{source} bytes are moved to a buffer of {target}")
 
 
-def spans_of(bases: Bases, moves: Sequence[Move]) -> Spans:
-    """Return what moves copy in the memory of the current run; nothing for those in place.
+def locate(bases: Bases, moves: Sequence[Move]) -> Callable[[], Spans]:
+    """Return a function that says what moves copy in the memory of the current run.
 
     Of two sizes, it is the smaller one.
     """
-    found: Spans = []
-    for move in moves:
-        target, source = bases.place(move.target), bases.place(move.source)
-        size = min(bases.size_bytes(move.source), bases.size_bytes(move.target))
-        if target.address != source.address and size:
-            found.append((target.address, source.address, size))
-    return found
+    located = [
+        (bases.locator(move.target), bases.locator(move.source), size)
+        for move in moves
+        if (size := min(bases.size_bytes(move.source), bases.size_bytes(move.target)))
+    ]
+    return lambda: [(target(), source(), size) for target, source, size in located]
 
 
 def copy_spans(spans: Spans) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
 from ..loader import Loader
-from ..nested import Body, bind_body, check_moves, check_sizes, copy_spans, spans_of
+from ..nested import Body, bind_body, check_moves, check_sizes, copy_spans, locate
 from ..state import SessionState
 from ..step import Bind, Run, Step
 
@@ -47,23 +47,29 @@ class BranchStep(Step):
         contents = loader.contents
 
         def bind(state: SessionState) -> Run:
+            bases = state.bases
             for body in self.bodies:
-                check_sizes(state.bases, body.moves)
+                check_sizes(bases, body.moves)
             pairs = zip(self.bodies, binds, strict=True)
             bound = [bind_body(contents, body.steps, each, state) for body, each in pairs]
-            return lambda: self._run(state, bound)
+            moves = [locate(bases, body.moves) for body in self.bodies]
+            condition = bases.locator(self.operands[0])
+
+            def run() -> None:
+                chosen = 0 if ctypes.c_ubyte.from_address(condition()).value else 1
+                if self.bodies[chosen].fault:
+                    raise self._fault(self.bodies[chosen])
+                for step in bound[chosen]:
+                    step()
+                copy_spans(moves[chosen]())
+
+            return run
 
         return bind
 
-    def _run(self, state: SessionState, bound: Sequence[Sequence[Run]]) -> None:
-        address = state.bases.place(self.operands[0]).address
-        chosen = 0 if ctypes.c_ubyte.from_address(address).value else 1
-        if fault := self.bodies[chosen].fault:
-            nodes = ", ".join(self.nodes)
-            raise RunError(f"{nodes}: the branch that this run takes cannot run: {fault}")
-        for run in bound[chosen]:
-            run()
-        copy_spans(spans_of(state.bases, self.bodies[chosen].moves))
+    def _fault(self, body: Body) -> RunError:
+        nodes = ", ".join(self.nodes)
+        return RunError(f"{nodes}: the branch that this run takes cannot run: {body.fault}")
 
     def operation(self, contents: Contents) -> str:
         return f"one of {len(self.then.steps)} or {len(self.otherwise.steps)} steps"

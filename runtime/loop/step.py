@@ -1,12 +1,11 @@
 """Steps that do a body again and again."""
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from ctypes import memmove
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
+from typing import ClassVar, NamedTuple
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError
@@ -22,7 +21,7 @@ from ..nested import (
     check_sizes,
     checked_buffer,
     copy_spans,
-    spans_of,
+    locate,
     written_buffer,
 )
 from ..state import SessionState
@@ -98,57 +97,9 @@ class LoopStep(Step):
             check_sizes(state.bases, self.elements, sources=self.iterations)
             check_sizes(state.bases, self.outputs, targets=self.iterations)
             bound = bind_body(contents, self.body.steps, binds, state)
-            crossing = _crossing(self.body.moves, contents)
-            sizes = [state.bases.size_bytes(move.source) for move in crossing]
-            staging = [allocate(size, "what a loop carries") for size in sizes]
-            return lambda: self._run(state.bases, bound, dict(zip(crossing, staging, strict=True)))
+            return partial(_run, self, bound, _Memory.of(self, contents, state.bases))
 
         return bind
-
-    def _run(
-        self, bases: Bases, bound: Sequence[Run], staging: Mapping[Move, NDArray[np.uint8]]
-    ) -> None:
-        number = ctypes.c_int64.from_address(bases.place(self.number).address)
-        elements, outputs = spans_of(bases, self.elements), spans_of(bases, self.outputs)
-        ends = self._ends(bases, staging)
-        limit, going = self._limit(bases), self._condition(bases, self.operands[1])
-        again = self._condition(bases, self.next)
-        copy_spans(spans_of(bases, self.first))
-        iteration = 0
-        while iteration < limit and (going is None or going.value):
-            number.value = iteration
-            for target, source, size in elements:
-                ctypes.memmove(target, source + iteration * size, size)
-            for run in bound:
-                run()
-            for target, source, size in outputs:
-                ctypes.memmove(target + iteration * size, source, size)
-            copy_spans(ends)
-            going = again
-            iteration += 1
-
-    def _ends(self, bases: Bases, staging: Mapping[Move, NDArray[np.uint8]]) -> Spans:
-        """Return what is copied at the end of each iteration; first what others overwrite."""
-        saved: Spans = []
-        restored: Spans = []
-        for move, array in staging.items():
-            saved.append((array.ctypes.data, bases.place(move.source).address, array.size))
-            restored.append((bases.place(move.target).address, array.ctypes.data, array.size))
-        others = [move for move in self.body.moves if move not in staging]
-        return [*saved, *spans_of(bases, others), *restored]
-
-    def _limit(self, bases: Bases) -> int:
-        if self.iterations != UNKNOWN:
-            return self.iterations
-        if self.operands[0] == ABSENT:
-            return UNLIMITED
-        return ctypes.c_int64.from_address(bases.place(self.operands[0]).address).value
-
-    @staticmethod
-    def _condition(bases: Bases, index: int) -> ctypes.c_ubyte | None:
-        if index == ABSENT:
-            return None
-        return ctypes.c_ubyte.from_address(bases.place(index).address)
 
     def operation(self, contents: Contents) -> str:
         times = "" if self.iterations == UNKNOWN else f" {self.iterations} times"
@@ -157,6 +108,86 @@ class LoopStep(Step):
     @classmethod
     def summary(cls, steps: Sequence[Step]) -> str:
         return f"{len(steps)} loop{'s' * (len(steps) != 1)}"
+
+
+class _Memory(NamedTuple):
+    """Say where a loop finds, in each run, what decides it and what it copies."""
+
+    limit: Callable[[], int] | None
+    going: Callable[[], int] | None
+    again: Callable[[], int] | None
+    number: Callable[[], int]
+    first: Callable[[], Spans]
+    elements: Callable[[], Spans]
+    outputs: Callable[[], Spans]
+    ends: Callable[[], Spans]
+
+    @staticmethod
+    def of(step: LoopStep, contents: Contents, bases: Bases) -> "_Memory":
+        limit, going, again = (
+            None if index == ABSENT else bases.locator(index)
+            for index in (*step.operands[:2], step.next)
+        )
+        return _Memory(
+            limit,
+            going,
+            again,
+            bases.locator(step.number),
+            locate(bases, step.first),
+            locate(bases, step.elements),
+            locate(bases, step.outputs),
+            _ends(step.body.moves, contents, bases),
+        )
+
+
+def _run(step: LoopStep, bound: Sequence[Run], memory: _Memory) -> None:
+    limit = step.iterations
+    if limit == UNKNOWN:
+        at = memory.limit
+        limit = UNLIMITED if at is None else ctypes.c_int64.from_address(at()).value
+    number = ctypes.c_int64.from_address(memory.number())
+    going, again = _condition(memory.going), _condition(memory.again)
+    elements, outputs, ends = memory.elements(), memory.outputs(), memory.ends()
+    copy_spans(memory.first())
+    iteration = 0
+    while iteration < limit and (going is None or going.value):
+        number.value = iteration
+        for target, source, size in elements:
+            memmove(target, source + iteration * size, size)
+        for run in bound:
+            run()
+        for target, source, size in outputs:
+            memmove(target + iteration * size, source, size)
+        for target, source, size in ends:
+            memmove(target, source, size)
+        going = again
+        iteration += 1
+
+
+def _condition(at: Callable[[], int] | None) -> ctypes.c_ubyte | None:
+    return None if at is None else ctypes.c_ubyte.from_address(at())
+
+
+def _ends(moves: Sequence[Move], contents: Contents, bases: Bases) -> Callable[[], Spans]:
+    """Return what says what is copied at the end of an iteration, all at once.
+
+    What one move reads and another one writes is saved first.
+    """
+    crossing = _crossing(moves, contents)
+    if not crossing:
+        return locate(bases, moves)
+    sizes = [bases.size_bytes(move.source) for move in crossing]
+    arrays = [allocate(size, "what a loop carries") for size in sizes]
+    located = [(bases.locator(move.source), bases.locator(move.target)) for move in crossing]
+    others = locate(bases, [move for move in moves if move not in crossing])
+
+    def spans() -> Spans:
+        pairs = list(zip(arrays, located, strict=True))
+        saved = [(array.ctypes.data, source(), array.size) for array, (source, _) in pairs]
+        restored = [(target(), array.ctypes.data, array.size) for array, (_, target) in pairs]
+        return [*saved, *others(), *restored]
+
+    return spans
 
 
 def _check_size(contents: Contents, index: int, size: int, where: str) -> None:
