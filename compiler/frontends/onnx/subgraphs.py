@@ -84,7 +84,7 @@ class Subgraphs:
             if op is None or not output or len(op.results) != 1:
                 continue
             names = node_names(op.location)
-            if names and names[-1].startswith(self._name):
+            if names and names[-1].startswith(f"{self._name}/"):
                 op.operation.location = node_location(names[-1], [output])
 
 
