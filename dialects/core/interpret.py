@@ -61,7 +61,7 @@ class Interpreter:
     def run_op(self, op: Op, values: Mapping[ir.Value, Array]) -> tuple[Array, ...]:
         groups = [lookup(group, values) for group in op.operand_groups()]
         if op.fields.regions:
-            results = tuple(op.run_bodies(groups, partial(self._run_body, op)))
+            results = tuple(op.run_bodies(groups, partial(self._run_body, op), self.sizes))
         else:
             results = compute(op, groups, self.weights, self.sizes)
         if self.observe:

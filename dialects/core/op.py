@@ -152,11 +152,15 @@ class Op:
         )
 
     def run_bodies(
-        self, groups: Sequence[Any], run: Callable[[int, Sequence[Any]], Sequence[Any]]
+        self,
+        groups: Sequence[Any],
+        run: Callable[[int, Sequence[Any]], Sequence[Any]],
+        sizes: Mapping[str, int] = NO_SIZES,
     ) -> Sequence[Any]:
         """Compute the results of an op with regions; `run` computes those of a region's block.
 
-        Unless an op says otherwise, it runs its only region on its only operand field.
+        `sizes` are those of symbols by name. Unless an op says otherwise, it runs its only region
+        on its only operand field.
         """
         return run(0, groups[0])
 

@@ -1,6 +1,6 @@
 """Ops that decide at run time what runs: branches and loops, whose bodies are regions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,8 @@ from ..core.errors import Invalid, Unsupported
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
 from ..core.module import direct_ops
-from ..core.op import view
+from ..core.op import NO_SIZES, view
+from ..core.sizes.binding import replaced
 from ..core.tensor import Array, Tensor, numpy_dtype
 from .dialect import TriOp
 from .group import Yield, check_closed
@@ -89,7 +90,9 @@ class If(ControlOp):
             if fault_of(block) is None:
                 _check_same(f"{name} yields", yielded(block), "results are", self.outputs)
 
-    def run_bodies(self, groups: Sequence[Any], run: RunBody) -> Sequence[Array]:
+    def run_bodies(
+        self, groups: Sequence[Any], run: RunBody, sizes: Mapping[str, int] = NO_SIZES
+    ) -> Sequence[Array]:
         condition, inputs = groups
         chosen = 0 if condition.reshape(()) else 1
         if (fault := fault_of(self.bodies[chosen])) is not None:
@@ -151,10 +154,12 @@ class Loop(ControlOp):
         elif self.trip_count is not None or self.condition is not None:
             raise Invalid("has a trip count or a condition, and iterations, must have one")
 
-    def run_bodies(self, groups: Sequence[Any], run: RunBody) -> Sequence[Array]:
+    def run_bodies(
+        self, groups: Sequence[Any], run: RunBody, sizes: Mapping[str, int] = NO_SIZES
+    ) -> Sequence[Array]:
         trips, going, carried, scanned, inputs = groups
         conditions = 0 if going is None else 1
-        limit = _limit(trips, self.iterations)
+        limit = _limit(trips, replaced(self.iterations, sizes))
         outputs: list[list[Array]] = [[] for _ in self.outputs[len(carried) :]]
         number = 0
         while number < limit and (going is None or going.reshape(())):
@@ -165,12 +170,13 @@ class Loop(ControlOp):
             for listed, array in zip(outputs, made[conditions + len(carried) :], strict=True):
                 listed.append(array)
             number += 1
-        return *carried, *map(self._stacked, outputs, self.outputs[len(carried) :])
-
-    @staticmethod
-    def _stacked(listed: Sequence[Array], result: ir.Value) -> Array:
-        tensor = tensor_of(result.type)
-        return np.array(listed, numpy_dtype(tensor.dtype)).reshape(tensor.shape)
+        results = [tensor_of(value.type) for value in self.outputs[len(carried) :]]
+        shapes = [replaced(tensor.shape, sizes) for tensor in results]
+        stacked = (
+            np.array(listed, numpy_dtype(tensor.dtype)).reshape(shape)
+            for listed, tensor, shape in zip(outputs, results, shapes, strict=True)
+        )
+        return *carried, *stacked
 
 
 def yielded(block: ir.Block) -> Sequence[ir.Value]:

@@ -24,6 +24,7 @@ from ..nested import (
     locate,
     written_buffer,
 )
+from ..sizes import Size
 from ..state import SessionState
 from ..step import Bind, Run, Step
 
@@ -47,7 +48,7 @@ class LoopStep(Step):
     kind: ClassVar[str] = "loop"
     lists_buffers: ClassVar[bool] = False
 
-    iterations: int
+    iterations: Size
     number: int
     next: int
     body: Body
@@ -94,10 +95,11 @@ class LoopStep(Step):
 
         def bind(state: SessionState) -> Run:
             check_sizes(state.bases, (*self.first, *self.body.moves))
-            check_sizes(state.bases, self.elements, sources=self.iterations)
-            check_sizes(state.bases, self.outputs, targets=self.iterations)
+            count = state.values(self.iterations)
+            check_sizes(state.bases, self.elements, sources=count)
+            check_sizes(state.bases, self.outputs, targets=count)
             bound = bind_body(contents, self.body.steps, binds, state)
-            return partial(_run, self, bound, _Memory.of(self, contents, state.bases))
+            return partial(_run, count, bound, _Memory.of(self, contents, state.bases))
 
         return bind
 
@@ -140,8 +142,7 @@ class _Memory(NamedTuple):
         )
 
 
-def _run(step: LoopStep, bound: Sequence[Run], memory: _Memory) -> None:
-    limit = step.iterations
+def _run(limit: int, bound: Sequence[Run], memory: _Memory) -> None:
     if limit == UNKNOWN:
         at = memory.limit
         limit = UNLIMITED if at is None else ctypes.c_int64.from_address(at()).value
