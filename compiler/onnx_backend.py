@@ -9,7 +9,6 @@ It has the methods of `onnx.backend.base.Backend` and `BackendRep`, and needs ne
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from ..dialects.core.errors import CompileError
@@ -18,10 +17,19 @@ from ..runtime.errors import RunError
 from ..runtime.session import Session
 from .check import check
 from .driver import compile
-from .frontends.onnx import Source, gathered_outputs, model_inputs, read_model, spread_inputs
+from .frontends.onnx import (
+    Source,
+    Spread,
+    gathered_outputs,
+    model_inputs,
+    read_model,
+    spread_inputs,
+)
 from .specialize import Specialized
 
 DEVICE = "CPU"
+
+NO_FEEDS = Spread({}, {}, {})
 
 
 class TriviumBackend:
@@ -79,19 +87,21 @@ class TriviumModel:
         if len(inputs) != len(self._names):
             names = ", ".join(self._names)
             raise RunError(f"got {len(inputs)} inputs, must get {len(self._names)}: {names}")
-        feeds, lengths = spread_inputs(dict(zip(self._names, inputs, strict=True)))
-        session, free = self._session, feeds
-        if session is None:
-            make = partial(self._compile, lengths=lengths)
-            known = self._specialized.setdefault(tuple(lengths.items()), Specialized(make))
-            session, free = known.get(feeds)
+        spread = spread_inputs(dict(zip(self._names, inputs, strict=True)))
+        session, free = self._session, spread.arrays
+        if session is None or spread.nothing:
+            key = *spread.lengths.items(), *spread.nothing
+            make = partial(self._compile, spread=spread)
+            known = self._specialized.setdefault(key, Specialized(make))
+            session, free = known.get(spread.arrays)
         return tuple(gathered_outputs(self._model.graph, session.run(free)))
 
     def _compile(
         self,
         shapes: Mapping[str, Shape],
         constants: Mapping[str, Array],
-        lengths: Mapping[str, int] = MappingProxyType({}),
+        spread: Spread = NO_FEEDS,
     ) -> Session:
-        bound = {**shapes, **lengths}
-        return compile(self._model, shapes=bound, constants=constants, **self._options)
+        fixed = {**constants, **spread.nothing}
+        bound = {**shapes, **spread.lengths}
+        return compile(self._model, shapes=bound, constants=fixed, **self._options)

@@ -14,5 +14,6 @@ from .importer import import_onnx as import_onnx
 from .inputs import model_inputs as model_inputs
 from .model import Source as Source
 from .model import read_model as read_model
+from .ports import Spread as Spread
 from .ports import gathered_outputs as gathered_outputs
 from .ports import spread_inputs as spread_inputs

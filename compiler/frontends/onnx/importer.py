@@ -22,7 +22,7 @@ from .inputs import declared_input, model_inputs
 from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
-from .ports import input_lists, output_ports, tensor_inputs
+from .ports import input_lists, output_ports, split_nothing, tensor_inputs
 from .registry import Node, Rule, UseFunctionBody, find_rule
 from .scopes import Scope
 from .subgraphs import Subgraphs
@@ -64,7 +64,9 @@ class _Importer:
         constants: Mapping[str, Array],
     ) -> Module:
         scope = Scope({"": None}, {t.name: t for t in graph.initializer})
-        inputs, shapes = tensor_inputs(model_inputs(graph), shapes)
+        given, constants, nothing = split_nothing(model_inputs(graph), constants)
+        scope.values |= nothing
+        inputs, shapes = tensor_inputs(given, shapes)
         declared = [declared_input(value) for value in inputs]
         types = input_types(declared, shapes, constants)
         for name, type_ in types.items():
@@ -73,7 +75,7 @@ class _Importer:
         with self.main.body():
             for name, array in constants.items():
                 scope.values[name] = self.main.constant(name, array)
-            scope.values |= input_lists(model_inputs(graph), scope.values)
+            scope.values |= input_lists(given, scope.values)
             self._nodes(nodes, scope)
             results = [(o.name, self._value(scope, o.name)) for o in graph.output]
         check_outputs(graph.output, dict(results))

@@ -1,11 +1,12 @@
 """The inputs and outputs of a session for the sequences and optionals of a model.
 
 A sequence `s` of two tensors is `s[0]` and `s[1]`. How many an input has is bound like a size:
-`shapes={'s': 2}`. An input that is an optional of a tensor is that tensor; an output that is an
-empty optional is nothing.
+`shapes={'s': 2}`. An input that is an optional is its element, unless it is fixed to nothing:
+`constants={'o': np.array(None)}`. An output that is an empty optional is no output.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -15,7 +16,25 @@ from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import Array, Bindings
 from .element_types import element_type
-from .items import Item, TensorList
+from .items import EmptyOptional, Item, TensorList
+
+
+def split_nothing(
+    inputs: Sequence[onnx.ValueInfoProto], constants: Mapping[str, Array]
+) -> tuple[list[onnx.ValueInfoProto], dict[str, Array], dict[str, Item]]:
+    """Return the inputs and constants of a model that are something, and those that are nothing."""
+    nothing: dict[str, Item] = {
+        value.name: EmptyOptional()
+        for value in inputs
+        if value.type.WhichOneof("value") == "optional_type" and _is_none(constants, value.name)
+    }
+    present = [value for value in inputs if value.name not in nothing]
+    return present, {n: a for n, a in constants.items() if n not in nothing}, nothing
+
+
+def _is_none(constants: Mapping[str, Array], name: str) -> bool:
+    array = constants.get(name)
+    return array is not None and array.shape == () and array.tolist() is None
 
 
 def tensor_inputs(
@@ -73,18 +92,32 @@ def output_ports(name: str, item: Item) -> Iterator[tuple[str, ir.Value]]:
         yield name, item
 
 
-def spread_inputs(feeds: Mapping[str, Any]) -> tuple[dict[str, Array], dict[str, int]]:
-    """Return what a session takes for what a model takes, and the lengths of its sequences."""
-    arrays: dict[str, Array] = {}
-    lengths: dict[str, int] = {}
+@dataclass(frozen=True)
+class Spread:
+    """Hold what a session takes for what a model takes, and what a model is compiled for.
+
+    `lengths` are those of sequences, `nothing` fixes the optionals that have no element.
+    """
+
+    arrays: dict[str, Array]
+    lengths: dict[str, int]
+    nothing: dict[str, Array]
+
+
+def spread_inputs(feeds: Mapping[str, Any]) -> Spread:
+    """Divide what a model takes: a sequence is a list, an empty optional is None."""
+    spread = Spread({}, {}, {})
     for name, value in feeds.items():
-        if not isinstance(value, list):
-            arrays[name] = np.asarray(value)
-            continue
-        elements = cast("list[Any]", value)
-        lengths[name] = len(elements)
-        arrays |= {_element(name, i): np.asarray(each) for i, each in enumerate(elements)}
-    return arrays, lengths
+        if isinstance(value, list):
+            elements = cast("list[Any]", value)
+            spread.lengths[name] = len(elements)
+            named = {_element(name, i): np.asarray(each) for i, each in enumerate(elements)}
+            spread.arrays.update(named)
+        elif value is None:
+            spread.nothing[name] = np.array(None)
+        else:
+            spread.arrays[name] = np.asarray(value)
+    return spread
 
 
 def gathered_outputs(graph: onnx.GraphProto, results: Mapping[str, Array]) -> list[Any]:

@@ -5,11 +5,11 @@ It has the methods of `onnx.backend.base`, so that ONNX's conformance suite can 
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import onnx
 from trivium.compiler.frontends.onnx import (
+    Spread,
     gathered_outputs,
     import_onnx,
     model_inputs,
@@ -21,6 +21,8 @@ from trivium.dialects.core.errors import CompileError
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, declared
 from trivium.dialects.core.tensor import Array, Shape
+
+NO_FEEDS = Spread({}, {}, {})
 
 
 class ReferenceBackend:
@@ -49,16 +51,17 @@ class ReferenceModel:
         self,
         shapes: Mapping[str, Shape],
         constants: Mapping[str, Array],
-        lengths: Mapping[str, int] = MappingProxyType({}),
+        spread: Spread = NO_FEEDS,
     ) -> Module:
         with self.context:
-            return import_onnx(self.model, shapes={**shapes, **lengths}, constants=constants)
+            bound, fixed = {**shapes, **spread.lengths}, {**constants, **spread.nothing}
+            return import_onnx(self.model, shapes=bound, constants=fixed)
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
-        free, lengths = spread_inputs(dict(zip(self.names, inputs, strict=True)))
-        module = self.module
-        if module is None:
-            made = Specialized(partial(self._import, lengths=lengths))
+        spread = spread_inputs(dict(zip(self.names, inputs, strict=True)))
+        module, free = self.module, spread.arrays
+        if module is None or spread.nothing:
+            made = Specialized(partial(self._import, spread=spread))
             module, free = made.get(free)
         with self.context:
             results = interpret.run(module, list(free.values()))

@@ -278,3 +278,23 @@ def test_the_length_of_a_sequence_that_is_an_input_must_be_bound() -> None:
         module = import_onnx(made, shapes={"s": 2})
         (y,) = interpret.run(module, [array(2), array(2, seed=1)])
     np.testing.assert_array_equal(y, np.concatenate([array(2), array(2, seed=1)]))
+
+
+def test_an_optional_input_is_there_unless_it_is_fixed_to_nothing() -> None:
+    kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(1, [2]))
+    taken = graph([node("OptionalGetElement", "o", "t")], [], ["t"])
+    zero = graph([node("Sub", "x x", "z")], [], ["z"])
+    nodes = [
+        node("OptionalHasElement", "o", "b_has"),
+        node("If", "b_has", then_branch=taken, else_branch=zero),
+    ]
+    made = model(nodes, {"x": [2], "o": helper.make_value_info("o", kind)}, opset=18)
+    x, o = array(2), array(2, seed=1)
+    with new_context():
+        (y,) = interpret.run(import_onnx(made), [x, o])
+        fixed = import_onnx(made, constants={"o": np.array(None)})
+        (z,) = interpret.run(fixed, [x])
+    np.testing.assert_array_equal(y, o)
+    np.testing.assert_array_equal(z, np.zeros(2))
+    text = refusal(made, constants={"x": np.array(None)})
+    assert text.startswith("x: error: input is bound to a value: ")
