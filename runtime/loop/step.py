@@ -113,7 +113,7 @@ class LoopStep(Step):
 
 
 class _Memory(NamedTuple):
-    """Say where a loop finds, in each run, what decides it and what it copies."""
+    """Record where a loop finds, in each run, what decides it and what it copies."""
 
     limit: Callable[[], int] | None
     going: Callable[[], int] | None
