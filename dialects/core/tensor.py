@@ -16,7 +16,7 @@ from .extras import missing
 from .quantized import QuantizedType, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .sizes.checks import need_same
-from .sizes.dim import symbols_of
+from .sizes.dim import likely, symbols_of
 from .sizes.limits import bounds
 from .sizes.symbols import Range
 
@@ -91,6 +91,11 @@ class Tensor:
     @property
     def size_bytes(self) -> Size:
         return self.size * (DTYPES[self.dtype].bits // 8)
+
+    @property
+    def likely_bytes(self) -> int:
+        """Return `size_bytes` at the likely sizes of symbols: for estimates of costs only."""
+        return likely(self.size_bytes)
 
     @property
     def symbols(self) -> frozenset[str]:
