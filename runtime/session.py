@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .carried_state import CarriedState, Value, zeros
 from .contents import FIRST_PORT, Port
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
-from .memory import Bound
+from .memory import Bound, place_of
 from .package import Package
 from .program import Program, link
 from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
 from .spelling import spell_interface
+from .state import SessionState
+from .stateful import Stateful
 
 if TYPE_CHECKING:
     from .dla.step import Drivers
@@ -37,7 +40,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session:
+class Session(Stateful):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -75,21 +78,25 @@ class Session:
         self._threads = threads
         self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
         self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
-        state = program.open(threads)
+        state = self._memory = program.open(threads)
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         self._steps = program.bind(state)
         self._closed = False
+        self._carried = CarriedState()
         self._renew()
         call_in_children(Session._renew, self)
 
     def _renew(self) -> None:
         """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
+        self._prepare_fast_run()
+
+    def _prepare_fast_run(self) -> None:
         self._fast = None
         if not self._spaces and not self._closed:
-            ports = (self._inputs, self._outputs)
-            self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
+            ports = (self._inputs, self._outputs, self._bases)
+            self._fast = fast_run(*ports, self._steps, self._busy, self._carried)
 
     @property
     def manifest(self) -> Manifest:
@@ -128,7 +135,7 @@ class Session:
     ) -> dict[str, Any]:
         """Compute all outputs from all inputs; those given in `outputs` are written in place.
 
-        The others are new numpy arrays.
+        The others are new numpy arrays. What `bind_state` has bound is neither fed nor returned.
         """
         if outputs is None and self._fast is not None:
             results = self._fast(feeds)
@@ -155,20 +162,25 @@ class Session:
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
-        if len(arrays) != len(self._inputs):
-            names = quote(slot.name for slot in self._inputs)
-            raise RunError(f"got {len(arrays)} inputs, must get {len(self._inputs)}: {names}")
-        feeds = {slot.name: array for slot, array in zip(self._inputs, arrays, strict=True)}
+        bound = self._carried.turn.inputs
+        names = [slot.name for slot in self._inputs if slot.name not in bound]
+        if len(arrays) != len(names):
+            raise RunError(f"got {len(arrays)} inputs, must get {len(names)}: {quote(names)}")
+        feeds = dict(zip(names, arrays, strict=True))
         results = tuple(self.run(feeds).values())
         return results[0] if len(results) == 1 else results
 
     def clone(self) -> "Session":
-        """Return a session with memory of its own that shares package, weights and code."""
+        """Return a session with memory of its own that shares package, weights and code.
+
+        State is bound as in this one, and begins as `reset_state` has it.
+        """
         if self._closed:
             raise _closed()
         self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
+        twin._carry(self._carried.renewed(twin._create_buffer))
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -209,31 +221,35 @@ class Session:
     def _close(self) -> None:
         self._closed = True
         self._steps = []
-        self._fast = None
+        self._carry(CarriedState())
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
         self._spaces, self._workspace = (), None
+        self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        if not self._spaces:
-            return self._compute(feeds, given)
         with ExitStack() as stack:
             for space in self._spaces:
                 stack.enter_context(space)
             results = self._compute(feeds, given)
             for space in self._spaces:
                 space.finish()
+        self._carried.advance()
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        results, _ = self._bind(feeds, given)
+        results, _, copies = self._bind(feeds, given)
         self._do_steps()
+        for target, source in copies:
+            for space in self._spaces:
+                space.synchronize()
+            self._memory.copy(place_of(target), place_of(source), target.nbytes)
         return results
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
-        ports = self._on_device().ports
-        results = {slot.name: ports.create(slot) for slot in self._outputs}
+        ports, kept = self._on_device().ports, self._carried.outputs
+        results = {s.name: ports.create(s) for s in self._outputs if s.name not in kept}
         self._run(feeds, results)
         return results
 
@@ -241,6 +257,11 @@ class Session:
         from .gpu.replay import Replay
 
         workspace = self._on_device()
+        if self._carried.pairs:
+            raise RunError(
+                "the session has state, which is in two buffers in turns, and a replay is bound to "
+                "one: unbind_state(), and make a replay for each of two arrays"
+            )
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)
         check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
@@ -250,11 +271,21 @@ class Session:
         }
         given = {s.name: ports.create(s) for s in self._outputs} | dict(outputs)
         with workspace:
-            _, arrays = self._bind(feeds, given)
+            _, arrays, _ = self._bind(feeds, given)
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
             graph = workspace.record(self._do_steps)
         return Replay(workspace, graph, feeds, given, self._busy, arrays)
+
+    def _carry(self, state: CarriedState) -> None:
+        self._carried = state
+        self._prepare_fast_run()
+
+    def _create_buffer(self, output: Slot, inputs: Sequence[Slot]) -> Value:
+        ports = None if self._workspace is None else self._workspace.ports
+        if ports is None or ports.in_process.issuperset(s.base for s in (output, *inputs)):
+            return zeros(output)
+        return ports.create(output)
 
     def _on_device(self) -> "Workspace":
         if self._workspace is None:
@@ -269,25 +300,34 @@ class Session:
 
     def _bind(
         self, feeds: Mapping[str, object], outputs: Mapping[str, object]
-    ) -> tuple[dict[str, Any], list[Bound]]:
-        """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
+    ) -> tuple[dict[str, Any], list[Bound], list[tuple[Bound, Bound]]]:
+        """Bind inputs and outputs.
+
+        Return the results by name, the arrays that are bound, and what is to be copied after the
+        steps: outputs that are state, to arrays of the caller.
+        """
         given = by_name("outputs", outputs, self._outputs)
-        arrays = self._take(by_name("feeds", feeds, self._inputs))
-        if not given:
-            results = {slot.name: slot.create() for slot in self._outputs}
-            for slot in self._outputs:
-                self._bases.bind(slot.base, results[slot.name])
-            return results, arrays
+        feeds, turn = by_name("feeds", feeds, self._inputs), self._carried.turn
+        arrays = self._take({**turn.inputs, **feeds} if turn.inputs else feeds)
         check_known("output", given, self._outputs)
         results: dict[str, Any] = {}
+        copies: list[tuple[Bound, Bound]] = []
         for slot in self._outputs:
-            results[slot.name] = given[slot.name] if slot.name in given else slot.create()
-            array = self._adopt(slot, results[slot.name])
-            if overlap(array, arrays):
-                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
+            kept = turn.outputs.get(slot.name)
+            array = None if kept is None else self._adopt(slot, kept)
+            if slot.name in given:
+                results[slot.name] = given[slot.name]
+                target = self._adopt(slot, given[slot.name])
+                if overlap(target, arrays):
+                    raise RunError(f"output '{slot.name}' shares memory with an input or an output")
+                arrays.append(target)
+                if array is not None:
+                    copies.append((target, array))
+                array = target if array is None else array
+            elif array is None:
+                array = results[slot.name] = slot.create()
             self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return results, arrays
+        return results, arrays, copies
 
     def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
         if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
