@@ -12,6 +12,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import FIRST_PORT, Buffer, Port
 from trivium.runtime.host.step import HostStep
@@ -27,7 +29,7 @@ def cell(x: np.ndarray, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x - h, 2 * h + x
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def toy(scale: Package) -> Toy:
     """Return a function that makes a session whose only step is a function of all inputs."""
 
@@ -495,3 +497,44 @@ def test_a_forked_process_goes_on_from_the_state(bound: Session):
 def test_a_run_on_a_device_needs_one(bound: Session):
     assert "the package has nothing for a GPU" in refusal(bound.run_on_device, {"x": ONES})
     np.testing.assert_array_equal(bound.state["h"], 0 * ONES)
+
+
+ACTIONS = ["run", "list", "fed", "asked", "fail", "reset", "save", "restore", "clone"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from(ACTIONS), max_size=12))
+def test_any_order_of_calls(toy: Toy, actions: list[str]):
+    """A model in three lines of numpy says what each call gives and leaves."""
+    session, start = toy(), np.array([1, 2, 3], np.float32)
+    session.bind_state({"h1": "h"}, {"h": start})
+    h, saved, file = start, start, io.BytesIO()
+    session.save_state(file)
+    for k, action in enumerate(actions):
+        x = np.full(3, k, np.float32)
+        if action in ("run", "list", "fed", "asked"):
+            taken = x + 1 if action == "fed" else h
+            feeds: dict[str, Any] = {"x": x.tolist() if action == "list" else x}
+            feeds |= {"h": taken} if action == "fed" else {}
+            asked = {"h1": np.empty(3, np.float32)} if action == "asked" else None
+            results = session.run(feeds, asked)
+            y, h = cell(x, taken)
+            np.testing.assert_array_equal(results.pop("y"), y)
+            for value in results.values():
+                np.testing.assert_array_equal(value, h)
+            assert list(results) == list(asked or {})
+        elif action == "fail":
+            refusal(session.run, {"x": x[:1]})
+        elif action == "reset":
+            session.reset_state()
+            h = start
+        elif action == "save":
+            saved, file = h, io.BytesIO()
+            session.save_state(file)
+        elif action == "restore":
+            file.seek(0)
+            session.restore_state(file)
+            h = saved
+        else:
+            session, h = session.clone(), start
+        np.testing.assert_array_equal(session.state["h"], h)
