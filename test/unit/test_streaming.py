@@ -41,7 +41,8 @@ CACHE = """
         float[2, 1, 4] q, float[2, 1, 4] k, float[2, 1, 4] v,
         float[2, 12, 4] keys, float[2, 12, 4] values, int64[1] position
     ) => (float[2, 1, 4] y, float[2, 12, 4] keys1, float[2, 12, 4] values1, int64[1] position1)
-    <int64[12] steps = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, int64[1] one = {1}, float low = {-9e9}
+    <int64[12] steps = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+        int64[1] one = {1}, float low = {-1e9}
     > {
         [here] here = Equal (steps, position)
         [column] column = Unsqueeze (here, one)
