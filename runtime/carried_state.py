@@ -113,7 +113,7 @@ def add_pairs(
     state: CarriedState,
     pairs: object,
     initial: object,
-    ports: tuple[list[Slot], list[Slot]],
+    ports: tuple[Sequence[Slot], Sequence[Slot]],
     create: CreateBuffer,
 ) -> CarriedState:
     """Return a state with further pairs, given by name; raise RunError for those that do not fit.
@@ -139,7 +139,7 @@ def _pair(output: Slot, inputs: tuple[Slot, ...], create: CreateBuffer) -> State
 
 
 def _listed(
-    pairs: object, inputs: list[Slot], outputs: list[Slot], state: CarriedState
+    pairs: object, inputs: Sequence[Slot], outputs: Sequence[Slot], state: CarriedState
 ) -> list[tuple[Slot, tuple[Slot, ...]]]:
     """Return the ports of pairs that are given by name, all checked."""
     if not isinstance(pairs, Mapping):
@@ -179,7 +179,7 @@ def _names(output: str, value: object) -> tuple[str, ...]:
     raise RunError(f"output '{output}' becomes {value!r}, must become an input or several, by name")
 
 
-def _input(output: Slot, name: str, inputs: list[Slot]) -> Slot:
+def _input(output: Slot, name: str, inputs: Sequence[Slot]) -> Slot:
     """Return the input that an output becomes, if it fits."""
     why = f"output '{output.name}' cannot become input '{name}'"
     slot = next((slot for slot in inputs if slot.name == name), None)

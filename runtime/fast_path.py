@@ -7,21 +7,18 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from .carried_state import CarriedState
 from .contents import FIRST_PORT
 from .memory import Bases, address_of
-from .slots import Slot
+from .ports import Ports
 
 FastRun: TypeAlias = Callable[[Any], dict[str, NDArray[Any]] | None]
 
 
 def fast_run(
-    inputs: Sequence[Slot],
-    outputs: Sequence[Slot],
+    ports: Ports,
     bases: Bases,
     steps: Sequence[Callable[[], None]],
     busy: threading.Lock,
-    carried: CarriedState,
 ) -> FastRun:
     """Return a function from feeds to new outputs that only binds arrays and runs `steps`.
 
@@ -32,14 +29,15 @@ def fast_run(
     else is left to `Slot.take`: conversions, copies and errors.
     """
     # Tuples of locals, because a call takes no more than a few hundred bytecodes.
+    carried = ports.carried
     wanted = tuple(
         (slot.base, slot.name, slot.shape, slot.dtype)
-        for slot in inputs
+        for slot in ports.inputs
         if slot.name not in carried.turn.inputs
     )
     made = tuple(
         (slot.base, slot.name, slot.shape, slot.dtype)
-        for slot in outputs
+        for slot in ports.outputs
         if slot.name not in carried.outputs
     )
     count, state = len(wanted), carried if carried.pairs else None

@@ -11,16 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .carried_state import CarriedState, Value, zeros
-from .contents import FIRST_PORT, Port
+from .contents import Port
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
-from .memory import Bound, place_of
+from .memory import place_of
 from .package import Package
+from .ports import Ports
 from .program import Program, link
-from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
+from .slots import Slot, by_name, check_known, quote
 from .spelling import spell_interface
 from .state import SessionState
 from .stateful import Stateful
@@ -73,17 +74,15 @@ class Session(Stateful):
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
-        first_output = FIRST_PORT + len(manifest.inputs)
         self._program = program
         self._threads = threads
-        self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
-        self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
         state = self._memory = program.open(threads)
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
+        devices = None if self._workspace is None else self._workspace.ports
+        self._ports = Ports(manifest, self._bases, devices)
         self._steps = program.bind(state)
         self._closed = False
-        self._carried = CarriedState()
         self._renew()
         call_in_children(Session._renew, self)
 
@@ -95,8 +94,7 @@ class Session(Stateful):
     def _prepare_fast_run(self) -> None:
         self._fast = None
         if not self._spaces and not self._closed:
-            ports = (self._inputs, self._outputs, self._bases)
-            self._fast = fast_run(*ports, self._steps, self._busy, self._carried)
+            self._fast = fast_run(self._ports, self._bases, self._steps, self._busy)
 
     @property
     def manifest(self) -> Manifest:
@@ -162,8 +160,8 @@ class Session(Stateful):
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
-        bound = self._carried.turn.inputs
-        names = [slot.name for slot in self._inputs if slot.name not in bound]
+        bound = self._ports.carried.turn.inputs
+        names = [port.name for port in self.inputs if port.name not in bound]
         if len(arrays) != len(names):
             raise RunError(f"got {len(arrays)} inputs, must get {len(names)}: {quote(names)}")
         feeds = dict(zip(names, arrays, strict=True))
@@ -180,7 +178,7 @@ class Session(Stateful):
         self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
-        twin._carry(self._carried.renewed(twin._create_buffer))
+        twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -225,7 +223,7 @@ class Session(Stateful):
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
-        self._spaces, self._workspace = (), None
+        self._spaces, self._workspace, self._ports.devices = (), None, None
         self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
@@ -235,21 +233,21 @@ class Session(Stateful):
             results = self._compute(feeds, given)
             for space in self._spaces:
                 space.finish()
-        self._carried.advance()
+        self._ports.carried.advance()
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        results, _, copies = self._bind(feeds, given)
+        bound = self._ports.bind(feeds, given)
         self._do_steps()
-        for target, source in copies:
+        for target, source in bound.copies:
             for space in self._spaces:
                 space.synchronize()
             self._memory.copy(place_of(target), place_of(source), target.nbytes)
-        return results
+        return bound.results
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
-        ports, kept = self._on_device().ports, self._carried.outputs
-        results = {s.name: ports.create(s) for s in self._outputs if s.name not in kept}
+        ports, kept = self._on_device().ports, self._ports.carried.outputs
+        results = {s.name: ports.create(s) for s in self._ports.outputs if s.name not in kept}
         self._run(feeds, results)
         return results
 
@@ -257,35 +255,32 @@ class Session(Stateful):
         from .gpu.replay import Replay
 
         workspace = self._on_device()
-        if self._carried.pairs:
-            raise RunError(
-                "the session has state, which is in two buffers in turns, and a replay is bound to "
-                "one: unbind_state(), and make a replay for each of two arrays"
-            )
+        self._check_stateless()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)
-        check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
-        outputs = by_name("outputs", outputs, self._outputs)
+        slots = self._ports
+        check_known("input", by_name("inputs", inputs, slots.inputs), slots.inputs)
+        outputs = by_name("outputs", outputs, slots.outputs)
         feeds = {
-            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in self._inputs
+            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in slots.inputs
         }
-        given = {s.name: ports.create(s) for s in self._outputs} | dict(outputs)
+        given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            _, arrays, _ = self._bind(feeds, given)
+            arrays = slots.bind(feeds, given).arrays
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
             graph = workspace.record(self._do_steps)
         return Replay(workspace, graph, feeds, given, self._busy, arrays)
 
     def _carry(self, state: CarriedState) -> None:
-        self._carried = state
+        self._ports.carried = state
         self._prepare_fast_run()
 
     def _create_buffer(self, output: Slot, inputs: Sequence[Slot]) -> Value:
-        ports = None if self._workspace is None else self._workspace.ports
-        if ports is None or ports.in_process.issuperset(s.base for s in (output, *inputs)):
+        devices = self._ports.devices
+        if devices is None or devices.in_process.issuperset(s.base for s in (output, *inputs)):
             return zeros(output)
-        return ports.create(output)
+        return devices.create(output)
 
     def _on_device(self) -> "Workspace":
         if self._workspace is None:
@@ -297,67 +292,6 @@ class Session(Stateful):
     def _do_steps(self) -> None:
         for step in self._steps:
             step()
-
-    def _bind(
-        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
-    ) -> tuple[dict[str, Any], list[Bound], list[tuple[Bound, Bound]]]:
-        """Bind inputs and outputs.
-
-        Return the results by name, the arrays that are bound, and what is to be copied after the
-        steps: outputs that are state, to arrays of the caller.
-        """
-        given = by_name("outputs", outputs, self._outputs)
-        feeds, turn = by_name("feeds", feeds, self._inputs), self._carried.turn
-        arrays = self._take({**turn.inputs, **feeds} if turn.inputs else feeds)
-        check_known("output", given, self._outputs)
-        results: dict[str, Any] = {}
-        copies: list[tuple[Bound, Bound]] = []
-        for slot in self._outputs:
-            kept = turn.outputs.get(slot.name)
-            array = None if kept is None else self._adopt(slot, kept)
-            if slot.name in given:
-                results[slot.name] = given[slot.name]
-                target = self._adopt(slot, given[slot.name])
-                if overlap(target, arrays):
-                    raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-                arrays.append(target)
-                if array is not None:
-                    copies.append((target, array))
-                array = target if array is None else array
-            elif array is None:
-                array = results[slot.name] = slot.create()
-            self._bases.bind(slot.base, array)
-        return results, arrays, copies
-
-    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
-        if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
-            raise wrong_names(feeds, self._inputs)
-        arrays: list[Bound] = []
-        for slot in self._inputs:
-            value = feeds[slot.name]
-            if not is_on_device(value):
-                array = slot.take(value)
-            elif self._workspace is None:
-                raise _on_no_device("input", slot)
-            else:
-                array = self._workspace.ports.take(slot, value)
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return arrays
-
-    def _adopt(self, slot: Slot, value: object) -> Bound:
-        if not is_on_device(value):
-            return slot.adopt(value)
-        if self._workspace is None:
-            raise _on_no_device("output", slot)
-        return self._workspace.ports.adopt(slot, value)
-
-
-def _on_no_device(role: str, slot: Slot) -> RunError:
-    return RunError(
-        f"{role} '{slot.name}' is on a GPU, the package has nothing for one: copy it to the host, "
-        "or compile the model again with --target gpu"
-    )
 
 
 def _closed() -> RunError:

@@ -149,7 +149,7 @@ def is_on_device(value: object) -> bool:
     return on_device(value)
 
 
-def by_name(argument: str, given: object, slots: list[Slot]) -> Mapping[str, object]:
+def by_name(argument: str, given: object, slots: Sequence[Slot]) -> Mapping[str, object]:
     """Return arrays that are given by name; raise RunError for anything but a mapping."""
     if isinstance(given, Mapping):
         return cast("Mapping[str, object]", given)
@@ -159,7 +159,7 @@ def by_name(argument: str, given: object, slots: list[Slot]) -> Mapping[str, obj
     )
 
 
-def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
+def check_known(role: str, given: Mapping[str, object], slots: Sequence[Slot]) -> None:
     """Raise RunError for a name that no slot has."""
     names = [slot.name for slot in slots]
     for name in given:
@@ -167,7 +167,7 @@ def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> No
             raise RunError(f"no {role} is named '{name}', there are {quote(names)}")
 
 
-def wrong_names(feeds: Mapping[str, object], slots: list[Slot]) -> RunError:
+def wrong_names(feeds: Mapping[str, object], slots: Sequence[Slot]) -> RunError:
     """Return the error for feeds that are not those of the inputs."""
     names = [slot.name for slot in slots]
     unknown = [name for name in feeds if name not in names]

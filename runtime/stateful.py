@@ -2,14 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 from numpy.typing import ArrayLike, NDArray
 
 from .carried_state import CarriedState, Value, add_pairs, owned, zeros
 from .errors import RunError
-from .file.state_file import StateFile, read_state, write_state
+from .ports import Ports
 from .slots import Slot, wrong_names
+
+if TYPE_CHECKING:
+    from .file.state_file import StateFile
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -45,9 +48,7 @@ class StateValues(Mapping[str, NDArray[Any]]):
 class Stateful:
     """Keep outputs of a session, as inputs of its next run."""
 
-    _inputs: list[Slot]
-    _outputs: list[Slot]
-    _carried: CarriedState
+    _ports: Ports
 
     def bind_state(
         self,
@@ -71,19 +72,19 @@ class Stateful:
     def state(self) -> Mapping[str, NDArray[Any]]:
         """Return what the next run takes for each input that is bound; each look-up is a copy."""
         return StateValues(
-            [slot.name for slot in self._carried.slots],
-            lambda name: self._alone(lambda: self._carried.value(name)),
+            [slot.name for slot in self._ports.carried.slots],
+            lambda name: self._alone(lambda: self._ports.carried.value(name)),
         )
 
     def reset_state(self) -> None:
         """Return to the values that the state began with."""
-        self._alone(lambda: self._carried.reset())
+        self._alone(lambda: self._ports.carried.reset())
 
-    def save_state(self, file: StateFile) -> None:
+    def save_state(self, file: "StateFile") -> None:
         """Write the state to a path, or to a file that is open: numpy's `.npz`, without pickle."""
         self._alone(self._save_state, file)
 
-    def restore_state(self, source: StateFile | Mapping[str, ArrayLike]) -> None:
+    def restore_state(self, source: "StateFile | Mapping[str, ArrayLike]") -> None:
         """Go on from a state that was saved, or from arrays by input, as `state` has them.
 
         Raise RunError where names, shapes or types differ; the state is then as it was.
@@ -104,27 +105,38 @@ class Stateful:
         """Return memory that a run writes an output to, and the next one reads as the inputs."""
         return zeros(output)
 
+    def _check_stateless(self) -> None:
+        if self._ports.carried.pairs:
+            raise RunError(
+                "the session has state, which is in two buffers in turns, and a replay is bound to "
+                "one: unbind_state(), and make a replay for each of two arrays"
+            )
+
     def _bind_pairs(self, pairs: object, initial: object) -> None:
-        ports = (self._inputs, self._outputs)
-        self._carry(add_pairs(self._carried, pairs, initial, ports, self._create_buffer))
+        ports = (self._ports.inputs, self._ports.outputs)
+        self._carry(add_pairs(self._ports.carried, pairs, initial, ports, self._create_buffer))
 
-    def _save_state(self, file: StateFile) -> None:
+    def _save_state(self, file: "StateFile") -> None:
+        from .file.state_file import write_state
+
         slots = self._bound_slots()
-        write_state(file, slots, {s.name: self._carried.value(s.name) for s in slots})
+        write_state(file, slots, {s.name: self._ports.carried.value(s.name) for s in slots})
 
-    def _read_state(self, file: StateFile) -> None:
-        self._carried.load(read_state(file, self._bound_slots()))
+    def _read_state(self, file: "StateFile") -> None:
+        from .file.state_file import read_state
+
+        self._ports.carried.load(read_state(file, self._bound_slots()))
 
     def _load_state(self, given: Mapping[str, object]) -> None:
         slots = self._bound_slots()
         if len(given) != len(slots) or any(slot.name not in given for slot in slots):
             raise wrong_names(given, slots)
-        self._carried.load({slot.name: owned(slot, given[slot.name]) for slot in slots})
+        self._ports.carried.load({slot.name: owned(slot, given[slot.name]) for slot in slots})
 
     def _bound_slots(self) -> list[Slot]:
-        if not self._carried.slots:
+        if not self._ports.carried.slots:
             raise RunError("the session has no state: bind_state() first")
-        return self._carried.slots
+        return self._ports.carried.slots
 
 
 def _copied(values: object) -> Any:
