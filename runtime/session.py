@@ -227,13 +227,22 @@ class Session(Stateful):
         self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+        if self._spaces:
+            results = self._compute_on_devices(feeds, given)
+        else:
+            results = self._compute(feeds, given)
+        self._ports.carried.advance()
+        return results
+
+    def _compute_on_devices(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> dict[str, Any]:
         with ExitStack() as stack:
             for space in self._spaces:
                 stack.enter_context(space)
             results = self._compute(feeds, given)
             for space in self._spaces:
                 space.finish()
-        self._ports.carried.advance()
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
