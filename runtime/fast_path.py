@@ -7,37 +7,39 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
+from .carried_state import CarriedState
 from .contents import FIRST_PORT
 from .memory import Bases, address_of
-from .ports import Ports
+from .slots import Slot
 
 FastRun: TypeAlias = Callable[[Any], dict[str, NDArray[Any]] | None]
 
 
 def fast_run(
-    ports: Ports,
+    inputs: Sequence[Slot],
+    outputs: Sequence[Slot],
     bases: Bases,
     steps: Sequence[Callable[[], None]],
     busy: threading.Lock,
+    carried: CarriedState,
 ) -> FastRun:
     """Return a function from feeds to new outputs that only binds arrays and runs `steps`.
 
-    Inputs and outputs that are state are neither fed nor returned.
+    Inputs and outputs that are `carried` are neither fed nor returned.
 
     The function returns None, before any step, unless the feeds are a dict of exactly one numpy
     array for each input, of its shape and type, aligned and contiguous, and `busy` is free. All
     else is left to `Slot.take`: conversions, copies and errors.
     """
     # Tuples of locals, because a call takes no more than a few hundred bytecodes.
-    carried = ports.carried
     wanted = tuple(
         (slot.base, slot.name, slot.shape, slot.dtype)
-        for slot in ports.inputs
+        for slot in inputs
         if slot.name not in carried.turn.inputs
     )
     made = tuple(
         (slot.base, slot.name, slot.shape, slot.dtype)
-        for slot in ports.outputs
+        for slot in outputs
         if slot.name not in carried.outputs
     )
     count, state = len(wanted), carried if carried.pairs else None

@@ -51,13 +51,13 @@ class Ports:
         Other outputs that are not in `outputs` are new numpy arrays.
         """
         given = by_name("outputs", outputs, self.outputs)
-        feeds, turn = by_name("feeds", feeds, self.inputs), self.carried.turn
-        arrays = self._take({**turn.inputs, **feeds} if turn.inputs else feeds)
+        feeds, carried = by_name("feeds", feeds, self.inputs), self.carried
+        arrays = self._take({**carried.turn.inputs, **feeds} if carried.pairs else feeds)
         check_known("output", given, self.outputs)
         run = BoundRun({}, arrays, [])
         for slot in self.outputs:
-            kept = turn.outputs.get(slot.name)
-            array = None if kept is None else self._adopt(slot, kept)
+            is_state = slot.name in carried.outputs
+            array = self._adopt(slot, carried.target(slot)) if is_state else None
             if slot.name in given:
                 run.results[slot.name] = given[slot.name]
                 target = self._adopt(slot, given[slot.name])

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .carried_state import CarriedState, Value, zeros
+from .carried_state import CarriedState, StatePair, Value, zeros_of
 from .contents import Port
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
@@ -21,7 +21,7 @@ from .memory import place_of
 from .package import Package
 from .ports import Ports
 from .program import Program, link
-from .slots import Slot, by_name, check_known, quote
+from .slots import by_name, check_known, quote
 from .spelling import spell_interface
 from .state import SessionState
 from .stateful import Stateful
@@ -94,7 +94,9 @@ class Session(Stateful):
     def _prepare_fast_run(self) -> None:
         self._fast = None
         if not self._spaces and not self._closed:
-            self._fast = fast_run(self._ports, self._bases, self._steps, self._busy)
+            ports = self._ports
+            slots = (ports.inputs, ports.outputs)
+            self._fast = fast_run(*slots, self._bases, self._steps, self._busy, ports.carried)
 
     @property
     def manifest(self) -> Manifest:
@@ -285,11 +287,12 @@ class Session(Stateful):
         self._ports.carried = state
         self._prepare_fast_run()
 
-    def _create_buffer(self, output: Slot, inputs: Sequence[Slot]) -> Value:
+    def _create_buffer(self, pair: StatePair) -> Value:
         devices = self._ports.devices
-        if devices is None or devices.in_process.issuperset(s.base for s in (output, *inputs)):
-            return zeros(output)
-        return devices.create(output)
+        bases = (slot.base for slot in (pair.output, *pair.inputs))
+        if devices is None or devices.in_process.issuperset(bases):
+            return zeros_of(pair)
+        return devices.create(pair.output)
 
     def _on_device(self) -> "Workspace":
         if self._workspace is None:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 from numpy.typing import ArrayLike, NDArray
 
-from .carried_state import CarriedState, Value, add_pairs, owned, zeros
+from .carried_state import CarriedState, StatePair, Value, zeros_of
 from .errors import RunError
 from .ports import Ports
 from .slots import Slot, wrong_names
+from .state_pairs import add_pairs, owned
 
 if TYPE_CHECKING:
     from .file.state_file import StateFile
@@ -101,9 +102,9 @@ class Stateful:
         """Replace the state."""
         raise NotImplementedError
 
-    def _create_buffer(self, output: Slot, inputs: Sequence[Slot]) -> Value:
+    def _create_buffer(self, pair: StatePair) -> Value:
         """Return memory that a run writes an output to, and the next one reads as the inputs."""
-        return zeros(output)
+        return zeros_of(pair)
 
     def _check_stateless(self) -> None:
         if self._ports.carried.pairs:

@@ -5,11 +5,13 @@ order, as bytes where numpy alone does not have the type.
 """
 
 import json
+import math
 import os
 import struct
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from operator import eq
 from typing import IO, Any, BinaryIO, TypeAlias, cast
 
 import numpy as np
@@ -35,8 +37,9 @@ _FAULTS = (
 
 def write_state(file: StateFile, slots: Sequence[Slot], values: Mapping[str, NDArray[Any]]) -> None:
     """Write the value of each slot; equal values make equal bytes. Raise RunError."""
-    text = json.dumps([_describe(slot) for slot in slots]).encode()
     arrays = [values[slot.name] for slot in slots]
+    ports = [_describe(slot, array.shape) for slot, array in zip(slots, arrays, strict=True)]
+    text = json.dumps(ports).encode()
     try:
         with _opened_to_write(file) as opened, zipfile.ZipFile(opened, "w") as archive:
             _write(archive, _PORTS, np.frombuffer(text, np.uint8))
@@ -50,8 +53,10 @@ def read_state(file: StateFile, slots: Sequence[Slot]) -> dict[str, NDArray[Any]
     """Return the value of each slot; raise RunError for a file that does not fit them."""
     try:
         with _opened_to_read(file) as opened, zipfile.ZipFile(opened) as archive:
-            _check_ports(archive, slots)
-            return {slot.name: _read(archive, str(i), slot) for i, slot in enumerate(slots)}
+            shapes = _shapes(archive, slots)
+            return {
+                slot.name: _read(archive, str(i), slot, shapes[i]) for i, slot in enumerate(slots)
+            }
     except RunError as error:
         raise RunError(f"{_spell(file)}: {error}") from None
     except OSError as error:
@@ -67,33 +72,34 @@ def _write(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> None:
         np.lib.format.write_array(cast("BinaryIO", file), array, allow_pickle=False)
 
 
-def _check_ports(archive: zipfile.ZipFile, slots: Sequence[Slot]) -> None:
-    """Compare the list of ports with those of the session."""
+def _shapes(archive: zipfile.ZipFile, slots: Sequence[Slot]) -> list[tuple[int, ...]]:
+    """Compare the list of ports with those of the session; return the shapes of the values."""
     with _open(archive, _PORTS) as file:
         shape, _ = _header(file)
-        size = int(np.prod(shape, dtype=object))
+        size = math.prod(shape)
         if not 0 <= size <= _MOST_PORT_BYTES:
             raise ValueError(f"its list of ports has {size} bytes")
         ports = json.loads(file.read(size))
-    wanted = [_describe(slot) for slot in slots]
-    if ports == wanted:
-        return
     if not isinstance(ports, list) or not all(map(_is_port, cast("list[object]", ports))):
         raise ValueError("its list of ports is none")
-    found = ", ".join(map(_spell_port, cast("list[dict[str, Any]]", ports)))
-    raise RunError(f"has {found or 'nothing'}, must have {', '.join(map(_spell_port, wanted))}")
+    found, wanted = cast("list[dict[str, Any]]", ports), [_describe(s, s.shape) for s in slots]
+    if len(found) != len(wanted) or not all(map(_fits, found, wanted)):
+        spelled = ", ".join(map(_spell_port, found)) or "nothing"
+        raise RunError(f"has {spelled}, must have {', '.join(map(_spell_port, wanted))}")
+    return [tuple(port["shape"]) for port in found]
 
 
-def _read(archive: zipfile.ZipFile, name: str, slot: Slot) -> NDArray[Any]:
-    array = np.empty(slot.shape, slot.dtype)
-    stored = array if _is_numpy(slot.dtype) else _bytes_of(array)
+def _read(archive: zipfile.ZipFile, name: str, slot: Slot, shape: tuple[int, ...]) -> NDArray[Any]:
+    size = math.prod(shape) * slot.dtype.itemsize
+    stored = (shape, slot.dtype) if _is_numpy(slot.dtype) else ((size,), np.dtype(np.uint8))
     with _open(archive, name) as file:
-        found, wanted = _header(file), (stored.shape, stored.dtype)
-        if found != wanted:
+        found = _header(file)
+        if found != stored:
             raise ValueError(f"'{slot.name}' is {found[1]}{list(found[0])}")
-        data = file.read(array.nbytes + 1)
-    if len(data) != array.nbytes:
-        raise ValueError(f"'{slot.name}' has {len(data)} bytes, must have {array.nbytes}")
+        data = file.read(size + 1)
+    if len(data) != size:
+        raise ValueError(f"'{slot.name}' has {len(data)} bytes, must have {size}")
+    array = np.empty(shape, slot.dtype)
     _bytes_of(array)[:] = np.frombuffer(data, np.uint8)
     return array
 
@@ -124,17 +130,30 @@ def _is_numpy(dtype: np.dtype[Any]) -> bool:
     return dtype.isbuiltin == 1
 
 
-def _describe(slot: Slot) -> dict[str, Any]:
-    return {"name": slot.name, "dtype": slot.dtype.name, "shape": list(slot.shape)}
+def _describe(slot: Slot, shape: Sequence[int]) -> dict[str, Any]:
+    return {"name": slot.name, "dtype": slot.dtype.name, "shape": list(shape)}
 
 
 def _is_port(value: object) -> bool:
-    keys = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    return sorted(keys) == ["dtype", "name", "shape"]
+    table = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    shape = cast("list[object]", table["shape"]) if isinstance(table.get("shape"), list) else [None]
+    return sorted(table) == ["dtype", "name", "shape"] and all(
+        type(size) is int and size >= 0 for size in shape
+    )
+
+
+def _fits(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    """Return whether a value fits a port, whose sizes may change where they are no numbers."""
+    sizes, free = found["shape"], [type(size) is not int for size in wanted["shape"]]
+    return (found["name"], found["dtype"], len(sizes)) == (
+        wanted["name"],
+        wanted["dtype"],
+        len(free),
+    ) and all(any(pair) for pair in zip(free, map(eq, sizes, wanted["shape"]), strict=True))
 
 
 def _spell_port(port: Mapping[str, Any]) -> str:
-    return f"'{port['name']}' {port['dtype']}{port['shape']}"
+    return f"'{port['name']}' {port['dtype']}[{', '.join(map(str, port['shape']))}]"
 
 
 def _opened_to_write(file: StateFile) -> AbstractContextManager[IO[bytes]]:

@@ -111,9 +111,9 @@ def test_other_ports_are_refused_with_both_sides():
     assert refusal(written([], {}), slots) == "has nothing, must have 'h' float32[2, 3]"
 
 
-def forged(entries: dict[str, bytes]) -> bytes:
+def forged(entries: dict[str, bytes], data: bytes | None = None) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(written())) as old, zipfile.ZipFile(file, "w") as new:
+    with zipfile.ZipFile(io.BytesIO(data or written())) as old, zipfile.ZipFile(file, "w") as new:
         for name in old.namelist():
             new.writestr(name, entries.get(name, old.read(name)))
     return file.getvalue()
@@ -137,7 +137,14 @@ def test_values_that_are_not_as_listed_are_refused():
     assert refusal(forged({"0.npy": right + b"1"})) == f"{head}'h' has 25 bytes, must have 24"
     huge = npy(np.broadcast_to(np.uint8(1), 1 << 25))
     assert refusal(forged({"ports.npy": huge})) == f"{head}its list of ports has 33554432 bytes"
-    for text in (b"{}", b"[1]", b'[{"name": 1}]', b"\xff", b"[" * 100000):
+    for text in (
+        b"{}",
+        b"[1]",
+        b'[{"name": 1}]',
+        b'[{"name": "h", "dtype": "float32", "shape": [-2, 3]}]',
+        b"\xff",
+        b"[" * 100000,
+    ):
         data = npy(np.frombuffer(text, np.uint8))
         assert refusal(forged({"ports.npy": data})).startswith(head)
 
@@ -162,3 +169,23 @@ def test_damaged_files_are_refused_in_one_line(seed: int):
             assert values[name].tobytes() == value.tobytes()
     assert messages
     assert not any("\n" in message for message in messages)
+
+
+def test_sizes_that_change_are_those_of_the_value():
+    slots = [Slot("past", 3, (2, "T", 3), np.dtype(np.float32))]  # pyright: ignore
+    values: dict[str, NDArray[Any]] = {"past": np.arange(24, dtype=np.float32).reshape(2, 4, 3)}
+    data = written(slots, values)
+    np.testing.assert_array_equal(read_state(io.BytesIO(data), slots)["past"], values["past"])
+    huge = json.dumps([{"name": "past", "dtype": "float32", "shape": [2, 2**60, 3]}]).encode()
+    entries = {"ports.npy": npy(np.frombuffer(huge, np.uint8))}
+    message = "is not the state of a session: 'past' is float32[2, 4, 3]"
+    assert refusal(forged(entries, data), slots) == message
+    entries["0.npy"] = npy(values["past"]).replace(
+        b"(2, 4, 3), }" + b" " * 18, b"(2, 1152921504606846976, 3), }"
+    )
+    assert refusal(forged(entries, data), slots).startswith("is not the state of a session: ")
+    for shape in ((2, "T", 4), (2, 4, "T", 3), (2, 5, 3)):
+        other = [Slot("past", 3, shape, np.dtype(np.float32))]  # pyright: ignore
+        spelled = ", ".join(map(str, shape))
+        message = f"has 'past' float32[2, 4, 3], must have 'past' float32[{spelled}]"
+        assert refusal(data, other) == message
