@@ -1,8 +1,10 @@
 """Bind the arrays of a run to the inputs and the outputs of a session."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from .carried_state import CarriedState
 from .contents import FIRST_PORT, Contents
@@ -45,40 +47,18 @@ class Ports:
         self.devices = devices
         self.carried = CarriedState()
 
-    def bind(self, feeds: Mapping[str, object], outputs: Mapping[str, object]) -> BoundRun:
-        """Bind inputs and outputs; those that are state, and not given, to the arrays of state.
-
-        Other outputs that are not in `outputs` are new numpy arrays.
-        """
-        given = by_name("outputs", outputs, self.outputs)
-        feeds, carried = by_name("feeds", feeds, self.inputs), self.carried
-        arrays = self._take({**carried.turn.inputs, **feeds} if carried.pairs else feeds)
-        check_known("output", given, self.outputs)
-        run = BoundRun({}, arrays, [])
-        for slot in self.outputs:
-            is_state = slot.name in carried.outputs
-            array = self._adopt(slot, carried.target(slot)) if is_state else None
-            if slot.name in given:
-                run.results[slot.name] = given[slot.name]
-                target = self._adopt(slot, given[slot.name])
-                if overlap(target, arrays):
-                    raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-                arrays.append(target)
-                if array is not None:
-                    run.copies.append((target, array))
-                array = target if array is None else array
-            elif array is None:
-                array = run.results[slot.name] = slot.create()
-            self._bases.bind(slot.base, array)
-        return run
-
-    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
+    def take(self, given: Mapping[str, object]) -> list[Bound]:
+        """Bind inputs, those that are state and not given to its arrays; return all arrays."""
+        state, feeds = self.carried.turn.inputs, by_name("feeds", given, self.inputs)
+        feeds = {**state, **feeds} if state else feeds
         if len(feeds) != len(self.inputs) or any(s.name not in feeds for s in self.inputs):
             raise wrong_names(feeds, self.inputs)
         arrays: list[Bound] = []
         for slot in self.inputs:
             value = feeds[slot.name]
-            if not is_on_device(value):
+            if type(value) is np.ndarray and value is state.get(slot.name):
+                array = value
+            elif not is_on_device(value):
                 array = slot.take(value)
             elif self.devices is None:
                 raise _on_no_device("input", slot)
@@ -87,6 +67,43 @@ class Ports:
             self._bases.bind(slot.base, array)
             arrays.append(array)
         return arrays
+
+    def give(
+        self, outputs: Mapping[str, object], slots: Sequence[Slot], arrays: list[Bound]
+    ) -> BoundRun:
+        """Bind outputs to slots, those that are state to its arrays.
+
+        Others that are not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
+        """
+        given = by_name("outputs", outputs, slots)
+        check_known("output", given, slots)
+        run = BoundRun({}, arrays, [])
+        for slot in slots:
+            array = self._state(slot) if slot.name in self.carried.outputs else None
+            if slot.name in given:
+                target = self._given(slot, given[slot.name], run)
+                if array is None:
+                    array = target
+                else:
+                    run.copies.append((target, array))
+            elif array is None:
+                array = run.results[slot.name] = slot.create()
+            self._bases.bind(slot.base, array)
+        return run
+
+    def _given(self, slot: Slot, value: object, run: BoundRun) -> Bound:
+        """Take an array of the caller for an output."""
+        array = self._adopt(slot, value)
+        if overlap(array, run.arrays):
+            raise RunError(f"output '{slot.name}' shares memory with an input or an output")
+        run.arrays.append(array)
+        run.results[slot.name] = value
+        return array
+
+    def _state(self, slot: Slot) -> Bound:
+        """Return the array that a run writes an output to which is state."""
+        value = self.carried.target(slot)
+        return value if isinstance(value, np.ndarray) else self._adopt(slot, value)
 
     def _adopt(self, slot: Slot, value: object) -> Bound:
         if not is_on_device(value):

@@ -19,7 +19,7 @@ from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
 from .package import Package
-from .ports import Ports
+from .ports import BoundRun, Ports
 from .program import Program, link
 from .slots import by_name, check_known, quote
 from .spelling import spell_interface
@@ -248,13 +248,16 @@ class Session(Stateful):
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        bound = self._ports.bind(feeds, given)
+        bound = self._bind(feeds, given)
         self._do_steps()
         for target, source in bound.copies:
             for space in self._spaces:
                 space.synchronize()
             self._memory.copy(place_of(target), place_of(source), target.nbytes)
         return bound.results
+
+    def _bind(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> BoundRun:
+        return self._ports.give(given, self._ports.outputs, self._ports.take(feeds))
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports, kept = self._on_device().ports, self._ports.carried.outputs
@@ -277,7 +280,7 @@ class Session(Stateful):
         }
         given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            arrays = slots.bind(feeds, given).arrays
+            arrays = self._bind(feeds, given).arrays
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
             graph = workspace.record(self._do_steps)
