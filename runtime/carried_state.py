@@ -92,6 +92,9 @@ class CarriedState:
         self._odd = self._turn(self._carried(first), second)
         self._even = self._turn(self._carried(second), first)
 
+    def trim(self) -> None:
+        """Free memory that holds no value."""
+
     def value(self, name: str) -> NDArray[Any]:
         """Return a copy of what the next run takes for an input."""
         value = self.turn.inputs[name]

@@ -38,6 +38,9 @@ class GrowingState(CarriedState):
         self.turn = Turn(dict(values), {}, ())
         self._written: dict[str, Value] = {}
 
+    def trim(self) -> None:
+        self._blocks[self._next].clear()
+
     def _allocate(self, create: CreateBuffer) -> None:
         self._blocks: tuple[dict[str, NDArray[Any]], ...] = ({}, {})
         self._next = 0

@@ -1,5 +1,6 @@
 """State whose sizes change: blocks that grow, written in turns, against lists of numpy arrays."""
 
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -65,6 +66,18 @@ def test_blocks_are_replaced_only_as_powers_of_two():
     changed = [length for length in range(3, 1000) if found[length - 1] != found[length - 3]]
     # Rows of 24 bytes: two blocks of 4096 bytes, of 8192, of 16384.
     assert changed == [171, 172, 342, 343, 683, 684]
+
+
+def test_trimming_keeps_the_value():
+    state = growing(np.zeros((2, 0, 3), np.float32))
+    addresses(state, range(500, 503))
+    block = weakref.ref(state._blocks[state._next]["present"].base)
+    assert block() is not None
+    state.trim()
+    assert block() is None
+    np.testing.assert_array_equal(state.value("past"), np.full((2, 502, 3), 502))
+    addresses(state, range(503, 505))
+    np.testing.assert_array_equal(state.value("past"), np.full((2, 504, 3), 504))
 
 
 def test_a_run_that_fails_leaves_the_value():
