@@ -12,7 +12,9 @@ import numpy as np
 from .errors import Invalid, Unsupported
 from .mlir import ir
 from .quantized import canonical, check_scales, is_quantized
-from .tensor import DTYPES, Array, Tensor, numpy_dtype, size_fault
+from .sizes.atoms import Size, is_symbolic
+from .symbol_table import SymbolTable, symbol_table
+from .tensor import DTYPES, Array, Shape, Tensor, numpy_dtype, size_fault
 
 SPELLING: dict[Any, str] = {
     bool: "a bool",
@@ -22,7 +24,7 @@ SPELLING: dict[Any, str] = {
     tuple[int, ...]: "an array<i64>",
     tuple[float, ...]: "an array<f64>",
     tuple[str, ...]: "an array of strings",
-    Tensor: "a ranked, static tensor type",
+    Tensor: "a ranked tensor type",
     Array: "a dense elements attribute",
 }
 """The Python types that an attribute field may have, and how a message names them."""
@@ -63,9 +65,10 @@ def read_once(read: Callable[[ir.Type], Found], type_: ir.Type) -> Found:
 
 
 def tensor_of(type_: ir.Type) -> Tensor:
-    """Return the plain type of a ranked, static tensor type, in any order of its axes in memory.
+    """Return the plain type of a ranked tensor type, in any order of its axes in memory.
 
-    Raises Invalid for other types, for invalid orders, and for sizes beyond any memory.
+    Raises Invalid for other types, for invalid orders, for dynamic sizes that no expression of
+    declared symbols names, and for sizes beyond any memory.
     """
     return read_once(_read, type_)
 
@@ -73,20 +76,67 @@ def tensor_of(type_: ir.Type) -> Tensor:
 def _read(type_: ir.Type) -> Tensor:
     if not isinstance(type_, ir.RankedTensorType):
         raise Invalid(f"operand or result has type {type_}, must be a ranked tensor")
-    if not type_.has_static_shape:
-        raise Invalid(f"{type_} has dynamic dimensions, bind them first")
     dtype = str(type_.element_type)
     if is_quantized(dtype):
         dtype = canonical(dtype)
-        check_scales(type_.shape, dtype)
     elif dtype not in DTYPES:
         raise Invalid(f"{type_} has element type {dtype}, must be one of {', '.join(DTYPES)}")
     if type_.encoding is not None:
         order_of(type_)
-    tensor = Tensor(tuple(type_.shape), dtype)
+    tensor = Tensor(_shape_of(type_), dtype)
+    check_scales(tensor.shape, dtype)
     if fault := size_fault(tensor):
         raise Invalid(f"needs {fault}")
     return tensor
+
+
+def _shape_of(type_: ir.RankedTensorType) -> Shape:
+    _, sizes = _encoding(type_)
+    if type_.has_static_shape and sizes is None:
+        return tuple(type_.shape)
+    texts = _strings(sizes)
+    if len(texts) != type_.rank:
+        raise Invalid(f"{type_} has dynamic sizes, must have the expression of each in its type")
+    table = symbol_table(type_.context)
+    return tuple(
+        _dynamic_size(type_, axis, text, table) if type_.is_dynamic_dim(axis) else size
+        for axis, (size, text) in enumerate(zip(type_.shape, texts, strict=True))
+        if type_.is_dynamic_dim(axis) or _is_empty(type_, text)
+    )
+
+
+def _is_empty(type_: ir.Type, text: str) -> bool:
+    if text:
+        raise Invalid(f"{type_} has expression '{text}' for a static size, must be empty")
+    return True
+
+
+def _dynamic_size(type_: ir.Type, axis: int, text: str, table: SymbolTable) -> Size:
+    size = table.parse(text)
+    if not is_symbolic(size) or str(size) != text:
+        raise Invalid(f"{type_} has expression '{text}' along axis {axis}, must be spelled {size}")
+    return size
+
+
+def _encoding(
+    type_: ir.RankedTensorType,
+) -> tuple[ir.Attribute | None, ir.Attribute | None]:
+    """Return the order and the sizes that the encoding of a type has: either may be alone."""
+    found = type_.encoding
+    if isinstance(found, ir.DictAttr):
+        known = {named.name: named.attr for named in found}
+        if known.keys() != {"order", "sizes"}:
+            raise Invalid(f"{type_} has keys {sorted(known)}, must have 'order' and 'sizes'")
+        return known["order"], known["sizes"]
+    if isinstance(found, ir.ArrayAttr) and len(found) and isinstance(found[0], ir.StringAttr):
+        return None, found
+    return found, None
+
+
+def _strings(attribute: ir.Attribute | None) -> tuple[str, ...]:
+    if not isinstance(attribute, ir.ArrayAttr):
+        return ()
+    return tuple(item.value for item in attribute if isinstance(item, ir.StringAttr))
 
 
 def order_of(type_: ir.Type) -> tuple[int, ...]:
@@ -96,10 +146,11 @@ def order_of(type_: ir.Type) -> tuple[int, ...]:
     """
     assert isinstance(type_, ir.RankedTensorType)
     plain = tuple(range(type_.rank))
-    if type_.encoding is None:
+    encoding, _ = _encoding(type_)
+    if encoding is None:
         return plain
     try:
-        order = tuple(axis.value for axis in type_.encoding)
+        order = tuple(axis.value for axis in encoding)
     except (TypeError, AttributeError):
         order = ()
     if any(type(axis) is not int for axis in order) or tuple(sorted(order)) != plain:
@@ -118,23 +169,37 @@ def type_of(tensor: Tensor, order: tuple[int, ...] = ()) -> ir.Type:
         raise Unsupported(f"needs {fault}")
     check_scales(tensor.shape, tensor.dtype)
     element = ir.Type.parse(tensor.dtype)
-    if order in ((), tuple(range(tensor.rank))):
-        return ir.RankedTensorType.get(tensor.shape, element)
+    plain = order in ((), tuple(range(tensor.rank)))
+    if tensor.is_static:
+        return ir.RankedTensorType.get(tensor.shape, element, None if plain else _axes(order))
+    sizes = ir.ArrayAttr.get(
+        [ir.StringAttr.get(str(size) if is_symbolic(size) else "") for size in tensor.shape]
+    )
+    encoding = sizes if plain else ir.DictAttr.get({"order": _axes(order), "sizes": sizes})
+    dynamic = ir.ShapedType.get_dynamic_size()
+    shape = [dynamic if is_symbolic(size) else size for size in tensor.shape]
+    return ir.RankedTensorType.get(shape, element, encoding)
+
+
+def _axes(order: tuple[int, ...]) -> ir.Attribute:
     i64 = ir.IntegerType.get_signless(64)
-    encoding = ir.ArrayAttr.get([ir.IntegerAttr.get(i64, axis) for axis in order])
-    return ir.RankedTensorType.get(tensor.shape, element, encoding)
+    return ir.ArrayAttr.get([ir.IntegerAttr.get(i64, axis) for axis in order])
 
 
 def to_attribute(value: Any, kind: Any) -> ir.Attribute:
     """Convert a field's Python value to an attribute of the current context."""
     if kind is bool:
         return ir.BoolAttr.get(bool(value))
+    if kind is int and is_symbolic(value):
+        return ir.StringAttr.get(str(value))
     if kind is int:
         return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), int(value))
     if kind is float:
         return ir.FloatAttr.get_f64(float(value))
     if kind is str:
         return ir.StringAttr.get(value)
+    if kind == tuple[int, ...] and any(map(is_symbolic, value)):
+        return ir.ArrayAttr.get([ir.StringAttr.get(str(size)) for size in value])
     if kind == tuple[int, ...]:
         return ir.DenseI64ArrayAttr.get([int(v) for v in value])
     if kind == tuple[float, ...]:
@@ -175,6 +240,10 @@ def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
 
 
 def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
+    if kind is int and isinstance(attribute, ir.StringAttr):
+        return _symbolic(attribute)
+    if kind == tuple[int, ...] and isinstance(attribute, ir.ArrayAttr):
+        return _symbolic_sizes(attribute)
     if kind in (bool, int, float, str):
         value = attribute.value
         if type(value) is not kind:
@@ -190,6 +259,17 @@ def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
     if kind is Tensor:
         return tensor_of(attribute.value)
     return _array(attribute)
+
+
+def _symbolic(attribute: ir.Attribute) -> Size:
+    return symbol_table(attribute.context).parse(_from_attribute(attribute, str))
+
+
+def _symbolic_sizes(attribute: ir.ArrayAttr) -> Shape:
+    sizes = tuple(map(_symbolic, attribute))
+    if not any(map(is_symbolic, sizes)):
+        raise TypeError  # ints have one spelling
+    return sizes
 
 
 def _array(attribute: ir.Attribute) -> Array:

@@ -25,6 +25,10 @@ class NeedsValue(Unsupported):
         self.inputs = tuple(inputs)
 
 
+class Undecided(Unsupported):
+    """Report a question about sizes whose answer depends on the sizes of a run."""
+
+
 def need_one_of(what: str, value: str, known: Collection[str]) -> None:
     """Raise Invalid unless a string attribute has one of the known values."""
     if value not in known:

@@ -8,8 +8,10 @@ import numpy as np
 from .attributes import tensor_of
 from .errors import Invalid
 from .mlir import ir
-from .module import Module
-from .op import Op, view
+from .module import Module, declared
+from .op import NO_SIZES, Op, view
+from .sizes.binding import bind_symbols, verify_checks
+from .symbol_table import checks_of
 from .tensor import Array, numpy_dtype
 
 Observer = Callable[[Op, tuple[Array, ...]], None]
@@ -25,9 +27,22 @@ class Interpreter:
     def __init__(self, weights: Mapping[str, Array], observe: Observer | None = None) -> None:
         self.weights = weights
         self.observe = observe
+        self.sizes: Mapping[str, int] = NO_SIZES
 
     def run_function(self, function: ir.Operation, inputs: Sequence[Array]) -> tuple[Array, ...]:
-        return self.run_block(function.regions[0].blocks[0], inputs)
+        """Execute a function; the shapes of its inputs give the sizes of symbols.
+
+        Raises Invalid for shapes that are not those of the function's arguments, where these have
+        symbols, and for sizes that fail its checks.
+        """
+        block = function.regions[0].blocks[0]
+        types = [tensor_of(argument.type) for argument in block.arguments]
+        if not all(each.is_static for each in types):
+            names = declared(function, "inputs", len(types))
+            shapes = [np.shape(array) for array in inputs]
+            self.sizes = bind_symbols(names, [each.shape for each in types], shapes)
+            verify_checks(checks_of(function), self.sizes)
+        return self.run_block(block, inputs)
 
     def run_block(self, block: ir.Block, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """Execute a block up to its terminator and return the terminator's operands."""
@@ -48,18 +63,26 @@ class Interpreter:
             bodies = [region.blocks[0] for region in op.operation.regions]
             results = self.run_block(bodies[0], groups[0])
         else:
-            results = compute(op, groups, self.weights)
+            results = compute(op, groups, self.weights, self.sizes)
         if self.observe:
             self.observe(op, results)
         return results
 
 
-def compute(op: Op, groups: Sequence[Any], weights: Mapping[str, Array]) -> tuple[Array, ...]:
-    """Evaluate an op on operand groups and give the results their declared types."""
+def compute(
+    op: Op,
+    groups: Sequence[Any],
+    weights: Mapping[str, Array],
+    sizes: Mapping[str, int] = NO_SIZES,
+) -> tuple[Array, ...]:
+    """Evaluate an op on operand groups and give the results their declared types.
+
+    `sizes` are those of the symbols in attributes, by name.
+    """
     if op.op_name == "tri.weight":
         return (weights[op.attributes["name"]],)
     with np.errstate(all="ignore"):
-        got = op.evaluate(groups)
+        got = op.evaluate(groups, sizes)
     results = cast("tuple[Any, ...]", got) if isinstance(got, tuple) else (got,)
     return tuple(
         np.asarray(r, numpy_dtype(tensor_of(v.type).dtype))
@@ -146,6 +169,8 @@ class ConstantEvaluator:
             return False
         operands = dict.fromkeys(op.operation.operands)
         made = [tensor_of(value.type) for value in op.results]
+        if not all(tensor.is_static for tensor in made) or op.symbols:
+            return False
         if not operands or all(tensor.size <= self.budget for tensor in made):
             return True
         read = sum(tensor_of(value.type).size_bytes for value in operands)

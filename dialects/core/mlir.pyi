@@ -69,6 +69,7 @@ class ir:
     class Attribute:
         type: "ir.Type"
         value: Any
+        context: "ir.Context"
         @staticmethod
         def parse(text: str, context: "ir.Context | None" = ...) -> "ir.Attribute": ...
         def __getitem__(self, index: int) -> Any: ...
@@ -146,6 +147,7 @@ class ir:
         shape: Sequence[int]
         element_type: "ir.Type"
         has_static_shape: bool
+        def is_dynamic_dim(self, dim: int) -> bool: ...
         encoding: "ir.Attribute | None"
         def __init__(self, cast_from_type: "ir.Type") -> None: ...
         @staticmethod

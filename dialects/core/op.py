@@ -6,7 +6,8 @@ from these three. Op classes are plain Python: they infer and compute without an
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar, cast
 
 from .attributes import from_attribute, read_attribute, tensor_of, to_attribute, type_of
@@ -14,8 +15,12 @@ from .errors import Invalid, Unsupported
 from .fields import Accessor, AttributeField, Fields, FieldSpec
 from .mlir import address, announce_dialect, ir
 from .quantized import is_quantized, single_scale
+from .sizes.atoms import Size
+from .sizes.binding import replaced, symbols_in
 
 Self = TypeVar("Self", bound="Op")
+
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 
 SEGMENTS = "operandSegmentSizes"
 """The attribute that counts the values of each operand field, where these can differ."""
@@ -124,12 +129,27 @@ class Op:
     def reference(self, *operands: Any, **named: Any) -> Any:
         raise Unsupported("has no reference, its results cannot be computed here")
 
-    def evaluate(self, groups: Sequence[Any]) -> Any:
+    def evaluate(self, groups: Sequence[Any], sizes: Mapping[str, int] = NO_SIZES) -> Any:
         """Compute the results from the arrays of each operand field: for most ops, `reference`.
 
-        Ops whose meaning is other IR, such as a kernel that they name, run that IR here.
+        `sizes` are those of symbols by name. Ops whose meaning is other IR, such as a kernel that
+        they name, run that IR here. Raises Undecided for a symbol without a size.
         """
-        return self.without_operation().reference(*groups)
+        return self.without_operation().at(sizes).reference(*groups)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Return the names of the symbols on which attributes depend: mostly none."""
+        values = (self.attribute(field) for field in self.fields.attributes)
+        return frozenset(name for value in values for name in symbols_in(value))
+
+    def at(self: Self, sizes: Mapping[str, Size]) -> Self:
+        """Return an op without an operation with sizes in place of symbols in its attributes."""
+        if not self.symbols:
+            return self
+        return type(self)(
+            **{name: replaced(value, sizes) for name, value in self.attributes.items()}
+        )
 
     # -- reading ------------------------------------------------------------------------------
 

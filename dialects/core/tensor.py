@@ -1,4 +1,7 @@
-"""Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR."""
+"""Tensor types as plain Python: shape and element type, and the arithmetic on them. No MLIR.
+
+The sizes of a shape are ints, or expressions of symbols (`sizes/dim.py`).
+"""
 
 import functools
 import math
@@ -11,9 +14,13 @@ import numpy as np
 from .errors import Invalid, Unsupported
 from .extras import missing
 from .quantized import QuantizedType, is_quantized
+from .sizes.atoms import Size, is_symbolic
+from .sizes.checks import need_same
+from .sizes.dim import likely, symbols_of
+from .sizes.limits import bounds
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Shape = tuple[int, ...]
+Shape = tuple[Size, ...]
 
 Bindings = Mapping[str, int | Sequence[int | None] | None]
 """Sizes by the name of a dimension, by an axis (`x.0`), or, whole shapes, by the input's name.
@@ -65,7 +72,7 @@ _BY_NUMPY = {d.numpy: d.name for d in DTYPES.values()}
 
 @dataclass(frozen=True)
 class Tensor:
-    """The type of a tensor value: a static shape and the MLIR spelling of its element type."""
+    """The type of a tensor value: its shape and the MLIR spelling of its element type."""
 
     shape: Shape
     dtype: str
@@ -75,16 +82,35 @@ class Tensor:
         return len(self.shape)
 
     @property
-    def size(self) -> int:
+    def size(self) -> Size:
         """Count the elements."""
         return math.prod(self.shape)
 
     @property
-    def size_bytes(self) -> int:
-        return self.size * DTYPES[self.dtype].bits // 8
+    def size_bytes(self) -> Size:
+        return self.size * (DTYPES[self.dtype].bits // 8)
+
+    @property
+    def likely_bytes(self) -> int:
+        """Return `size_bytes` at the likely sizes of symbols: for estimates of costs only."""
+        return likely(self.size_bytes)
+
+    @property
+    def symbols(self) -> frozenset[str]:
+        """Return the names of the symbols that the shape depends on: none for a static one."""
+        return frozenset(name for size in self.shape for name in symbols_of(size))
+
+    @property
+    def is_static(self) -> bool:
+        """Return whether the sizes are known at compile time."""
+        return not any(map(is_symbolic, self.shape))
 
     def __str__(self) -> str:
-        return f"tensor<{''.join(f'{d}x' for d in self.shape)}{self.dtype}>"
+        sizes = "".join("?x" if is_symbolic(size) else f"{size}x" for size in self.shape)
+        if self.is_static:
+            return f"tensor<{sizes}{self.dtype}>"
+        names = ", ".join(f'"{size}"' if is_symbolic(size) else '""' for size in self.shape)
+        return f"tensor<{sizes}{self.dtype}, [{names}]>"
 
     @staticmethod
     def of(array: Array) -> "Tensor":
@@ -104,7 +130,8 @@ def size_fault(tensor: Tensor) -> str | None:
     if tensor.rank > MOST_AXES:
         return f"a tensor of rank {tensor.rank}, must be at most {MOST_AXES}"
     # Axes of 0 do not hide the others: strides are computed of all.
-    extent = math.prod(size or 1 for size in tensor.shape) * DTYPES[tensor.dtype].bits // 8
+    least = (bounds(size)[0] or 1 for size in tensor.shape)
+    extent = math.prod(max(size, 1) for size in least) * DTYPES[tensor.dtype].bits // 8
     if extent > MOST_BYTES:
         return f"{tensor}, must have at most 2^47 bytes"
     return None
@@ -174,14 +201,36 @@ def normalize_axes(axes: Iterable[int], rank: int) -> tuple[int, ...]:
     return normal
 
 
-@functools.lru_cache
 def broadcast(*shapes: Shape) -> Shape:
-    """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit."""
+    """Broadcast shapes together by numpy's rule; raise Invalid when they do not fit.
+
+    A size that depends on a run is not 1: beside another size it must be equal to that.
+    """
+    if any(is_symbolic(size) for shape in shapes for size in shape):
+        return _broadcast_symbolic(shapes)
+    return _broadcast_static(*shapes)
+
+
+@functools.lru_cache
+def _broadcast_static(*shapes: Shape) -> Shape:
     try:
         return tuple(np.broadcast_shapes(*shapes))
     except (ValueError, RuntimeError):  # sizes that differ, or more axes than numpy has
         listed = " and ".join("x".join(map(str, s)) or "scalar" for s in shapes)
         raise Invalid(f"shapes {listed} do not broadcast") from None
+
+
+def _broadcast_symbolic(shapes: Sequence[Shape]) -> Shape:
+    rank = max(map(len, shapes))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+    sizes: list[Size] = []
+    for axis, column in enumerate(zip(*padded, strict=True)):
+        others = sorted({size for size in column if size != 1}, key=is_symbolic)
+        size = next((size for size in column if size in others[:1]), 1)
+        for other in others[1:]:
+            need_same(other, size, f"has sizes {other} and {size} along axis {axis - rank}")
+        sizes.append(size)
+    return tuple(sizes)
 
 
 def same_dtype(*tensors: "Tensor | None") -> str:

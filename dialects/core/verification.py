@@ -13,6 +13,7 @@ from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
+from .symbol_table import declare_symbols
 
 TARGET = "target"
 """The attribute by which ops with regions say which target runs them."""
@@ -60,7 +61,19 @@ def _region_faults(operation: ir.Operation) -> list[Fault]:
 def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
     """Raise CompileError with all faults below an operation; MLIRError for MLIR's own checks."""
     scope.verify()
+    _declare_symbols(scope)
     _raise(faults(scope, allow_unregistered=allow_unregistered))
+
+
+def _declare_symbols(scope: ir.Operation) -> None:
+    """Declare the symbols of functions directly inside an operation, which types refer to."""
+    for region in scope.regions:
+        for block in region.blocks:
+            for operation in block.operations:
+                try:
+                    declare_symbols(operation.operation)
+                except Invalid as error:
+                    _raise([Fault(operation.location, str(error))])
 
 
 def _raise(found: Sequence[Fault]) -> None:

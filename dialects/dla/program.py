@@ -1,6 +1,6 @@
 """Programs of an accelerator, and calls of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from ..core.errors import Invalid
 from ..core.fields import Operand, Region, Result
 from ..core.mlir import ir
 from ..core.module import find_symbol
-from ..core.op import Op, view
+from ..core.op import NO_SIZES, Op, view
 from ..core.tensor import Array, Tensor
 from .buffers import BufferOp
 from .dialect import DLA
@@ -162,7 +162,9 @@ class Run(Op, dialect=DLA):
         _check_values("operand", [v.type for v in self.operation.operands], given)
         _check_values("result", [v.type for v in self.results], made)
 
-    def evaluate(self, groups: Sequence[Any]) -> tuple[Array, ...]:
+    def evaluate(
+        self, groups: Sequence[Any], sizes: Mapping[str, int] = NO_SIZES
+    ) -> tuple[Array, ...]:
         """Run the program on arrays; padding channels are zeros."""
         found = find_program(self.operation, self.program)
         types = [tensor_of(value.type) for value in self.results]

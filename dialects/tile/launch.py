@@ -1,6 +1,6 @@
 """Calls of kernels, from functions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +9,7 @@ from ..core.attributes import order_of, tensor_of
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
 from ..core.mlir import ir
-from ..core.op import Op, view
+from ..core.op import NO_SIZES, Op, view
 from ..core.tensor import Array, Tensor, is_float, numpy_dtype
 from .dialect import TILE
 from .interpret import run_kernel
@@ -52,7 +52,9 @@ class Launch(Op, dialect=TILE):
     def _values(self) -> list[ir.Value]:
         return [*self.operation.operands, *self.results]
 
-    def evaluate(self, groups: Sequence[Any]) -> tuple[Array, ...]:
+    def evaluate(
+        self, groups: Sequence[Any], sizes: Mapping[str, int] = NO_SIZES
+    ) -> tuple[Array, ...]:
         """Run the kernel on the memory of all operands and results, and read the results there."""
         kernel = find_kernel(self.operation, self.kernel)
         types = [value.type for value in self._values]

@@ -8,6 +8,7 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.quantized import with_axis, with_part
+from ...core.sizes.checks import need, need_same
 from ...core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, same_dtype
 from ..dialect import TriOp
 from ..numeric import span
@@ -29,12 +30,10 @@ class Reshape(TriOp):
     quantized = "any"
 
     def infer(self, x: Tensor) -> Tensor:
-        if min(self.shape, default=0) < 0:
-            raise Invalid(f"shape is {list(self.shape)}, must not be negative")
-        if math.prod(self.shape) != x.size:
-            raise Invalid(
-                f"shape {list(self.shape)} has {math.prod(self.shape)} elements, x has {x.size}"
-            )
+        for size in self.shape:
+            need(size, 0, f"shape is {list(self.shape)}, must not be negative")
+        count = math.prod(self.shape)
+        need_same(count, x.size, f"shape {list(self.shape)} has {count} elements, x has {x.size}")
         return Tensor(self.shape, _reshaped(x, self.shape))
 
     def reference(self, x: Array) -> Array:

@@ -14,9 +14,9 @@ func.func @unranked(%x: tensor<*xf32>) {
   return
 }
 
-// And of known sizes.
+// And of sizes that are known, or expressions of symbols.
 func.func @dynamic(%x: tensor<?xf32>) {
-  // expected-error @below {{'tri.relu' op tensor<?xf32> has dynamic dimensions, bind them first}}
+  // expected-error @below {{'tri.relu' op tensor<?xf32> has dynamic sizes, must have the expression of each in its type}}
   %y = "tri.relu"(%x) : (tensor<?xf32>) -> tensor<?xf32>
   return
 }

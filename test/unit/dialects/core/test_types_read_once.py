@@ -51,7 +51,7 @@ def test_orders_of_axes_are_types_of_their_own() -> None:
 def test_faults_are_found_each_time(read: list[str]) -> None:
     with new_context(), types_read_once():
         for _ in range(2):
-            with pytest.raises(Invalid, match="has dynamic dimensions"):
+            with pytest.raises(Invalid, match="has dynamic sizes"):
                 tensor_of(ir.Type.parse("tensor<?xf32>"))
     assert len(read) == 2
 
