@@ -11,6 +11,7 @@ from .contents import FIRST_PORT, Contents
 from .errors import RunError
 from .memory import Bases, Bound
 from .slots import Slot, by_name, check_known, is_on_device, overlap, wrong_names
+from .symbols import spelled_ports
 
 if TYPE_CHECKING:
     from .gpu.ports import DevicePorts
@@ -40,7 +41,8 @@ class Ports:
         bases: Bases,
         devices: "DevicePorts | None",
     ) -> None:
-        slots = tuple(map(Slot.of, (*contents.inputs, *contents.outputs), count(FIRST_PORT)))
+        ports = spelled_ports((*contents.inputs, *contents.outputs), contents.symbols)
+        slots = tuple(map(Slot.of, ports, count(FIRST_PORT)))
         self.inputs = slots[: len(contents.inputs)]
         self.outputs = slots[len(contents.inputs) :]
         self._bases = bases

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .carried_state import CarriedState, StatePair, Value, zeros_of
-from .contents import Port
+from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
@@ -19,12 +19,15 @@ from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
 from .package import Package
+from .plan import Plan, Plans
 from .ports import BoundRun, Ports
 from .program import Program, link
 from .slots import by_name, check_known, quote
 from .spelling import spell_interface
 from .state import SessionState
 from .stateful import Stateful
+from .step import Run
+from .symbols import Symbols, spelled_ports
 
 if TYPE_CHECKING:
     from .dla.step import Drivers
@@ -81,7 +84,8 @@ class Session(Stateful):
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         devices = None if self._workspace is None else self._workspace.ports
         self._ports = Ports(manifest, self._bases, devices)
-        self._steps = program.bind(state)
+        self._plans = Plans(program, state, self._ports) if manifest.symbols else None
+        self._plan = Plan([] if self._plans else program.bind(state), self._ports.outputs)
         self._closed = False
         self._renew()
         call_in_children(Session._renew, self)
@@ -94,9 +98,12 @@ class Session(Stateful):
     def _prepare_fast_run(self) -> None:
         self._fast = None
         if not self._spaces and not self._closed:
-            ports = self._ports
-            slots = (ports.inputs, ports.outputs)
-            self._fast = fast_run(*slots, self._bases, self._steps, self._busy, ports.carried)
+            slots = (self._ports.inputs, self._ports.outputs)
+            work = (self._bases, self._plan.steps, self._busy, self._ports.carried)
+            self._fast = fast_run(*slots, *work)
+        if self._plans is not None:
+            self._plans.renew(self._busy)
+            self._fast = self._plans.run
 
     @property
     def manifest(self) -> Manifest:
@@ -120,13 +127,29 @@ class Session(Stateful):
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Return what goes in, in order."""
-        return self.manifest.inputs
+        """Return what goes in, in order; sizes are expressions of the symbols, if any."""
+        return spelled_ports(self.manifest.inputs, self.manifest.symbols)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Return what comes out, in order."""
-        return self.manifest.outputs
+        return spelled_ports(self.manifest.outputs, self.manifest.symbols)
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """Return the sizes that may change from run to run, by name."""
+        return {symbol.name: symbol for symbol in self.manifest.symbols}
+
+    def shapes(self, **symbols: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the outputs at values of all symbols, without a run."""
+        if self._plans is not None:
+            return self._plans.shapes(symbols)
+        Symbols(self.manifest).given(symbols)
+        return {port.name: port.shape for port in self.outputs}
+
+    def trim(self) -> None:
+        """Free the memory that runs have needed, where that depends on symbols."""
+        self._alone(self._trim)
 
     def run(
         self,
@@ -220,7 +243,7 @@ class Session(Stateful):
 
     def _close(self) -> None:
         self._closed = True
-        self._steps = []
+        self._plan, self._plans = Plan([], ()), None
         self._carry(CarriedState())
         self._program = self._program.without_spaces()
         for space in self._spaces:
@@ -248,16 +271,23 @@ class Session(Stateful):
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        bound = self._bind(feeds, given)
-        self._do_steps()
+        plan, bound = self._bind(feeds, given)
+        _do(plan.steps)
         for target, source in bound.copies:
             for space in self._spaces:
                 space.synchronize()
             self._memory.copy(place_of(target), place_of(source), target.nbytes)
         return bound.results
 
-    def _bind(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> BoundRun:
-        return self._ports.give(given, self._ports.outputs, self._ports.take(feeds))
+    def _bind(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> tuple[Plan, BoundRun]:
+        """Bind inputs and outputs; return the plan at their sizes, and what is bound."""
+        arrays = self._ports.take(feeds)
+        plan = self._plan
+        if self._plans is not None:
+            plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
+        return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports, kept = self._on_device().ports, self._ports.carried.outputs
@@ -280,11 +310,16 @@ class Session(Stateful):
         }
         given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            arrays = self._bind(feeds, given).arrays
-            if any(isinstance(array, np.ndarray) for array in arrays):
+            plan, bound = self._bind(feeds, given)
+            if any(isinstance(array, np.ndarray) for array in bound.arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
-            graph = workspace.record(self._do_steps)
-        return Replay(workspace, graph, feeds, given, self._busy, arrays)
+            graph = workspace.record(lambda: _do(plan.steps))
+        return Replay(workspace, graph, feeds, given, self._busy, bound.arrays)
+
+    def _trim(self) -> None:
+        self._ports.carried.trim()
+        if self._plans is not None:
+            self._plans.trim()
 
     def _carry(self, state: CarriedState) -> None:
         self._ports.carried = state
@@ -304,9 +339,10 @@ class Session(Stateful):
             )
         return self._workspace
 
-    def _do_steps(self) -> None:
-        for step in self._steps:
-            step()
+
+def _do(steps: Sequence[Run]) -> None:
+    for step in steps:
+        step()
 
 
 def _closed() -> RunError:
