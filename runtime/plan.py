@@ -124,7 +124,7 @@ class Plans:
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
         steps = self._program.bind(replace(self._state, bases=bases, values=values))
         outputs = tuple(
-            replace(slot, shape=tuple(map(values, port.shape)))
+            Slot(slot.name, slot.base, tuple(map(values, port.shape)), slot.dtype)
             for slot, port in zip(self._ports.outputs, manifest.outputs, strict=True)
         )
         return Plan(steps, outputs, values.arenas.get(ARENA, manifest.memory.arena_bytes))
