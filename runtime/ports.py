@@ -79,9 +79,9 @@ class Ports:
         """
         given = by_name("outputs", outputs, slots)
         check_known("output", given, slots)
-        run = BoundRun({}, arrays, [])
+        run, state = BoundRun({}, arrays, []), self.carried.outputs
         for slot in slots:
-            array = self._state(slot) if slot.name in self.carried.outputs else None
+            array = self._state(slot) if slot.name in state else None
             if slot.name in given:
                 target = self._given(slot, given[slot.name], run)
                 if array is None:
