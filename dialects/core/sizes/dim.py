@@ -176,7 +176,7 @@ def _symbols_of(size: Dim) -> dict[str, Symbol]:
                 case Maximum():
                     for each in atom.of:
                         found |= symbols_of(each)
-    return found
+    return dict(sorted(found.items()))
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
