@@ -215,9 +215,9 @@ def _broadcast_symbolic(shapes: Sequence[Shape]) -> Shape:
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     sizes: list[Size] = []
     for axis, column in enumerate(zip(*padded, strict=True)):
-        others = sorted({size for size in column if size != 1}, key=is_symbolic)
-        size = next((size for size in column if size in others[:1]), 1)
-        for other in others[1:]:
+        found = dict.fromkeys(size for size in column if size != 1)
+        size, *others = sorted(found, key=is_symbolic) or (1,)
+        for other in others:
             need_same(other, size, f"has sizes {other} and {size} along axis {axis - rank}")
         sizes.append(size)
     return tuple(sizes)
