@@ -16,7 +16,7 @@ from .extras import missing
 from .quantized import QuantizedType, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .sizes.checks import need_same
-from .sizes.dim import symbols_of
+from .sizes.dim import likely, symbols_of
 from .sizes.limits import bounds
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -89,6 +89,11 @@ class Tensor:
     @property
     def size_bytes(self) -> Size:
         return self.size * (DTYPES[self.dtype].bits // 8)
+
+    @property
+    def likely_bytes(self) -> int:
+        """Return `size_bytes` at the likely sizes of symbols: for estimates of costs only."""
+        return likely(self.size_bytes)
 
     @property
     def symbols(self) -> frozenset[str]:
@@ -203,6 +208,11 @@ def broadcast(*shapes: Shape) -> Shape:
     """
     if any(is_symbolic(size) for shape in shapes for size in shape):
         return _broadcast_symbolic(shapes)
+    return _broadcast_static(*shapes)
+
+
+@functools.lru_cache
+def _broadcast_static(*shapes: Shape) -> Shape:
     try:
         return tuple(np.broadcast_shapes(*shapes))
     except (ValueError, RuntimeError):  # sizes that differ, or more axes than numpy has
