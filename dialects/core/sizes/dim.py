@@ -176,7 +176,7 @@ def _symbols_of(size: Dim) -> dict[str, Symbol]:
                 case Maximum():
                     for each in atom.of:
                         found |= symbols_of(each)
-    return found
+    return dict(sorted(found.items()))
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
@@ -288,6 +288,9 @@ def _bounded(whole: Size, rest: Size, divisor: Size) -> Size:
         divisor //= common
     if divisor == 1:
         return whole + rest
+    terms = terms_of(rest)
+    if terms[min(terms, key=order_of_product)] < 0:  # (-a)//2 is -((a + 1)//2)
+        return whole - floordiv(divisor - 1 - rest, divisor)
     inner = _single_atom(rest)
     if isinstance(inner, Quotient) and not isinstance(inner.divisor, Dim):
         return whole + floordiv(inner.dividend, inner.divisor * divisor)
