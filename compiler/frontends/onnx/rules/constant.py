@@ -12,7 +12,18 @@ from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.dim import ceildiv, highest
 from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
-from ...core.values import cast, constant_of, filled, ints, numbers, only, single, tensor
+from ...core.values import (
+    cast,
+    constant_of,
+    counted,
+    filled,
+    ints,
+    number,
+    numbers,
+    only,
+    single,
+    tensor,
+)
 from ...core.values import constant as constant_value
 from ..element_types import element_type
 from ..registry import Node, Sizes, Value, onnx_op
@@ -100,9 +111,8 @@ def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array | Value
     to = x_type.dtype if dtype is None else element_type(dtype)
     rows, columns = x_type.shape
     if not x_type.is_static:
-        column = tri.Reshape.build(tri.Iota.build(size=rows).y, shape=(rows, 1)).y
-        diagonal = tri.Add.build(column, constant_value(np.array(k, np.int64))).y
-        return cast(tri.Equal.build(diagonal, tri.Iota.build(size=columns).y).y, to)
+        diagonal = tri.Add.build(counted(rows, (rows, 1)), number(k)).y
+        return cast(tri.Equal.build(diagonal, counted(columns, (columns,))).y, to)
     return np.eye(rows, columns, k, dtype=numpy_dtype(to))
 
 
