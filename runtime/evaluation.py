@@ -171,11 +171,9 @@ class Evaluation:
 
     def _read_bytes(self, shape: Sequence[Size], dtype: str, where: str) -> str:
         sizes = [self._read_size(size, f"{where}.shape[{i}]") for i, size in enumerate(shape)]
-        width = itemsize(dtype) or 1
+        width, operate = itemsize(dtype) or 1, self._formulas.operate
         # A zero among huge sizes would hide them, and numpy refuses such a shape.
-        nonzero = [
-            each if each.isdigit() else self._formulas.operate("or", each, "1") for each in sizes
-        ]
+        nonzero = [operate("or", each, "1") if each != "0" else "1" for each in sizes]
         self._prove(self._formulas.product(nonzero, width), f"the bytes of '{where}'")
         return self._formulas.product(sizes, width)
 
@@ -210,6 +208,8 @@ class Evaluation:
             ends.setdefault(buffer.base, []).append(operate("+", offset, size))
             offsets.setdefault(itemsize(buffer.dtype) or 1, []).append(offset)
         for base, each in ends.items():
+            if base not in rooms:
+                continue  # which the checks refuse
             rest = operate("-", rooms[base], call("max", each))
             self._prove(rest, f"the rest of base {base} behind its buffers")
         for width, each in offsets.items():
