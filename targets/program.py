@@ -11,6 +11,8 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..dialects.core.sizes.atoms import Size
+from ..dialects.core.sizes.dim import highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
@@ -27,8 +29,8 @@ class Place:
     """
 
     base: int
-    offset: int
-    own: int | None = None
+    offset: Size
+    own: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Program:
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
     storage: dict[str, Storage]  # that of the process is the first
-    thread_bytes: int
+    thread_bytes: Size
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
@@ -143,7 +145,7 @@ class _Layout:
                 for step in range(len(self.calls))
             ],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
+            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
             self.inputs,
             self.outputs,
             self.names,
@@ -250,12 +252,12 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
         raise CompileError([Diagnostic(describe(op.location), message)])
 
 
-def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
+def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:
     """Return where private memory of a call begins in that of a thread, and where all of it ends.
 
     Calls use it one after another.
     """
-    ends = [0]
+    ends: list[Size] = [0]
     for each in scratch:
         size = each.tensor.size_bytes if each.private else 0
         ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
