@@ -14,17 +14,21 @@ from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import VIEWS, read_memory
 from .memory import Interval
+from .symbolic import has_symbols
 
 Root = Callable[[ir.Value], ir.Value]
 """Return the value whose memory a value is a view of."""
 
 
 def load_groups(module: Module) -> set[Op]:
-    """Return the groups of a placed module that depend on constants alone, in the host's memory."""
+    """Return the groups of a placed module that depend on constants alone, in the host's memory.
+
+    What depends on symbols is not known when a package is loaded.
+    """
     known: set[ir.Value] = set()
     found: set[Op] = set()
     for op in direct_ops(module.main_block):
-        if not known.issuperset(op.operation.operands):
+        if not known.issuperset(op.operation.operands) or has_symbols(op):
             continue
         if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
             found.add(op)

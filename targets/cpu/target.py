@@ -21,6 +21,7 @@ from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.split_conv_transpose import SplitConvTranspose
+from .lower.undecided import undecided_by
 from .registry import TABLE
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
@@ -32,6 +33,7 @@ class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
     prepares = True
+    takes_symbols = True
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
     emitters = EMITTERS
@@ -77,7 +79,17 @@ class CpuTarget(Target):
             work.pop()
         if not all(map(TABLE.is_elementwise, work[1:])):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        return TABLE.kernel_refusal(work)
+        return TABLE.kernel_refusal(work) or self._undecided(members)
+
+    def refusal(self, op: Op) -> str | None:
+        return super().refusal(op) or self._undecided([op])
+
+    def _undecided(self, members: Sequence[Op]) -> str | None:
+        """Return why ops have no kernel for all sizes that they may have in a run, or None."""
+        reason = undecided_by(members)
+        if reason is None:
+            return None
+        return f"{self.name} has no kernel for all sizes of {members[0].op_name}, which {reason}"
 
 
 CPU = CpuTarget("cpu", table=TABLE)
