@@ -95,7 +95,7 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     """
     package.check_unchanged()
     manifest = package.manifest
-    loader = Loader(manifest, package.entries, options)
+    loader = Loader(manifest, package.entries, options, lambda: manifest.evaluation)
     load_steps, steps = (
         tuple(step.load(loader) for step in listed)
         for listed in (manifest.load_steps, manifest.steps)
