@@ -7,7 +7,6 @@ from ..dialects.core.errors import CompileError
 from ..dialects.core.location import describe
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
-from ..dialects.core.symbol_table import symbols_of_function
 from ..passes.instrumentation import Begun
 from ..passes.pipeline import Instrumentation, Pipeline
 from ..runtime.package import Package
@@ -20,6 +19,7 @@ from ..targets.program import plan_memory
 from ..targets.registry import choose_targets
 from .assemble import assemble
 from .copies import Copies
+from .free_sizes import check_targets
 
 
 def build_module(
@@ -39,7 +39,7 @@ def build_module(
     """
     options.report("optimise")
     targets = choose_targets(options.target)
-    _check_symbols(module, targets)
+    check_targets(module, targets)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
     hooks = (*hooks, *options.hooks)
@@ -65,20 +65,6 @@ def build_module(
         options=options,
         entries=entries,
     )
-
-
-def _check_symbols(module: Module, targets: Sequence[Target]) -> None:
-    """Raise CompileError for a model with symbols and a target that needs to know all sizes."""
-    symbols = symbols_of_function(module.main)
-    if not symbols:
-        return
-    names = ", ".join(symbols)
-    for target in targets:
-        if not target.takes_symbols:
-            raise CompileError(
-                f"target '{target.name}' compiles models of exact sizes, this one has the symbols "
-                f"{names}: give each of them a size (shapes={{'{next(iter(symbols))}': ...}})"
-            )
 
 
 def _optimise(

@@ -1,15 +1,28 @@
 """Refuse modules whose sizes are free, where static ones are needed."""
 
+from collections.abc import Sequence
+
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.module import Module, declared
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
+from ..targets.core import Target
 
 
-def need_static(module: Module) -> None:
-    """Raise CompileError with the inputs of symbolic sizes, and how to bind these."""
+def check_targets(module: Module, targets: Sequence[Target]) -> None:
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes."""
+    for target in targets:
+        if not target.takes_symbols:
+            need_static(module, f"target '{target.name}' compiles models of exact sizes")
+
+
+def need_static(module: Module, reason: str = "") -> None:
+    """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
+
+    `reason` is what needs static sizes, where that is not clear.
+    """
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
@@ -21,7 +34,8 @@ def need_static(module: Module) -> None:
         for name, shape in free.items()
     ]
     symbols = list(symbols_of_function(module.main))
-    notes = [f"{symbol} is {_places(symbol, free)}" for symbol in symbols]
+    notes = [reason] if reason else []
+    notes += [f"{symbol} is {_places(symbol, free)}" for symbol in symbols]
     python = ", ".join(f"'{symbol}': …" for symbol in symbols)
     command = " ".join(f"--shape {symbol}=…" for symbol in symbols)
     which = "it" if len(symbols) == 1 else "them"
