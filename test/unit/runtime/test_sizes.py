@@ -1,7 +1,7 @@
 """Texts of sizes: their values are Python's own, and texts that are no sizes are refused."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
-from trivium.runtime.evaluation import Evaluation, SizeFault
+from trivium.runtime.evaluation import Evaluation, SizeArray, SizeFault
 from trivium.runtime.sizes import DEEPEST, LONGEST, Formulas, is_symbol_name
 from trivium.test.unit.runtime.symbolic import symbolic_manifest
 
@@ -122,7 +122,7 @@ def test_numbers_and_arrays_of_them():
     values = found.at({"N": 3, "T": 32})
     assert [values("16*T_16"), values("at_1"), values(7)] == [32, 384, 7]
     assert values.arenas == {ARENA: 768}
-    array = found.array([5, "8*N*T_16", "at_1", -1]).at(values)
+    array = SizeArray(cast("Any", [5, "8*N*T_16", "at_1", -1]), found.places).at(values)
     assert array.dtype == np.int64
     assert array.tolist() == [5, 48, 384, -1]
 
