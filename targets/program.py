@@ -12,20 +12,22 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.sizes.atoms import Size
-from ..dialects.core.sizes.dim import highest
+from ..dialects.core.sizes.dim import ceildiv, highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
+from .regions import RegionPlan, plan_sizes
 
 
 @dataclass(frozen=True)
 class Place:
     """Hold the place of a tensor: a base of the manifest, and an offset into it in bytes.
 
-    `own` is the offset of private memory in that of each thread but the first.
+    `own` is the offset of private memory in that of each thread but the first. Offsets may depend
+    on symbols, and on where regions lie.
     """
 
     base: int
@@ -166,7 +168,14 @@ class _Layout:
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
     def _plan(self, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        return plan_arena(self._intervals(memory, places), space_named(memory).alignment)
+        intervals = self._intervals(memory, places)
+        plan = plan_sizes(intervals, space_named(memory).alignment)
+        if memory != PROCESS and isinstance(plan, RegionPlan):
+            raise CompileError(
+                f"sizes in memory '{memory}' depend on symbols, must be numbers: bind the symbols "
+                "with --shape"
+            )
+        return plan
 
     def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
@@ -260,5 +269,5 @@ def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:
     ends: list[Size] = [0]
     for each in scratch:
         size = each.tensor.size_bytes if each.private else 0
-        ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
+        ends.append(ends[-1] + ceildiv(size, ALIGNMENT) * ALIGNMENT)
     return ends

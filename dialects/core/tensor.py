@@ -240,6 +240,22 @@ def _broadcast_symbolic(shapes: Sequence[Shape]) -> Shape:
     return tuple(sizes)
 
 
+def need_broadcast(shape: Shape, to: Shape, message: str) -> None:
+    """Require a shape to broadcast to another one; `message` says what is wrong if it does not.
+
+    A size that depends on a run must be that of the other shape, even if it may be 1.
+    """
+    if not any(map(is_symbolic, (*shape, *to))):
+        if broadcast(shape, to) != to:
+            raise Invalid(message)
+        return
+    if len(shape) > len(to):
+        raise Invalid(message)
+    for size, wanted in zip(shape[::-1], to[::-1], strict=False):
+        if size != 1:
+            need_same(size, wanted, message)
+
+
 def same_dtype(*tensors: "Tensor | None") -> str:
     """Return the one element type of all tensors given; raise Invalid when they differ."""
     dtypes = [t.dtype for t in tensors if t is not None]
