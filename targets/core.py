@@ -186,6 +186,13 @@ class Target(LoweringTable):
         """Return why ops that the target takes one by one do not make one kernel, or None."""
         return None
 
+    def size_refusal(self, members: Sequence[Op]) -> str | None:
+        """Return why the target has no kernel of ops for all sizes of their symbols, or None.
+
+        Ops are asked about in the form that the passes of the target give them.
+        """
+        return None
+
     def refusal(self, op: Op) -> str | None:
         """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:

@@ -17,11 +17,11 @@ from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
+from .emit.undecided import undecided_by
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
 from .layout.split_conv_transpose import SplitConvTranspose
-from .lower.undecided import undecided_by
 from .registry import TABLE
 from .schedule.apply_tuning import ApplyTuning
 from .schedule.choose_dot_products import ChooseDotProducts
@@ -79,17 +79,14 @@ class CpuTarget(Target):
             work.pop()
         if not all(map(TABLE.is_elementwise, work[1:])):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
-        return TABLE.kernel_refusal(work) or self._undecided(members)
+        return TABLE.kernel_refusal(work)
 
-    def refusal(self, op: Op) -> str | None:
-        return super().refusal(op) or self._undecided([op])
-
-    def _undecided(self, members: Sequence[Op]) -> str | None:
-        """Return why ops have no kernel for all sizes that they may have in a run, or None."""
+    def size_refusal(self, members: Sequence[Op]) -> str | None:
         reason = undecided_by(members)
         if reason is None:
             return None
-        return f"{self.name} has no kernel for all sizes of {members[0].op_name}, which {reason}"
+        names = " + ".join(op.op_name for op in members if not isinstance(op, tri.Constant))
+        return f"{self.name} has no kernel for all sizes of {names}, which {reason}"
 
 
 CPU = CpuTarget("cpu", table=TABLE)

@@ -1,4 +1,4 @@
-"""Try whether ops with symbols can be lowered, before they are placed."""
+"""Try whether ops with symbols can be lowered, before they are placed; the cache keeps answers."""
 
 from collections.abc import Hashable, Sequence
 from weakref import WeakKeyDictionary
@@ -10,7 +10,8 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, add_main
 from ....dialects.core.op import Op, view
 from ...symbolic import has_symbols
-from .group import lower_group, structure
+from ..lower.group import lower_group, structure
+from .kernel_cache import recall_kernel, remember_kernel, source_of
 
 _TRIED: WeakKeyDictionary[ir.Context, dict[Hashable, str]] = WeakKeyDictionary()
 
@@ -29,8 +30,17 @@ def undecided_by(members: Sequence[Op]) -> str | None:
         group = _grouped(members, module)
         same = structure(group)
         if same not in known:
-            known[same] = _fault(group, module)
+            known[same] = _recalled(group, module, same)
     return known[same] or None
+
+
+def _recalled(group: tri.Group, module: Module, same: Hashable) -> str:
+    source = source_of(group, same, "undecided")
+    if (found := recall_kernel(source)) is not None:
+        return found.decode()
+    fault = _fault(group, module)
+    remember_kernel(source, fault.encode())
+    return fault
 
 
 def _fault(group: tri.Group, module: Module) -> str:

@@ -7,7 +7,7 @@ from trivium.dialects import tri
 from trivium.dialects.core.errors import CompileError, Undecided
 from trivium.dialects.core.mlir import new_context
 from trivium.dialects.core.module import Module, ops
-from trivium.targets.cpu.lower.undecided import undecided_by
+from trivium.targets.cpu.emit.undecided import undecided_by
 from trivium.targets.cpu.registry import TABLE
 from trivium.targets.kernels.kernel_table import Lowering
 from trivium.targets.options import CompileOptions
@@ -52,8 +52,8 @@ def test_an_op_without_a_kernel_for_all_sizes_is_refused(undecided_exp: list[obj
         module = Module.parse(SYMBOLIC)
         relu, softmax, exp = ops(module.main)
         cpu = find_target("cpu")
-        assert cpu.refusal(relu) is cpu.refusal(softmax) is None
-        assert cpu.refusal(exp) == cpu.refusal(exp) == REASON
+        assert cpu.size_refusal([relu]) is cpu.size_refusal([softmax]) is None
+        assert cpu.size_refusal([exp]) == cpu.size_refusal([exp]) == REASON
         assert len(undecided_exp) == 1  # what was found is remembered
 
 
