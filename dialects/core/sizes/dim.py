@@ -78,6 +78,15 @@ class Dim(int if TYPE_CHECKING else object):
 
     __int__ = __index__
 
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __truediv__(self, other: object) -> float:
+        return float(self)
+
+    def __rtruediv__(self, other: object) -> float:
+        return float(self)
+
     def __add__(self, other: Size) -> Size:
         if not _is_size(other):
             return NotImplemented

@@ -1,6 +1,7 @@
 """Sizes: values against Python's own arithmetic on ints, limits, and text that parses back."""
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -177,3 +178,9 @@ def test_sizes_survive_pickling() -> None:
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(Invalid):
         parse_size(text, SYMBOLS)
+
+
+@pytest.mark.parametrize("ask", [float, lambda t: t / 2, lambda t: 2 / t, lambda t: 0.5 * (t / 3)])
+def test_fractions_of_sizes_are_undecided(ask: Callable[[Size], float]) -> None:
+    with pytest.raises(Undecided, match="depends on T, which must be known"):
+        ask(symbol("T"))
