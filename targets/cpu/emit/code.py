@@ -3,14 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from ....dialects import tri
 from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
-from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
 from ....runtime.cpu.step import CpuStep, SizeTable
@@ -20,6 +18,7 @@ from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...options import CompileOptions
 from ...program import Program
+from ...written import written
 from ..layout.describe import describe_layouts
 from .call_table import KernelCall
 from .compile import (
@@ -73,7 +72,7 @@ class NativeCode(CompiledPart):
             made = [self._kernel_call(code, call, buffers) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
-            tables.append(SizeTable(_texts(segment.words), _texts(segment.ranges)))
+            tables.append(SizeTable(written(segment.words), written(segment.ranges)))
         return [
             CpuStep(
                 symbol=symbol or "",
@@ -108,11 +107,6 @@ class NativeCode(CompiledPart):
     def part(self, program: Program) -> CpuPart | None:
         kernels = _kernels(self.codes[0], program)
         return CpuPart(kernels, tuple(map(_requirements, self.codes))) if kernels else None
-
-
-def _texts(sizes: Sequence[Size]) -> tuple[Size, ...]:
-    """Return sizes as a manifest has them: expressions as text."""
-    return tuple(cast("Size", str(size)) if is_symbolic(size) else size for size in sizes)
 
 
 def _requirements(code: CpuCode) -> CpuRequirements:
