@@ -27,7 +27,6 @@ class Loader:
         places: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.contents = contents
-        self._evaluate = evaluate
         self.entries = entries
         self.options = options
         self.machine = ""

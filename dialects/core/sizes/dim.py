@@ -76,12 +76,16 @@ class Dim(int if TYPE_CHECKING else object):
     def __index__(self) -> int:
         raise Undecided(f"depends on {self}, which must be known at compile time: bind its symbols")
 
-    __int__ = __float__ = __index__
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(self.__index__())
 
     def __truediv__(self, other: object) -> float:
-        return self.__index__()
+        return float(self)
 
-    __rtruediv__ = __truediv__
+    def __rtruediv__(self, other: object) -> float:
+        return float(self)
 
     def __add__(self, other: Size) -> Size:
         if not _is_size(other):

@@ -99,7 +99,7 @@ def adding(compile_object: Compile, threads_object: memoryview) -> Package:
         ),
         symbols=(Symbol("T", 0, None, 128),),
         steps=(CpuStep(symbol="program", phases=PHASES, tables=(TABLE,)),),
-        memory=Memory(0, 0, 0),
+        memory=Memory(0, 0, 0, thread_bytes="max(64, 8*T)"),
         parts=(CpuPart((Kernel("program", "cpu/program.o"),), (CpuRequirements(),)),),
     )
     return Package.create(manifest, {"cpu/program.o": program, thread_pool.CODE: threads_object})
@@ -135,6 +135,11 @@ def test_sessions_of_different_sizes_do_not_disturb_one_another(adding: Package)
 def changed(package: Package, tables: tuple[SizeTable, ...], phases: int = PHASES) -> Package:
     step = CpuStep(symbol="program", phases=phases, tables=tables)
     return Package.create(dataclasses.replace(package.manifest, steps=(step,)), package.entries)
+
+
+def test_memory_of_threads_is_known_at_likely_sizes_when_a_package_is_loaded(adding: Package):
+    manifest = adding.manifest
+    assert manifest.likely_values(manifest.memory.thread_bytes) == 8 * 128
 
 
 def test_tables_are_in_the_manifest(adding: Package):
