@@ -23,6 +23,7 @@ from ..targets.registry import choose_targets
 from .assemble import assemble
 from .control_flow import ControlFlow
 from .copies import Copies
+from .free_sizes import check_targets
 
 
 def build_module(
@@ -42,6 +43,7 @@ def build_module(
     """
     options.report("optimise")
     targets = choose_targets(options.target)
+    check_targets(module, targets)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
     hooks = (*hooks, *options.hooks)

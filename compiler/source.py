@@ -44,8 +44,8 @@ def find_format(source: Any) -> Format:
 def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    `options` bind sizes and values. Raises CompileError as the frontend of the format does, and for
-    a package.
+    `options` bind sizes and values; sizes that nothing binds are symbols. Raises CompileError as
+    the frontend of the format does, and for a package.
     """
     if find_format(source).is_compiled:
         raise CompileError(

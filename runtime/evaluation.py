@@ -77,7 +77,8 @@ class Evaluation:
     """Compute all sizes of a package from the values of its symbols.
 
     Raises PackageError for texts that are no expressions of the symbols. `records` have sizes in
-    fields beside those of the contents: steps, and their places.
+    fields beside those of the contents: steps, and their places. `places` are those of texts among
+    the numbers of a plan.
     """
 
     def __init__(self, contents: Contents, records: Iterable[tuple[object, str]] = ()) -> None:
@@ -91,18 +92,23 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, str(symbol.step))
                 self._formulas.define(symbol.unit, value)
+        self._check = self._formulas.function(
+            [
+                self._formulas.read(check.expression, f"checks[{i}].expression")
+                for i, check in enumerate(contents.checks)
+            ]
+        )
         self._arenas = self._read_regions()
         self._read_buffers()
         for record, where in (
             (contents.memory, "memory"),
-            *((check, f"checks[{i}]") for i, check in enumerate(contents.checks)),
             *records,
         ):
             for text, place in texts_in(record, where):
                 self._read(text, place)
         formulas = list(dict.fromkeys(self._numbers.values()))
         places = {formula: i for i, formula in enumerate(formulas)}
-        self._places = {text: places[formula] for text, formula in self._numbers.items()}
+        self.places = {text: places[formula] for text, formula in self._numbers.items()}
         self._function = self._formulas.function(
             list(self._proofs), formulas, list(self._arenas.values())
         )
@@ -110,8 +116,20 @@ class Evaluation:
     def at(self, symbols: Mapping[str, int]) -> Values:
         """Return all numbers at the values of symbols.
 
-        Raises SizeFault where a size or an offset is impossible, or a check fails.
+        Raises SizeFault where a check fails, or a size or an offset is impossible.
         """
+        try:
+            (checks,) = self._check(*(symbols[name] for name in self._names))
+        except ZeroDivisionError:
+            raise SizeFault("a size is divided by 0") from None
+        for check, number in zip(self._contents.checks, checks, strict=True):
+            if number < 0 or (number and check.relation == "=="):
+                where = f"{check.node}: error: " if check.node else ""
+                raise SizeFault(f"{where}{check.message}")
+        return self.unchecked(symbols)
+
+    def unchecked(self, symbols: Mapping[str, int]) -> Values:
+        """Return all numbers at the values of symbols, where checks may fail."""
         try:
             proofs, numbers, arenas = self._function(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
@@ -120,18 +138,8 @@ class Evaluation:
             raise SizeFault(self._fault(proofs))
         if numbers and (min(numbers) < -MOST - 1 or max(numbers) > MOST):
             raise SizeFault("a size has more than 64 bits")
-        values = Values(
-            symbols, numbers, self._places, dict(zip(self._arenas, arenas, strict=True))
-        )
-        for check in self._contents.checks:
-            number = values(check.expression)
-            if number < 0 or (number and check.relation == "=="):
-                raise SizeFault(f"{check.node}: error: {check.message}")
-        return values
-
-    def array(self, sizes: Sequence[Size]) -> SizeArray:
-        """Return what makes an array of the numbers of some sizes."""
-        return SizeArray(sizes, self._places)
+        sizes = dict(zip(self._arenas, arenas, strict=True))
+        return Values(symbols, numbers, self.places, sizes)
 
     def _fault(self, proofs: Sequence[int]) -> str:
         texts = self._proofs.values()
@@ -160,11 +168,9 @@ class Evaluation:
 
     def _read_bytes(self, shape: Sequence[Size], dtype: str, where: str) -> str:
         sizes = [self._read_size(size, f"{where}.shape[{i}]") for i, size in enumerate(shape)]
-        width = itemsize(dtype) or 1
+        width, operate = itemsize(dtype) or 1, self._formulas.operate
         # A zero among huge sizes would hide them, and numpy refuses such a shape.
-        nonzero = [
-            each if each.isdigit() else self._formulas.operate("or", each, "1") for each in sizes
-        ]
+        nonzero = [operate("or", each, "1") if each != "0" else "1" for each in sizes]
         self._prove(self._formulas.product(nonzero, width), f"the bytes of '{where}'")
         return self._formulas.product(sizes, width)
 
@@ -199,6 +205,8 @@ class Evaluation:
             ends.setdefault(buffer.base, []).append(operate("+", offset, size))
             offsets.setdefault(itemsize(buffer.dtype) or 1, []).append(offset)
         for base, each in ends.items():
+            if base not in rooms:
+                continue  # which the checks refuse
             rest = operate("-", rooms[base], call("max", each))
             self._prove(rest, f"the rest of base {base} behind its buffers")
         for width, each in offsets.items():

@@ -124,16 +124,18 @@ class Plans:
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
         steps = self._program.bind(replace(self._state, bases=bases, values=values))
         outputs = tuple(
-            replace(slot, shape=tuple(map(values, port.shape)))
+            Slot(slot.name, slot.base, tuple(map(values, port.shape)), slot.dtype)
             for slot, port in zip(self._ports.outputs, manifest.outputs, strict=True)
         )
         return Plan(steps, outputs, values.arenas.get(ARENA, manifest.memory.arena_bytes))
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
+        if self._ports.carried.pairs:
+            return _no_run
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]
-        bases = self._state.bases
-        return fast_run(inputs, plan.outputs, bases, plan.steps, self._busy, plan.arena_bytes)
+        work = (self._state.bases, plan.steps, self._busy, self._ports.carried)
+        return fast_run(inputs, plan.outputs, *work, plan.arena_bytes)
 
 
 def _no_run(feeds: Any) -> None:

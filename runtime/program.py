@@ -19,6 +19,7 @@ from .package import Package
 from .state import SessionState
 from .step import Bind, Run, all_steps
 
+NO_PLACES: Mapping[str, int] = MappingProxyType({})
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
 
@@ -89,7 +90,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     """
     package.check_unchanged()
     manifest = package.manifest
-    loader = Loader(manifest, package.entries, options)
+    places = manifest.evaluation.places if manifest.symbols else NO_PLACES
+    loader = Loader(manifest, package.entries, options, places)
     load_steps, steps = (
         tuple(step.load(loader) for step in listed)
         for listed in (manifest.load_steps, manifest.steps)
@@ -108,7 +110,9 @@ def _compute_constants(
     """Run the load steps; return the memory that holds their results."""
     prepared = allocate(manifest.memory.prepared_bytes)
     if steps:
-        state = SessionState(Bases(manifest, weights, prepared), threads)
+        # What their threads need is a number, and at most what all steps need at any sizes.
+        values = manifest.likely_values
+        state = SessionState(Bases(manifest, weights, prepared), threads, values=values)
         for bind in steps:
             bind(state)()
         prepared.flags.writeable = False

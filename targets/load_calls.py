@@ -14,6 +14,7 @@ from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import VIEWS, read_memory
 from .memory import Interval
+from .symbolic import has_symbols
 
 Root = Callable[[ir.Value], ir.Value]
 """Return the value whose memory a value is a view of."""
@@ -22,12 +23,12 @@ Root = Callable[[ir.Value], ir.Value]
 def load_groups(module: Module) -> set[Op]:
     """Return the groups of a placed module that depend on constants alone, in the host's memory.
 
-    Those of bodies are among them.
+    Those of bodies are among them. What depends on symbols is not known when a package is loaded.
     """
     known: set[ir.Value] = set()
     found: set[Op] = set()
     for op in (op for block in tri.run_blocks(module.main) for op in direct_ops(block)):
-        if not known.issuperset(op.operation.operands):
+        if not known.issuperset(op.operation.operands) or has_symbols(op):
             continue
         if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
             found.add(op)

@@ -12,6 +12,8 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..dialects.core.sizes.atoms import Size
+from ..dialects.core.sizes.dim import ceildiv, highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..dialects.tri.control_flow import yielded
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
@@ -20,6 +22,7 @@ from .calls import Call, NumberedCall, Scratch
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
+from .regions import RegionPlan, plan_sizes
 
 BODIES = "bodies"
 """The key of what all bodies of a call need: one of them runs at a time."""
@@ -29,12 +32,13 @@ BODIES = "bodies"
 class Place:
     """Hold the place of a tensor: a base of the manifest, and an offset into it in bytes.
 
-    `own` is the offset of private memory in that of each thread but the first.
+    `own` is the offset of private memory in that of each thread but the first. Offsets may depend
+    on symbols, and on where regions lie.
     """
 
     base: int
-    offset: int
-    own: int | None = None
+    offset: Size
+    own: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Program:
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
     storage: dict[str, Storage]  # that of the process is the first
-    thread_bytes: int
+    thread_bytes: Size
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
@@ -166,7 +170,7 @@ class _Layout:
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
+            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
             self.inputs,
             self.outputs,
             self.names,
@@ -188,7 +192,16 @@ class _Layout:
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
     def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        return plan_arena(self._intervals(scope, memory, places), space_named(memory).alignment)
+        intervals = self._intervals(scope, memory, places)
+        plan = plan_sizes(intervals, space_named(memory).alignment)
+        is_alone = memory == PROCESS and scope is self.numbering.main
+        if not is_alone and isinstance(plan, RegionPlan):
+            where = "bodies" if memory == PROCESS else f"memory '{memory}'"
+            raise CompileError(
+                f"sizes in {where} depend on symbols, must be numbers: bind the symbols "
+                "with --shape"
+            )
+        return plan
 
     def _add_scope(
         self,
@@ -308,13 +321,13 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
         raise CompileError([Diagnostic(describe(op.location), message)])
 
 
-def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
+def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:
     """Return where private memory of a call begins in that of a thread, and where all of it ends.
 
     Calls use it one after another.
     """
-    ends = [0]
+    ends: list[Size] = [0]
     for each in scratch:
         size = each.tensor.size_bytes if each.private else 0
-        ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
+        ends.append(ends[-1] + ceildiv(size, ALIGNMENT) * ALIGNMENT)
     return ends

@@ -36,14 +36,15 @@ class SymbolTable:
         """Declare a symbol and return its size; raise Invalid where it has another range."""
         need_symbol_name(name)
         known = self.ranges.setdefault(name, range)
+        if known == range and name in self.sizes:
+            return self.sizes[name]
         if known != range:
             raise Invalid(f"symbol '{name}' has range {range}, was declared with {known}")
         size = symbol(name, range)
-        for each in (name, *symbols_of(size)):
-            if self.sizes.setdefault(each, size) != size:
+        atoms = {each: symbol(each, atom.range) for each, atom in symbols_of(size).items()}
+        for each, its in (atoms | {name: size}).items():
+            if self.sizes.setdefault(each, its) != its:
                 raise Invalid(f"symbol '{name}' has a step, and another symbol is named '{each}'")
-        for each, atom in symbols_of(size).items():
-            self.sizes[each] = symbol(each, atom.range)
         return size
 
     def parse(self, text: str) -> Size:

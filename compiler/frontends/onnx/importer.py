@@ -15,6 +15,7 @@ from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from ..core.values import only
 from .check import check_nodes, operator_sets
 from .functions import expand_function
 from .graph import Named, check_graph, named_nodes, operator_domain, ordered_nodes
@@ -23,7 +24,7 @@ from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
 from .ports import input_lists, output_ports, split_nothing, tensor_inputs
-from .registry import Node, Rule, UseFunctionBody, find_rule
+from .registry import Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .scopes import Scope
 from .subgraphs import Subgraphs
 from .support import check_supported
@@ -68,8 +69,9 @@ class _Importer:
         scope.values |= nothing
         inputs, shapes = tensor_inputs(given, shapes)
         declared = [declared_input(value) for value in inputs]
-        types = input_types(declared, shapes, constants)
-        for name, type_ in types.items():
+        found = input_types(declared, shapes, constants)
+        self.main.declare_symbols(found.ranges)
+        for name, type_ in found.types.items():
             if name not in constants:
                 scope.values[name] = self.main.add_input(name, type_, node_location(name, [name]))
         with self.main.body():
@@ -85,10 +87,11 @@ class _Importer:
 
     def _nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         for name, proto in nodes:
+            what = f"'{proto.op_type}' node"
             try:
-                self._node(proto, name, scope)
+                with self.main.checks_of(name, what):
+                    self._node(proto, name, scope)
             except (Invalid, Unsupported, MemoryError) as error:
-                what = f"'{proto.op_type}' node"
                 kind = InvalidNode if isinstance(error, Invalid) else CompileError
                 raise kind([fault_diagnostic(name, what, error)]) from None
 
@@ -105,8 +108,8 @@ class _Importer:
             return
         outputs = tuple(map(scope.value_name, proto.output))
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
-        evaluate, graphs = self.main.evaluate, Subgraphs(*subgraphs)
-        node = Node(name, proto.op_type, domain, outputs, opset, evaluate, graphs)
+        known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
+        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:
@@ -163,15 +166,19 @@ class _Importer:
             value = self._value(scope, name) if name else None
             if value is not None:
                 rule.check_item(index, name, value)
-            if isinstance(value, ir.Value) and rule.wants_array(index):
-                operands.append(self._array(value, name, rule, index))
-            else:
-                operands.append(value)
+            wanted = isinstance(value, ir.Value)
+            operands.append(self._operand(value, name, rule, index) if wanted else value)
         return operands
 
-    def _array(self, value: ir.Value, name: str, rule: Rule, index: int) -> Array:
-        parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
-        return self.main.known(value, f"input '{parameter}' ('{name}')")
+    def _operand(self, value: ir.Value, name: str, rule: Rule, index: int) -> Any:
+        """Return a value as a rule wants it: known at compile time, or as it is."""
+        what = f"input '{rule.parameter(index).name}' ('{name}')"
+        if rule.wants(Array, index):
+            return self.main.known(value, what)
+        if rule.wants(Sizes, index) or rule.wants(Size, index):
+            sizes = self.main.sizes(value, what)
+            return sizes if rule.wants(Sizes, index) else only(sizes)
+        return value
 
     def _value(self, scope: Scope, name: str) -> Item:
         return scope.find(name, self._initializer)

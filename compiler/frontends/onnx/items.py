@@ -10,6 +10,7 @@ import onnx
 
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Tensor, numpy_dtype
 
 
@@ -43,4 +44,5 @@ def type_proto(item: Item) -> onnx.TypeProto:
 
 def _tensor_type(dtype: str, shape: tuple[int, ...] | None) -> onnx.TypeProto:
     element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype))
-    return onnx.helper.make_tensor_type_proto(element, shape)
+    sizes = None if shape is None else [str(n) if is_symbolic(n) else n for n in shape]
+    return onnx.helper.make_tensor_type_proto(element, sizes)

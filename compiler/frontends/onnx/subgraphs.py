@@ -70,7 +70,8 @@ class Subgraphs:
     def draft(self) -> Generator["Draft"]:
         """Let what is built meanwhile be undone."""
         block = ir.InsertionPoint.current.block
-        draft = Draft(self.main, block, len(block.operations), set(self.main.module.weights))
+        weights, checks = set(self.main.module.weights), self.main.check_count
+        draft = Draft(self.main, block, len(block.operations), weights, checks)
         scopes = [(scope, dict(scope.values)) for scope in self._scope.outwards()]
         yield draft
         if draft.undone:
@@ -96,13 +97,10 @@ class Draft:
     block: ir.Block
     count: int
     weights: set[str]
+    checks: int
     undone: bool = False
 
     def undo(self) -> None:
         """Erase what was built since the beginning of the draft."""
         self.undone = True
-        for operation in reversed(list(self.block.operations)[self.count :]):
-            operation.operation.erase()
-        for name in set(self.main.module.weights) - self.weights:
-            del self.main.module.weights[name]
-        self.main.evaluate.forget()
+        self.main.drop_after(self.block, self.count, self.weights, self.checks)

@@ -78,22 +78,31 @@ class Dim(int if TYPE_CHECKING else object):
 
     __int__ = __index__
 
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __truediv__(self, other: object) -> float:
+        return float(self)
+
+    def __rtruediv__(self, other: object) -> float:
+        return float(self)
+
     def __add__(self, other: Size) -> Size:
         if not _is_size(other):
-            return NotImplemented
+            return _not_a_size(self, other)
         terms = dict(self.terms)
         for product, factor in terms_of(other).items():
             terms[product] = terms.get(product, 0) + factor
         return _size(terms)
 
     def __mul__(self, other: Size) -> Size:
-        return _times(self, other) if _is_size(other) else NotImplemented
+        return _times(self, other) if _is_size(other) else _not_a_size(self, other)
 
     def __neg__(self) -> Size:
         return Dim({product: -factor for product, factor in self.terms.items()})
 
     def __sub__(self, other: Size) -> Size:
-        return self + -other if _is_size(other) else NotImplemented
+        return self + -other if _is_size(other) else _not_a_size(self, other)
 
     def __rsub__(self, other: Size) -> Size:
         return -self + other
@@ -101,7 +110,7 @@ class Dim(int if TYPE_CHECKING else object):
     __radd__, __rmul__ = __add__, __mul__
 
     def __floordiv__(self, other: Size) -> Size:
-        return floordiv(self, other) if _is_size(other) else NotImplemented
+        return floordiv(self, other) if _is_size(other) else _not_a_size(self, other)
 
     def __rfloordiv__(self, other: Size) -> Size:
         return floordiv(other, self)
@@ -132,6 +141,11 @@ class Dim(int if TYPE_CHECKING else object):
 
 def _is_size(other: object) -> bool:
     return isinstance(other, int | Dim)
+
+
+def _not_a_size(size: Dim, other: object) -> Size:
+    """Leave an operation to the other operand, but for floats: no result of them is a size."""
+    return size.__index__() if isinstance(other, float) else NotImplemented
 
 
 def symbol(name: str, range: Range = ANY) -> Size:
@@ -176,7 +190,7 @@ def _symbols_of(size: Dim) -> dict[str, Symbol]:
                 case Maximum():
                     for each in atom.of:
                         found |= symbols_of(each)
-    return found
+    return dict(sorted(found.items()))
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:
@@ -288,10 +302,23 @@ def _bounded(whole: Size, rest: Size, divisor: Size) -> Size:
         divisor //= common
     if divisor == 1:
         return whole + rest
-    inner = _single_atom(rest)
-    if isinstance(inner, Quotient) and not isinstance(inner.divisor, Dim):
-        return whole + floordiv(inner.dividend, inner.divisor * divisor)
+    inner = _only_quotient(rest)
+    if inner is not None:  # (a//2 + 1)//3 is (a + 2)//6
+        others = rest - _atom(inner)
+        return whole + floordiv(inner.dividend + others * inner.divisor, inner.divisor * divisor)
+    lead = min((product for product in terms_of(rest) if product), key=order_of_product)
+    if terms_of(rest)[lead] < 0:  # -((-a)//2) is (a + 1)//2
+        return whole - floordiv(divisor - 1 - rest, divisor)
     return whole + _atom(Quotient(rest, divisor))
+
+
+def _only_quotient(size: Size) -> Quotient | None:
+    """Return the quotient by a number that is added once to a sum of others without quotients."""
+    quotients = [p for p in terms_of(size) if any(isinstance(atom, Quotient) for atom in p)]
+    if len(quotients) != 1 or len(quotients[0]) != 1 or terms_of(size)[quotients[0]] != 1:
+        return None
+    found = quotients[0][0]
+    return found if isinstance(found, Quotient) and not isinstance(found.divisor, Dim) else None
 
 
 def _single_atom(size: Size) -> Atom | None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
@@ -65,7 +66,7 @@ def lower_arg_extreme(
 class _Search:
     """Look for the extreme element of strips: its value so far, and its place."""
 
-    def __init__(self, kind: str, length: int, last: bool, dtype: str) -> None:
+    def __init__(self, kind: str, length: Size, last: bool, dtype: str) -> None:
         self.length, self.last = length, last
         self.places = place_dtype(length)
         self.how = Reduction(kind, dtype)
@@ -91,7 +92,7 @@ class _Search:
             return self._step(rows.load([outer, i], lanes), neighbours(i, lanes, self.places), now)
 
         best = carry(full, start, step, step=width)
-        if self.length > full:
+        if self.length != full:
             tail = Lanes(width, tail_mask(width, self.length - full))
             places = neighbours(IndexExpr(full), lanes, self.places)
             best = self._step(rows.load([outer, IndexExpr(full)], tail), places, best, tail.mask)
