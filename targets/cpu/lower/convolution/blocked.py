@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 
 from .....dialects import cpu
+from .....dialects.core.sizes.dim import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
@@ -118,7 +119,7 @@ class ImageReader:
 
         They are too far apart for the hardware prefetcher.
         """
-        if not (self.blocked and self.pointwise) or self.x.tensor.size_bytes < KEPT_BYTES:
+        if not (self.blocked and self.pointwise) or likely(self.x.tensor.size_bytes) < KEPT_BYTES:
             return None
         pixels = self._pixels()
 
