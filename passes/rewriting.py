@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
+from ..dialects.core.errors import Undecided
 from ..dialects.core.interpret import ConstantEvaluator
 from ..dialects.core.location import (
     fuse_locations,
@@ -38,7 +39,8 @@ class Pattern:
     """Base of rewrites rooted at one class of op, or several.
 
     `rewrite` looks at the op first and raises `NoMatch` with the reason when the pattern does not
-    apply; only then may it change the IR, through the rewriter.
+    apply; only then may it change the IR, through the rewriter. A question about sizes that depends
+    on those of a run raises `Undecided`, and the pattern does not apply either.
     """
 
     root: type[Op] | tuple[type[Op], ...]
@@ -280,6 +282,6 @@ def _try(pattern: Pattern, op: Op, rewriter: Rewriter) -> None:
     try:
         pattern.rewrite(op, rewriter)
         rewriter.constants.forget()
-    except NoMatch as reason:
+    except (NoMatch, Undecided) as reason:
         for log in LOGS:
             log.add(pattern, op, str(reason))

@@ -1,5 +1,5 @@
 """Sizes that change from run to run: symbols, expressions of them, their limits, checks.
 
-A size is an int or a `Dim` (`dim.py`, read it first). Plain Python without MLIR; imported by
-everything that computes shapes.
+A size is an int or a `Dim`. Plain Python without MLIR; imported by everything that computes
+shapes. Start reading at `dim.py`.
 """

@@ -303,7 +303,7 @@ def _single_atom(size: Size) -> Atom | None:
 
 
 def _exact(size: Size, divisor: Size) -> Size | None:
-    """Divide where nothing is left whatever the symbols are, else return None."""
+    """Divide where nothing is left for any sizes of the symbols, else return None."""
     if size == divisor or size == 0:
         return 0 if size == 0 else 1
     if not isinstance(divisor, Dim):
@@ -349,7 +349,7 @@ def _long_division(size: Size, divisor: Dim) -> Size | None:
 
 
 def divides(number: int, size: Size) -> bool:
-    """Return whether a number divides a size whatever the symbols are."""
+    """Return whether a number divides a size for any sizes of the symbols."""
     return all(factor % number == 0 for factor in terms_of(size).values())
 
 

@@ -73,7 +73,7 @@ func.func @value_is_a_number() {
 
 // A weight's type is a tensor type.
 func.func @type_is_a_string() {
-  // expected-error @below {{'tri.weight' op attribute 'type' is "tensor<2xf32>", must be a ranked, static tensor type}}
+  // expected-error @below {{'tri.weight' op attribute 'type' is "tensor<2xf32>", must be a ranked tensor type}}
   %y = "tri.weight"() {name = "w", type = "tensor<2xf32>"} : () -> tensor<2xf32>
   return
 }
