@@ -4,6 +4,7 @@ from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import is_symbolic
+from ...kernels.lower import resize
 from ..registry import accepts
 
 
@@ -27,9 +28,11 @@ def samples_known_images(op: tri.GridSample) -> bool:
 
 @accepts(tri.Resize)
 def resizes_known_axes(op: tri.Resize) -> bool:
-    """Changes only the sizes of axes that are known at compile time"""
-    kept = zip(tensor_of(op.x.type).shape, op.sizes, strict=True)
-    return all(size == new for size, new in kept if is_symbolic(size) or is_symbolic(new))
+    """Repeats whole elements where sizes are not known at compile time, and nothing else"""
+    axes = resize.axes_of(op, tensor_of(op.x.type).shape)
+    changed = [axis for axis in axes if not axis.unchanged]
+    unknown = [axis for axis in changed if is_symbolic(axis.size) or is_symbolic(axis.new_size)]
+    return all(resize.repeats_of(op, axis) for axis in unknown)
 
 
 @accepts(tri.Pad)
