@@ -18,7 +18,7 @@ from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
 from .index import IndexExpr, carry_nest, greatest, is_equal, least
-from .loops import Piece, Section, spread
+from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
 from .runs import Rows, Run, cut_rows
 from .value import Value, constant_of, element_type
@@ -63,6 +63,15 @@ class Contraction:
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
+        spread(*self.sections(tile, (), lambda _: self))
+
+    def sections(
+        self, tile: Tile, shape: Shape, make: "Callable[[list[IndexExpr]], Contraction]"
+    ) -> list[Section]:
+        """Return the iterations of the contractions that `make` returns for indices of a shape.
+
+        All of them have the sizes of this one.
+        """
         full, rest = divmod(self.columns, tile.columns)
         runs = cut_rows(self.rows, self.unit, tile.rows if self.block is None else self.block)
         blocks = sum(run.count for run in runs)
@@ -70,18 +79,18 @@ class Contraction:
         last = IndexExpr(full * tile.columns)
 
         def panel(at: list[IndexExpr]) -> list[Piece]:
-            return self._panel(tile, runs, at[0] * tile.columns, plain)
+            return make(at[:-1])._panel(tile, runs, at[-1] * tile.columns, plain)
 
         def last_panel(masks: Sequence[Lanes]) -> Callable[[list[IndexExpr]], list[Piece]]:
-            return lambda _: self._panel(tile, runs, last, masks)
+            return lambda at: make(at[:-1])._panel(tile, runs, last, masks)
 
-        spread(
-            Section((full,), blocks, panel),
+        return [
+            Section((*shape, full), blocks, panel),
             *(
-                Section((some,), blocks, last_panel(masks))
+                Section((*shape, some), blocks, last_panel(masks))
                 for some, masks in self._last_panels(tile, rest)
             ),
-        )
+        ]
 
     def _last_panels(self, tile: Tile, rest: Size) -> list[tuple[Size, list[Lanes]]]:
         """Return the masks of the last panel, and whether it exists (1 or 0).
@@ -166,6 +175,17 @@ class Contraction:
             return splat(self.initial(row), lanes.width)
         type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
         return Value(constant_of(0, self.dtype, type_), self.dtype)
+
+
+def emit_each(shape: Shape, make: Callable[[list[IndexExpr]], Contraction], tile: Tile) -> None:
+    """Emit a contraction for each index of a shape; all of them have the same sizes.
+
+    Threads share the work inside of each if there may be few: `make` then emits no loops.
+    """
+    if any(map(is_symbolic, shape)):
+        spread(*make([IndexExpr(0)] * len(shape)).sections(tile, shape, make))
+    else:
+        each(shape, lambda at: make(at).emit(tile))
 
 
 def _masks(lanes: int, rest: Size, vectors: int) -> list[Lanes]:
