@@ -81,7 +81,7 @@ class CpuStep(Step):
         library = loader.once("cpu", lambda: _load(loader))
         library.address(self.symbol)  # a function that is missing is found now
         pool, own_bytes = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
-        made = [loader.evaluation.array(each) for each in self._sizes(loader)]
+        made = [loader.array(each) for each in self._sizes(loader)]
 
         def bind(state: SessionState) -> Run:
             tables = [each.at(state.values) for each in made]
