@@ -150,7 +150,7 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
 
 
 def form_refusals(op: Op, target: Target, module: Module | None = None) -> list[str]:
-    """List why a target does not take an op, or a group, whatever the sizes of symbols are."""
+    """List why a target takes an op, or a group, at no sizes of symbols."""
     if not isinstance(op, tri.Group):
         return [r for r in [_refusal(op, target, module)] if r]
     members = op.members

@@ -136,6 +136,11 @@ def least(a: Size, b: Size) -> Size:
     return lowest(a, b) if is_symbolic(a) or is_symbolic(b) else min(a, b)
 
 
+def is_equal(a: Size, b: Size) -> Size:
+    """Return 1 where two sizes are equal, else 0."""
+    return 1 - least(greatest(a - b, b - a), 1)
+
+
 def divisor(size: Size) -> Size:
     """Return a size to divide by, at least 1: code also runs where its loop has no trips."""
     return highest(size, 1) if is_symbolic(size) else size
@@ -243,6 +248,15 @@ def carry_nest(
         initial,
         lambda i, now: carry_nest(shape[1:], now, lambda rest, inner: body([i, *rest], inner)),
     )
+
+
+def when_else(condition: Value, if_true: Callable[[], None], if_false: Callable[[], None]) -> None:
+    """Emit an `if` with an else branch."""
+    branch = scf.IfOp(condition.ssa, has_else=True)
+    for block, body in ((branch.then_block, if_true), (branch.else_block, if_false)):
+        with ir.InsertionPoint(block):
+            body()
+            scf.yield_([])
 
 
 def choose(

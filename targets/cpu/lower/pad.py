@@ -8,6 +8,7 @@ from itertools import product
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
@@ -85,7 +86,7 @@ def runs(size: Size, before: Size, after: Size, mode: str) -> Iterator[Run]:
     cut = max(-before, 0)
     kept = size + min(before, 0) + min(after, 0)
     start, stop = -max(before, 0), kept + max(after, 0)
-    while start < stop:
+    while not at_least(start, stop):
         run = _run(start, kept, mode, start < 0)
         count = min(run.size, stop - start)
         source = None if run.source is None else run.source + cut
@@ -95,7 +96,7 @@ def runs(size: Size, before: Size, after: Size, mode: str) -> Iterator[Run]:
 
 def _run(place: Size, kept: Size, mode: str, before: bool) -> Run:
     """Return the longest run from a place on; place 0 is the first element that is kept."""
-    if 0 <= place < kept:
+    if place >= 0 and not at_least(place, kept):
         return Run(place, kept - place, place)
     beyond = -place if before else 2**63
     if mode == "constant":

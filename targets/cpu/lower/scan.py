@@ -10,7 +10,7 @@ from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, for_each, place_dtype, when
+from ..kernels.index import IndexExpr, carry, for_each, greatest, place_dtype, when
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.strips import strip_shape
@@ -178,7 +178,7 @@ def lower_top_k(
         for_each(op.k, lambda j: tops[0].store(best.values.load([j]), [at[0], j, at[1]]))
         for_each(op.k, lambda j: tops[1].store(best.places.load([j]), [at[0], j, at[1]]))
 
-    if op.k:
+    if op.k != 0:
         each((outer, *inner), strip)
 
 
@@ -186,8 +186,8 @@ class _Best:
     """Keep the best elements of a strip in order, with their places, in scratch memory."""
 
     def __init__(self, kernel: KernelBuilder, count: int, dtype: str, better: Better) -> None:
-        self.values = kernel.private((max(count, 1),), dtype)
-        self.places = kernel.private((max(count, 1),), "i64")
+        self.values = kernel.private((greatest(count, 1),), dtype)
+        self.places = kernel.private((greatest(count, 1),), "i64")
         self.better = better
 
     def insert(self, value: Value, place: IndexExpr, count: IndexExpr) -> None:

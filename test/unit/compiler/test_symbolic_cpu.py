@@ -17,16 +17,20 @@ from trivium.runtime.package import Package
 from trivium.runtime.session import Session
 
 TEXT = """
-func.func @main(%x: X48, %m: X1) -> (X48, X48) attributes {
+func.func @main(%x: X64, %m: X1) -> (X32, X48) attributes {
     SYMBOLS trivium.inputs = ["x", "m"], trivium.outputs = ["y", "s"]} {
+  %w = "tri.weight"() {name = "w", type = tensor<64x48xf32>} : () -> tensor<64x48xf32>
+  %v = "tri.weight"() {name = "v", type = tensor<48x32xf32>} : () -> tensor<48x32xf32>
   %b = "tri.weight"() {name = "b", type = tensor<48xf32>} : () -> tensor<48xf32>
-  %0 = "tri.add"(%x, %b) : (X48, tensor<48xf32>) -> X48
-  %1 = "tri.relu"(%0) : (X48) -> X48
-  %2 = "tri.softmax"(%1) {axis = 2 : i64} : (X48) -> X48
-  %3 = "tri.mul"(%2, %m) : (X48, X1) -> X48
-  %4 = "tri.softmax"(%3) {axis = 2 : i64} : (X48) -> X48
-  %5 = "tri.exp"(%4) : (X48) -> X48
-  return %5, %2 : X48, X48
+  %0 = "tri.mat_mul"(%x, %w) : (X64, tensor<64x48xf32>) -> X48
+  %1 = "tri.add"(%0, %b) : (X48, tensor<48xf32>) -> X48
+  %2 = "tri.relu"(%1) : (X48) -> X48
+  %3 = "tri.softmax"(%2) {axis = 2 : i64} : (X48) -> X48
+  %4 = "tri.mul"(%3, %m) : (X48, X1) -> X48
+  %5 = "tri.mat_mul"(%4, %v) : (X48, tensor<48x32xf32>) -> X32
+  %6 = "tri.softmax"(%5) {axis = 2 : i64} : (X32) -> X32
+  %7 = "tri.exp"(%6) : (X32) -> X32
+  return %7, %3 : X32, X48
 }
 """
 SYMBOLS = 'trivium.symbols = {N = "1..", T = "1..512:128"},'
@@ -38,12 +42,16 @@ SIZES: list[Size] = [(1, 7), (2, 128), (1, 1), (3, 33), (1, 7), (16, 512), (2, 1
 def write(folder: Path, name: str, type_of: Callable[[int], str], symbols: str) -> Path:
     """Write a file of IR, and its weights beside it."""
     text = TEXT.replace("SYMBOLS", symbols)
-    for columns in (48, 1):
+    for columns in (64, 48, 32, 1):
         text = text.replace(f"X{columns}", type_of(columns))
     path = folder / f"{name}.mlir"
     path.write_text(text)
     random = np.random.default_rng(1)
-    np.savez(folder / f"{name}.weights.npz", b=random.normal(size=48).astype(np.float32))
+    shapes = {"w": (64, 48), "v": (48, 32), "b": (48,)}
+    np.savez(
+        folder / f"{name}.weights.npz",
+        **{each: random.normal(size=shape).astype(np.float32) for each, shape in shapes.items()},
+    )
     return path
 
 
@@ -60,7 +68,7 @@ def package(path: Path) -> Package:
 
 def feeds(size: Size) -> dict[str, Any]:
     random = np.random.default_rng(size)
-    shapes = {"x": (*size, 48), "m": (*size, 1)}
+    shapes = {"x": (*size, 64), "m": (*size, 1)}
     return {n: random.normal(size=shape).astype(np.float32) for n, shape in shapes.items()}
 
 

@@ -86,6 +86,13 @@ MOVES = [
     Dynamic(tri.ArgMax, ["N T 3"], {"axis": 1, "select_last_index": True}),
     Dynamic(tri.TopK, ["N T+2"], {"axis": 1, "k": 3, "largest": True}),
     Dynamic(tri.DepthToSpace, ["N 8 T T"], {"blocksize": 2, "mode": "DCR"}),
+    Dynamic(
+        tri.Resize,
+        ["N 3 T T+1"],
+        {"sizes": ("=N", 3, "=3*T", "=3*T+3"), "scales": (1.0, 1.0, 3.0, 3.0), "mode": "nearest"},
+    ),
+    Dynamic(tri.Slice, ["N T"], {"starts": (0, 1), "sizes": ("=N", "=T-1"), "steps": (1, 1)}),
+    Dynamic(tri.Expand, ["N 1 4"], {"shape": ("=N", "=T", 4)}),
     Dynamic(tri.ReverseSequence, ["N T 3", "N i64"], {"batch_axis": 0, "time_axis": 1}),
 ]
 
