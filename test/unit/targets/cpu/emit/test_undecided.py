@@ -89,7 +89,4 @@ def test_other_targets_want_exact_sizes(target: str) -> None:
         options = CompileOptions(target=target)
         with pytest.raises(CompileError) as error:
             build_module(module, pipeline_for(target, 2, options), options)
-        assert str(error.value) == (
-            f"error: target '{target}' compiles models of exact sizes, this one has the symbols "
-            "T: give each of them a size (shapes={'T': ...})"
-        )
+        assert f"target '{target}' compiles models of exact sizes" in str(error.value)
