@@ -5,7 +5,7 @@ may depend on the symbol. An int there is a size that the elements must have.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from .errors import Invalid
 from .op import NO_SIZES, Op
@@ -37,10 +37,7 @@ class DataDependentOp(Op, abstract=True):
     @property
     def found(self) -> tuple[Size, ...]:
         """List the sizes of all fields that `found_sizes` names."""
-        values = (getattr(self, name) for name in self.found_sizes)
-        return tuple(
-            size for value in values for size in (value if isinstance(value, tuple) else (value,))
-        )
+        return tuple(size for name in self.found_sizes for size in _listed(getattr(self, name)))
 
     @property
     def defined(self) -> tuple[Symbol, ...]:
@@ -73,7 +70,7 @@ class DataDependentOp(Op, abstract=True):
 
     def evaluate(self, groups: Sequence[Any], sizes: Mapping[str, int] = NO_SIZES) -> Any:
         made = super().evaluate(groups, sizes)
-        self.define(groups, made if isinstance(made, tuple) else (made,), sizes)
+        self.define(groups, _listed(made), sizes)
         return made
 
     def define(
@@ -94,3 +91,7 @@ class DataDependentOp(Op, abstract=True):
                     raise Invalid(f"finds {value} for size {symbol}, must be {fault}")
                 made[symbol.name] = value
         return made
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    return cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
