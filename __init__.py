@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from .compiler.driver import build, compile
     from .compiler.quantize import quantize
     from .dialects.core.errors import CompileError
+    from .dialects.core.sizes.symbols import Range
     from .runtime import PackageError, RunError, Session, load
 
 _EXPORTS = {
     "CompileError": ".dialects.core.errors",
     "PackageError": ".runtime",
+    "Range": ".dialects.core.sizes.symbols",
     "RunError": ".runtime",
     "Session": ".runtime",
     "build": ".compiler.driver",
@@ -33,6 +35,7 @@ _EXPORTS = {
 __all__ = [
     "CompileError",
     "PackageError",
+    "Range",
     "RunError",
     "Session",
     "build",

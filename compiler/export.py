@@ -14,6 +14,7 @@ from ..runtime.package import Package
 from ..targets.options import CompileOptions
 from .arguments import checked_arguments
 from .format import Format
+from .free_sizes import need_static
 from .source import find_format, formats, read_model
 
 
@@ -42,6 +43,7 @@ def export(
     form = _format(format, output)
     with new_context():
         module = read_model(source, CompileOptions(shapes=shapes))
+        need_static(module)
         if opt_level and find_format(source).has_levels:
             Pipeline(default_pipeline(opt_level)).run(module)
         form.write(module, os.fspath(output))

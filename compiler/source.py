@@ -9,6 +9,7 @@ from ..dialects.core.module import Module
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
+from .free_sizes import need_static
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -44,14 +45,16 @@ def find_format(source: Any) -> Format:
 def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    `options` bind sizes and values. Raises CompileError as the frontend of the format does, and for
-    a package.
+    `options` bind sizes and values. Raises CompileError as the frontend of the format does, for a
+    package, and for sizes that nothing binds.
     """
     if find_format(source).is_compiled:
         raise CompileError(
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
-    return read_model(source, options)
+    module = read_model(source, options)
+    need_static(module)  # targets do not run symbolic modules yet
+    return module
 
 
 def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..dialects.core.arguments import Check, checked, flag, one_of
 from ..dialects.core.errors import CompileError, Diagnostic, Invalid
+from ..dialects.core.sizes.symbols import Range, is_symbol_name
 
 _KEY = "option"
 
@@ -80,13 +81,22 @@ def check_options(options: Any) -> None:
         raise CompileError(sorted(faults, key=str))
 
 
-def size_pair(text: str) -> tuple[str, int | tuple[int, ...]]:
-    """Parse `N=1` or `x=1x3x224x224`."""
+def size_pair(text: str) -> tuple[str, int | Range | tuple[int | str | None, ...]]:
+    """Parse `N=1`, `T=1..512:128/8` or `x=1x3x224x224`, of which sizes may be `?` or names."""
     name, _, sizes = text.rpartition("=")
-    numbers = sizes.split("x")
-    if not name or not all(number.isdecimal() for number in numbers):
-        raise Invalid("must be like N=1 or x=1x3x224x224")
-    return name, int(sizes) if len(numbers) == 1 else tuple(map(int, numbers))
+    if name and ".." in sizes:
+        return name, Range.parse(sizes)
+    listed = [_size(each) for each in sizes.split("x")]
+    if not name or "" in listed or (len(listed) == 1 and not sizes.isdecimal()):
+        raise Invalid("must be like N=1, T=1..512 or x=1x3x224x224")
+    return name, int(sizes) if len(listed) == 1 else tuple(listed)
+
+
+def _size(text: str) -> int | str | None:
+    """Read a size of a shape: a number, a name, `?` for None; empty for any other text."""
+    if text.isdecimal() or text == "?":
+        return None if text == "?" else int(text)
+    return text if is_symbol_name(text) else ""
 
 
 def comma_separated(text: str) -> tuple[str, ...]:

@@ -98,7 +98,8 @@ class CompileOptions:
     )
     shapes: "Bindings | None" = option(
         None,
-        "size of a symbolic dimension, N=1, or of a whole input, x=1x3x224x224",
+        "size of a symbolic dimension, N=1, its range, T=1..512:128/8 (from..to:likely/step), "
+        "or the sizes of a whole input, x=1x3x224x224",
         optional(sizes),
         flag="--shape",
         metavar="NAME=SIZE",

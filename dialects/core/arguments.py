@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import Any, TypeVar, cast
 
 from .errors import CompileError, Invalid
+from .sizes.symbols import Range, need_symbol_name
 
 T = TypeVar("T")
 Check = Callable[[Any], Any]
@@ -155,13 +156,22 @@ def sizes(value: Any) -> dict[str, Any]:
 _size = optional(whole_number(0, (1 << 63) - 1))
 
 
-def _size_or_shape(label: str, value: Any) -> int | tuple[int | None, ...] | None:
+def _size_or_shape(label: str, value: Any) -> int | Range | tuple[int | str | None, ...] | None:
+    if isinstance(value, Range):
+        return value
     if getattr(value, "ndim", 0):
         value = value.tolist()
     if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
         return checked(label, value, _size)
     listed = cast("Sequence[Any]", value)
-    return tuple(checked(f"{label}[{i}]", size, _size) for i, size in enumerate(listed))
+    return tuple(checked(f"{label}[{i}]", size, _size_or_name) for i, size in enumerate(listed))
+
+
+def _size_or_name(value: Any) -> int | str | None:
+    if not isinstance(value, str):
+        return _size(value)
+    need_symbol_name(value)
+    return value
 
 
 def arrays(value: Any) -> dict[str, Any]:

@@ -39,11 +39,10 @@ class SymbolTable:
         if known != range:
             raise Invalid(f"symbol '{name}' has range {range}, was declared with {known}")
         size = symbol(name, range)
-        for each in (name, *symbols_of(size)):
-            if self.sizes.setdefault(each, size) != size:
+        atoms = {each: symbol(each, atom.range) for each, atom in symbols_of(size).items()}
+        for each, its in (atoms | {name: size}).items():
+            if self.sizes.setdefault(each, its) != its:
                 raise Invalid(f"symbol '{name}' has a step, and another symbol is named '{each}'")
-        for each, atom in symbols_of(size).items():
-            self.sizes[each] = symbol(each, atom.range)
         return size
 
     def parse(self, text: str) -> Size:

@@ -18,14 +18,16 @@ from .sizes.atoms import Size, is_symbolic
 from .sizes.checks import need_same
 from .sizes.dim import symbols_of
 from .sizes.limits import bounds
+from .sizes.symbols import Range
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[Size, ...]
 
-Bindings = Mapping[str, int | Sequence[int | None] | None]
+Bindings = Mapping[str, int | Range | Sequence[int | str | None] | None]
 """Sizes by the name of a dimension, by an axis (`x.0`), or, whole shapes, by the input's name.
 
-None leaves a size as the model declares it.
+A range is of the sizes that runs may have, and a name in a shape names its size. None leaves a size
+as the model declares it.
 """
 
 
@@ -220,12 +222,16 @@ def _broadcast_symbolic(shapes: Sequence[Shape]) -> Shape:
     padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
     sizes: list[Size] = []
     for axis, column in enumerate(zip(*padded, strict=True)):
-        others = sorted({size for size in column if size != 1}, key=is_symbolic)
-        size = next((size for size in column if size in others[:1]), 1)
-        for other in others[1:]:
+        size, *others = sorted(dict.fromkeys(s for s in column if s != 1), key=_order) or [1]
+        for other in others:
             need_same(other, size, f"has sizes {other} and {size} along axis {axis - rank}")
         sizes.append(size)
     return tuple(sizes)
+
+
+def _order(size: Size) -> tuple[bool, bool]:
+    """Return the key by which sizes that must be equal are chosen: numbers, then names."""
+    return is_symbolic(size), not str(size).isidentifier()
 
 
 def same_dtype(*tensors: "Tensor | None") -> str:

@@ -204,5 +204,7 @@ from .shape.reshape import Tile as Tile
 from .shape.reshape import Transpose as Transpose
 from .shape.reshape import Trilu as Trilu
 from .shape.reshape import need_length as need_length
+from .shape.sizes import Iota as Iota
+from .shape.sizes import Sizes as Sizes
 from .shape.stack import Stack as Stack
 from .shape.stack import Unbind as Unbind

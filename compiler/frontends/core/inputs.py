@@ -16,6 +16,8 @@ class Axis:
     input: str
     number: int
     size: int | str | None
+    label: str = ""
+    """The name that the user gives to the size."""
 
     @property
     def name(self) -> str:
@@ -25,12 +27,19 @@ class Axis:
     @property
     def symbol(self) -> str:
         """The symbol that is the same size wherever it occurs; empty where there is none."""
-        return self.size if isinstance(self.size, str) and self.size != ANONYMOUS else ""
+        declared = self.size if isinstance(self.size, str) and self.size != ANONYMOUS else ""
+        return self.label or declared
+
+    @property
+    def key(self) -> str:
+        """What axes of the same size have in common: the symbol, or else the name."""
+        return self.symbol or self.name
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names by which the size can be bound."""
-        return (self.name, self.size) if isinstance(self.size, str) else (self.name,)
+        """All names by which the size can be bound, apart from its identifier."""
+        own = (self.size,) if isinstance(self.size, str) else ()
+        return tuple(dict.fromkeys((self.name, *own, self.key)))
 
     def __str__(self) -> str:
         return ANONYMOUS if self.size is None else str(self.size)

@@ -1,16 +1,33 @@
 """The function that a model is: its inputs, its constants, and what is known of its values."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
 
 from ....dialects import tri
-from ....dialects.core.attributes import type_of
-from ....dialects.core.errors import CompileError, Diagnostic, NeedsValue, Unsupported
+from ....dialects.core.attributes import tensor_of, type_of
+from ....dialects.core.errors import (
+    CompileError,
+    Diagnostic,
+    Invalid,
+    NeedsValue,
+    Undecided,
+    Unsupported,
+)
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, add_main
-from ....dialects.core.tensor import Array, Tensor
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.checks import Check, collected_checks
+from ....dialects.core.sizes.dim import symbols_of
+from ....dialects.core.sizes.symbols import Range
+from ....dialects.core.symbol_table import set_checks, set_symbols, symbol_table
+from ....dialects.core.tensor import Array, Tensor, numpy_dtype
+from .size_evaluator import SizeEvaluator
+from .size_rules import Unknown
+from .values import ints
 
 
 class MainFunction:
@@ -18,11 +35,24 @@ class MainFunction:
 
     def __init__(self) -> None:
         self.module = Module(ir.Module.create())
-        self.evaluate = ConstantEvaluator(self.module.weights)
+        self._constant = ConstantEvaluator(self.module.weights)
+        self.elements = SizeEvaluator(self._constant)
         self.inputs: dict[ir.Value, str] = {}
+        self.symbols: dict[str, Range] = {}
+        self._checks: dict[tuple[Size, str], Check] = {}
         self._complex: list[str] = []
         self._block = add_main(self.module)
         self._function = self.module.main
+
+    def declare_symbols(self, ranges: Mapping[str, Range]) -> None:
+        """Declare the symbols of types; raise CompileError for one that is declared otherwise."""
+        table = symbol_table(self.module.operation.context)
+        for name, range in ranges.items():
+            try:
+                table.declare(name, range)
+            except Invalid as error:
+                raise CompileError([Diagnostic("", str(error))]) from None
+        self.symbols |= ranges
 
     def add_input(
         self, name: str, type_: Tensor, location: ir.Location, *, is_complex: bool = False
@@ -46,6 +76,18 @@ class MainFunction:
         with ir.InsertionPoint(self._block):
             yield
 
+    @contextmanager
+    def checks_of(self, node: str, what: str) -> Generator[None]:
+        """Note what must hold of the sizes of a run for the node that is built here."""
+        with collected_checks() as found:
+            yield
+        for check in found:
+            key, opposite = (check.expression, check.relation), (-check.expression, check.relation)
+            if check.relation == "==" and opposite in self._checks:
+                continue
+            named = replace(check, node=node, message=f"{what} {check.message}")
+            self._checks.setdefault(key, named)
+
     def finish(
         self, outputs: Sequence[tuple[str, ir.Value]], complex_outputs: Sequence[str] = ()
     ) -> Module:
@@ -62,6 +104,8 @@ class MainFunction:
         self._name("outputs", [name for name, _ in outputs])
         if self._complex or complex_outputs:
             self._name("complex", [*self._complex, *complex_outputs])
+        set_symbols(self._function, self.symbols)
+        set_checks(self._function, self._checks.values())
         self.module.verify()
         return self.module
 
@@ -74,20 +118,56 @@ class MainFunction:
         location = node_location(node or name, [name])
         return tri.build_constant(self.module, array, name, location).y
 
+    def evaluate(self, value: ir.Value) -> Array | None:
+        """Compute a value that depends on no input and no symbol, None for any other."""
+        array = self._constant(value)
+        found = None if array is not None else self.elements(value)
+        if found is None or not all(isinstance(each, int) for each in found.reshape(-1)):
+            return array
+        return found.astype(numpy_dtype(tensor_of(value.type).dtype))
+
     def known(self, value: ir.Value, what: str) -> Array:
         """Compute a value; NeedsValue, with the inputs it is of, when it depends on any.
 
-        `what` says which one it is: `input 'shape'`.
+        `what` says which one it is: `input 'shape'`. Raises Undecided for one that depends on
+        symbols.
         """
         array = self.evaluate(value)
         if array is not None:
             return array
+        raise self._fault(value, what)
+
+    def sizes(self, value: ir.Value, what: str) -> tuple[Size, ...]:
+        """Compute the sizes that a value has as elements; the errors are those of `known`.
+
+        Raises Invalid for numbers that are no integers.
+        """
+        array = self._constant(value)
+        if array is not None:
+            return ints(array)
+        found = self.elements(value)
+        if found is None or any(isinstance(each, Unknown) for each in found.reshape(-1)):
+            raise self._fault(value, what)
+        return tuple(found.reshape(-1))
+
+    def _fault(self, value: ir.Value, what: str) -> NeedsValue | Undecided:
+        """Return why a value is not known at compile time."""
         sources = self._sources(value)
-        raise NeedsValue(
+        if not sources:
+            return Undecided(f"needs the value of {what}, but it {self._reason(value)}")
+        return NeedsValue(
             f"needs the value of {what} at compile time, "
             f"but it depends on the model's inputs: {', '.join(sources)}",
             sources,
         )
+
+    def _reason(self, value: ir.Value) -> str:
+        found = self.elements(value)
+        elements: list[Any] = [] if found is None else list(found.reshape(-1))
+        unknown = [each.reason for each in elements if isinstance(each, Unknown)]
+        symbols = [name for each in elements if is_symbolic(each) for name in symbols_of(each)]
+        listed = ", ".join(dict.fromkeys(symbols)) or "sizes"
+        return unknown[0] if unknown else f"depends on {listed}, known when the model runs"
 
     def _sources(self, value: ir.Value) -> list[str]:
         """List the model's inputs on which a value depends, in the model's order."""

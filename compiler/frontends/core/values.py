@@ -9,6 +9,8 @@ from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import Invalid
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.checks import need
 from ....dialects.core.tensor import Array, Shape, Tensor, dtype_of, is_integer
 
 SMALL = 256
@@ -38,8 +40,10 @@ def constant_of(value: ir.Value | None) -> Array | None:
 
 def filled(shape: Shape, element: Array) -> Array | Op:
     """Make a tensor of equal elements: an array when small, an expanded scalar when not."""
-    if min(shape, default=0) < 0:
-        raise Invalid(f"has shape {list(shape)}, must not be negative")
+    for size in shape:
+        need(size, 0, f"has shape {list(shape)}, must not be negative")
+    if any(map(is_symbolic, shape)):
+        return tri.Expand.build(constant(single(element)), shape=shape)
     small = math.prod(max(size, 1) for size in shape) <= SMALL
     scalar = single(element)
     return np.full(shape, scalar) if small else tri.Expand.build(constant(scalar), shape=shape)
@@ -50,6 +54,20 @@ def ints(array: Array) -> tuple[int, ...]:
     if not is_integer(dtype_of(array.dtype)):
         raise Invalid(f"has numbers of type {array.dtype}, must be integers")
     return tuple(int(element) for element in array.reshape(-1))
+
+
+def only(sizes: Shape) -> Size:
+    """Return the only one of sizes; Invalid unless there is one."""
+    if len(sizes) != 1:
+        raise Invalid(f"has {len(sizes)} numbers, must have 1")
+    return sizes[0]
+
+
+def numbers(sizes: Shape, shape: Shape) -> Array | Op:
+    """Make a tensor of sizes: an array when all are known, an op when not."""
+    if any(map(is_symbolic, sizes)):
+        return tri.Sizes.build(values=sizes, shape=shape)
+    return np.array(sizes, np.int64).reshape(shape)
 
 
 def single(array: Array) -> Array:

@@ -17,13 +17,14 @@ from ....dialects.core.tensor import Array, Bindings, numpy_dtype
 from ..core.bindings import input_types
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
+from ..core.values import only
 from .check import check_nodes, operator_sets
 from .functions import expand_function
 from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
-from .registry import Node, Rule, UseFunctionBody, find_rule
+from .registry import Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .support import check_supported
 
 
@@ -70,8 +71,9 @@ class _Importer:
     ) -> Module:
         scope = _Scope({"": None}, {t.name: t for t in graph.initializer})
         declared = [declared_input(value) for value in model_inputs(graph)]
-        types = input_types(declared, shapes, constants)
-        for name, type_ in types.items():
+        found = input_types(declared, shapes, constants)
+        self.main.declare_symbols(found.ranges)
+        for name, type_ in found.types.items():
             if name not in constants:
                 scope.values[name] = self.main.add_input(name, type_, node_location(name, [name]))
         with self.main.body():
@@ -86,10 +88,11 @@ class _Importer:
 
     def _nodes(self, nodes: Sequence[Named], scope: _Scope) -> None:
         for name, proto in nodes:
+            what = f"'{proto.op_type}' node"
             try:
-                self._node(proto, name, scope)
+                with self.main.checks_of(name, what):
+                    self._node(proto, name, scope)
             except (Invalid, Unsupported, MemoryError) as error:
-                what = f"'{proto.op_type}' node"
                 raise CompileError([fault_diagnostic(name, what, error)]) from None
 
     def _node(self, proto: onnx.NodeProto, name: str, scope: _Scope) -> None:
@@ -100,7 +103,9 @@ class _Importer:
             self._function_body(proto, name, opset, scope)
             return
         outputs = tuple(proto.output)
-        node = Node(name, proto.op_type, domain, outputs, opset, self.main.evaluate)
+        node = Node(
+            name, proto.op_type, domain, outputs, opset, self.main.evaluate, self.main.sizes
+        )
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:
@@ -155,15 +160,18 @@ class _Importer:
         operands: list[Any] = []
         for index, name in enumerate(proto.input):
             value = self._value(scope, name) if name else None
-            if value is not None and rule.wants_array(index):
-                operands.append(self._array(value, name, rule, index))
-            else:
-                operands.append(value)
+            operands.append(None if value is None else self._operand(value, name, rule, index))
         return operands
 
-    def _array(self, value: ir.Value, name: str, rule: Rule, index: int) -> Array:
-        parameter = rule.inputs[min(index, len(rule.inputs) - 1)].name
-        return self.main.known(value, f"input '{parameter}' ('{name}')")
+    def _operand(self, value: ir.Value, name: str, rule: Rule, index: int) -> Any:
+        """Return a value as a rule wants it: known at compile time, or as it is."""
+        what = f"input '{rule.parameter(index).name}' ('{name}')"
+        if rule.wants(Array, index):
+            return self.main.known(value, what)
+        if rule.wants(Sizes, index) or rule.wants(Size, index):
+            sizes = self.main.sizes(value, what)
+            return sizes if rule.wants(Sizes, index) else only(sizes)
+        return value
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:
         if name not in scope.values and name in scope.initializers:

@@ -7,6 +7,7 @@ import onnx
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.limits import is_same
 from ....dialects.core.tensor import Tensor
 from ..core.inputs import spell_shape
 from .inputs import NO_ELEMENT_TYPE, declared_input
@@ -17,7 +18,8 @@ NOTE = "correct the declaration, or leave it out: types of outputs are inferred"
 def check_outputs(declared: Sequence[onnx.ValueInfoProto], results: Mapping[str, ir.Value]) -> None:
     """Raise CompileError that lists all outputs that the model declares to be something else.
 
-    Symbols, sizes of -1, and shapes or element types that are left out fit any.
+    Symbols, sizes of -1, and shapes or element types that are left out fit any; numbers fit sizes
+    that they may be in a run.
     """
     faults = [
         Diagnostic(value.name, fault, (NOTE,))
@@ -39,7 +41,7 @@ def _fault(value: onnx.ValueInfoProto, made: Tensor) -> str:
     dtype = output.dtype if has_dtype else made.dtype
     shape = made.shape if output.shape is None else output.shape
     fits = len(shape) == made.rank and all(
-        said == size or not isinstance(said, int)
+        not isinstance(said, int) or is_same(said, size) is not False
         for said, size in zip(shape, made.shape, strict=True)
     )
     if fits and dtype == made.dtype:

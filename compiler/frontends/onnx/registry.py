@@ -5,7 +5,8 @@
 
 - Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
   and the importer refuses the node when that input cannot be computed at compile time; a default
-  of None makes an input optional; `*xs: Value` takes any number.
+  of None makes an input optional; `*xs: Value` takes any number. `Sizes`, and `Size` for a single
+  one, are integers that may depend on the symbols of the model's inputs.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name and outputs.
@@ -21,13 +22,15 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
 
 Value = ir.Value
+Sizes: TypeAlias = tuple[int, ...]
 
 
 class UseFunctionBody(Exception):
@@ -39,6 +42,8 @@ class Node:
     """Describe the source node to a rule that needs more than inputs and attributes.
 
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
+    `sizes` computes integers that may depend on symbols, and raises Unsupported for others; it also
+    takes what messages call the value.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Node:
     outputs: tuple[str, ...]
     opset: int
     evaluate: Callable[[Value], Array | None]
+    sizes: Callable[[Value, str], Sizes]
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""
@@ -69,10 +75,13 @@ class Rule:
     def variadic(self) -> bool:
         return bool(self.inputs) and self.inputs[-1].kind is inspect.Parameter.VAR_POSITIONAL
 
-    def wants_array(self, index: int) -> bool:
-        """Return whether input number `index` must be known at compile time."""
-        parameter = self.inputs[min(index, len(self.inputs) - 1)]
-        return parameter.annotation in (Array, Array | None)
+    def parameter(self, index: int) -> inspect.Parameter:
+        """Return the parameter that input number `index` is for."""
+        return self.inputs[min(index, len(self.inputs) - 1)]
+
+    def wants(self, kind: Any, index: int) -> bool:
+        """Return whether input number `index` must be known, as an `Array`, `Sizes` or a `Size`."""
+        return self.parameter(index).annotation in (kind, kind | None)
 
     def check_inputs(self, names: Sequence[str]) -> None:
         """Raise Invalid unless a node's inputs fit the parameters; an input of no name is absent.

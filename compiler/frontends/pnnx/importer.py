@@ -92,7 +92,9 @@ class _Importer:
         named = {f"in{i}": operand for i, operand in enumerate(operands)}
         declared = [_declared(name, operand) for name, operand in named.items()]
         reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
-        for name, type_ in input_types(declared, shapes, reals).items():
+        found = input_types(declared, shapes, reals)
+        self.main.declare_symbols(found.ranges)
+        for name, type_ in found.types.items():
             operand = named[name]
             is_complex = operand.dtype in COMPLEX
             node = operand.producer.name if operand.producer else name

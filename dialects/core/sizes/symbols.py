@@ -4,6 +4,7 @@ A symbol is its name; its range is declared once for each MLIR context, by the a
 `trivium.symbols` of the main function.
 """
 
+import keyword
 import re
 from dataclasses import dataclass
 
@@ -98,7 +99,8 @@ class Symbol:
 
 def is_symbol_name(text: str) -> bool:
     """Return whether a text can be the name of a symbol in expressions."""
-    return _NAME.fullmatch(text) is not None and text not in _RESERVED
+    reserved = text in _RESERVED or keyword.iskeyword(text)
+    return _NAME.fullmatch(text) is not None and not reserved
 
 
 def need_symbol_name(text: str) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need_same
 from ...core.tensor import Array, Tensor
 from ..dialect import TriOp
 from ..numeric import need_float
@@ -18,8 +19,10 @@ class Det(TriOp):
 
     def infer(self, x: Tensor) -> Tensor:
         need_float(x)
-        if x.rank < 2 or x.shape[-1] != x.shape[-2]:
-            raise Invalid(f"input is {x}, must have square matrices in its last two axes")
+        fault = f"input is {x}, must have square matrices in its last two axes"
+        if x.rank < 2:
+            raise Invalid(fault)
+        need_same(x.shape[-1], x.shape[-2], fault)
         return Tensor(x.shape[:-2], x.dtype)
 
     def reference(self, x: Array) -> Array:

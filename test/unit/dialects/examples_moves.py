@@ -10,6 +10,16 @@ def constant(pick: Pick) -> Example:
     return Example((), {"value": pick.array(pick.shape(), *ANY)})
 
 
+def sizes(pick: Pick) -> Example:
+    shape = pick.shape((0, 2), (0, 3))
+    values = pick.ints(int(np.prod(shape, dtype=int)), -3, 9)
+    return Example((), {"values": tuple(values), "shape": shape})
+
+
+def iota(pick: Pick) -> Example:
+    return Example((), {"size": pick.between(0, 9)})
+
+
 def reshape(pick: Pick) -> Example:
     x = pick.array(pick.shape(), *ANY)
     return Example((x,), {"shape": pick.one(x.shape, (x.size,), (1, x.size, 1), x.shape[::-1])})
@@ -175,6 +185,8 @@ def one_hot(pick: Pick) -> Example:
 MOVES: dict[type[tri.TriOp], Maker] = {
     tri.Constant: constant,
     tri.Copy: copy,
+    tri.Sizes: sizes,
+    tri.Iota: iota,
     tri.Reshape: reshape,
     tri.Transpose: transpose,
     tri.Slice: slice_,

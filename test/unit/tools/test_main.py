@@ -70,7 +70,10 @@ def test_messages_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFix
         (["bake"], "invalid choice: 'bake'"),
         (["compile", "m.onnx"], "the following arguments are required: -o/--output"),
         (["compile", "m.onnx", "-o", "m.bin"], "'m.bin' must end in .trv"),
-        (["check", "m.onnx", "--shape", "N=a"], "'N=a' must be like N=1 or x=1x3x224x224"),
+        (
+            ["check", "m.onnx", "--shape", "N=a"],
+            "'N=a' must be like N=1, T=1..512 or x=1x3x224x224",
+        ),
         (["check", "m.onnx", "--shape", "N=1", "--shape", "N=2"], "'N' is given twice"),
         (["check", "m.onnx", "--opt-level", "3"], "invalid choice: 3"),
         (["run", "m.trv", "--input", "x"], "'x' must be like x=x.npy"),

@@ -10,11 +10,12 @@ import numpy as np
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
+from .....dialects.core.sizes.dim import ceildiv, highest
 from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from ...core.values import cast, constant_of, filled, ints, numbers, only, single, tensor
 from ...core.values import constant as constant_value
-from ...core.values import constant_of, filled, ints, single, tensor
 from ..element_types import element_type
-from ..registry import Value, onnx_op
+from ..registry import Node, Sizes, Value, onnx_op
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""
@@ -49,8 +50,8 @@ def constant(
 
 
 @onnx_op("ConstantOfShape", since=9)
-def constant_of_shape(shape: Array, *, value: Array | None = None) -> Array | Op:
-    return filled(ints(shape), np.zeros((), np.float32) if value is None else value)
+def constant_of_shape(shape: Sizes, *, value: Array | None = None) -> Array | Op:
+    return filled(shape, np.zeros((), np.float32) if value is None else value)
 
 
 @onnx_op("Identity", since=1)
@@ -81,28 +82,53 @@ def dropout(
 
 
 @onnx_op("Shape", since=1)
-def shape(x: Value, *, start: int = 0, end: int | None = None) -> Array:
-    return np.array(tensor(x).shape[start:end], np.int64)
+def shape(x: Value, *, start: int = 0, end: int | None = None) -> Array | Op:
+    sizes = tensor(x).shape[start:end]
+    return numbers(sizes, (len(sizes),))
 
 
 @onnx_op("Size", since=1)
-def size(x: Value) -> Array:
-    return np.array(tensor(x).size, np.int64)
+def size(x: Value) -> Array | Op:
+    return numbers((tensor(x).size,), ())
 
 
 @onnx_op("EyeLike", since=9)
-def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array:
+def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array | Value:
     x_type = tensor(x)
     if x_type.rank != 2:
         raise Invalid(f"has an input of rank {x_type.rank}, must be 2")
     to = x_type.dtype if dtype is None else element_type(dtype)
     rows, columns = x_type.shape
+    if not x_type.is_static:
+        column = tri.Reshape.build(tri.Iota.build(size=rows).y, shape=(rows, 1)).y
+        diagonal = tri.Add.build(column, constant_value(np.array(k, np.int64))).y
+        return cast(tri.Equal.build(diagonal, tri.Iota.build(size=columns).y).y, to)
     return np.eye(rows, columns, k, dtype=numpy_dtype(to))
 
 
 @onnx_op("Range", since=11)
-def range_(start: Array, limit: Array, delta: Array, *, stash_type: int = 1) -> Array:
+def range_(
+    start: Value, limit: Value, delta: Value, *, stash_type: int = 1, node: Node
+) -> Array | Value:
     """Count from start to limit; floats narrower than f32 are computed in f32."""
+    named = {"start": start, "limit": limit, "delta": delta}
+    arrays = {name: node.evaluate(value) for name, value in named.items()}
+    unknown = [name for name, array in arrays.items() if array is None]
+    sizes = {name: only(node.sizes(named[name], f"input '{name}'")) for name in unknown}
+    known = {name: array for name, array in arrays.items() if array is not None}
+    if not unknown:
+        return _known_range(**known)
+    sizes |= {name: ints(single(array))[0] for name, array in known.items()}
+    first, last, step = (sizes[name] for name in named)
+    if not step:
+        raise Invalid(f"counts from {first} to {last} in steps of 0, must not be 0")
+    count = highest(ceildiv(last - first, step), 0)
+    counted = cast(tri.Iota.build(size=count).y, tensor(delta).dtype)
+    scaled = counted if step == 1 else tri.Mul.build(counted, delta).y
+    return scaled if first == 0 else tri.Add.build(scaled, start).y
+
+
+def _known_range(start: Array, limit: Array, delta: Array) -> Array:
     narrow = delta.dtype.itemsize < 4 and delta.dtype.kind not in "iu"
     wide = np.float32 if narrow else delta.dtype
     first, last, step = (single(v).astype(wide) for v in (start, limit, delta))

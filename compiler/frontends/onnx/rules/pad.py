@@ -3,8 +3,8 @@
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.tensor import Array, normalize_axis
-from ...core.values import ints, single, tensor
-from ..registry import Value, onnx_op
+from ...core.values import single, tensor
+from ..registry import Sizes, Value, onnx_op
 
 
 @onnx_op("Pad", since=2)
@@ -17,14 +17,14 @@ def pad_attribute(
 @onnx_op("Pad", since=11)
 def pad(
     x: Value,
-    pads: Array,
+    pads: Sizes,
     constant_value: Array | None = None,
-    axes: Array | None = None,
+    axes: Sizes | None = None,
     *,
     mode: str = "constant",
 ) -> tri.Pad:
     value = 0.0 if constant_value is None else float(single(constant_value))
-    sides = ints(pads) if axes is None else _all_axes(ints(pads), ints(axes), tensor(x).rank)
+    sides = pads if axes is None else _all_axes(pads, axes, tensor(x).rank)
     return tri.Pad.build(x, pads=sides, mode=mode, value=value)
 
 
@@ -40,9 +40,9 @@ def _all_axes(pads: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tuple[
 
 
 @onnx_op("CenterCropPad", since=18)
-def center_crop_pad(x: Value, shape: Array, *, axes: tuple[int, ...] | None = None) -> tri.Pad:
+def center_crop_pad(x: Value, shape: Sizes, *, axes: tuple[int, ...] | None = None) -> tri.Pad:
     """Pad with zeros, or cut, evenly; an odd element comes after, or is cut after."""
-    dims, sizes = tensor(x).shape, ints(shape)
+    dims, sizes = tensor(x).shape, shape
     axes = tuple(range(len(dims))) if axes is None else axes
     if len(sizes) != len(axes):
         raise Invalid(f"has {len(sizes)} sizes for {len(axes)} axes, must be as many")

@@ -2,9 +2,8 @@
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array
-from ...core.values import ints, single, tensor
-from ..registry import Value, onnx_op
+from ...core.values import tensor
+from ..registry import Size, Value, onnx_op
 
 
 @onnx_op("DepthToSpace", since=1)
@@ -34,5 +33,5 @@ def reverse_sequence(
 
 
 @onnx_op("Trilu", since=14)
-def trilu(x: Value, k: Array | None = None, *, upper: int = 1) -> tri.Trilu:
-    return tri.Trilu.build(x, k=0 if k is None else ints(single(k))[0], upper=bool(upper))
+def trilu(x: Value, k: Size | None = None, *, upper: int = 1) -> tri.Trilu:
+    return tri.Trilu.build(x, k=0 if k is None else k, upper=bool(upper))

@@ -7,7 +7,7 @@ import numpy as np
 from .....dialects import tri
 from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
 from ...core.values import ints, single, tensor
-from ..registry import Value, onnx_op
+from ..registry import Size, Value, onnx_op
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),
@@ -85,11 +85,9 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 
 
 @onnx_op("TopK", since=10)
-def top_k(x: Value, k: Array, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
+def top_k(x: Value, k: Size, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
-    return tri.TopK.build(
-        x, k=ints(single(k))[0], axis=axis, largest=bool(largest), sorted=bool(sorted)
-    )
+    return tri.TopK.build(x, k=k, axis=axis, largest=bool(largest), sorted=bool(sorted))
 
 
 @onnx_op("Unique", since=11)

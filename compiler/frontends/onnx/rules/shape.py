@@ -5,37 +5,46 @@ from collections.abc import Sequence
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.checks import need_divides, need_same
+from .....dialects.core.sizes.dim import highest, lowest
 from .....dialects.core.tensor import (
-    Array,
     Shape,
     Tensor,
     broadcast,
     normalize_axes,
     normalize_axis,
 )
-from ...core.values import ints, tensor
-from ..registry import Node, Value, onnx_op
+from ...core.slices import sliced
+from ...core.values import tensor
+from ..registry import Node, Size, Sizes, Value, onnx_op
 
 
 @onnx_op("Reshape", since=5)
-def reshape(x: Value, shape: Array, *, allowzero: int = 0) -> tri.Reshape:
-    return tri.Reshape.build(x, shape=_resolved(tensor(x), ints(shape), bool(allowzero)))
+def reshape(x: Value, shape: Sizes, *, allowzero: int = 0) -> tri.Reshape:
+    return tri.Reshape.build(x, shape=_resolved(tensor(x), shape, bool(allowzero)))
 
 
 def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     """Fill in what a target shape leaves open: zeros are sizes of x, -1 is what remains."""
     shape = list(wanted)
     for axis, size in enumerate(shape):
-        if size == 0 and not allowzero:
+        if not allowzero and not _keeps(x, axis, size) and not size:
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
     if -1 not in shape:
         return tuple(shape)
     known = math.prod(size for size in shape if size != -1)
-    if shape.count(-1) > 1 or known == 0 or x.size % known:
-        raise Invalid(f"shape {list(wanted)} does not fit the {x.size} elements of {x}")
+    fault = f"shape {list(wanted)} does not fit the {x.size} elements of {x}"
+    if shape.count(-1) > 1 or known == 0:
+        raise Invalid(fault)
+    need_divides(x.size, known, fault)
     return tuple(x.size // known if size == -1 else size for size in shape)
+
+
+def _keeps(x: Tensor, axis: int, size: Size) -> bool:
+    """Return whether a size is that of x, so that it need not be known whether it is 0."""
+    return axis < x.rank and x.shape[axis] == size
 
 
 @onnx_op("Flatten", since=1)
@@ -51,17 +60,16 @@ def flatten(x: Value, *, axis: int = 1) -> tri.Reshape:
 def squeeze_attribute(x: Value, *, axes: tuple[int, ...] | None = None) -> tri.Reshape:
     dims = tensor(x).shape
     if axes is None:
-        axes = tuple(axis for axis, size in enumerate(dims) if size == 1)
+        axes = tuple(axis for axis, size in enumerate(dims) if not size - 1)
     axes = normalize_axes(axes, len(dims))
     for axis in axes:
-        if dims[axis] != 1:
-            raise Invalid(f"drops axis {axis}, which has size {dims[axis]}, must be 1")
+        need_same(dims[axis], 1, f"drops axis {axis}, which has size {dims[axis]}, must be 1")
     return tri.Reshape.build(x, shape=tuple(d for i, d in enumerate(dims) if i not in axes))
 
 
 @onnx_op("Squeeze", since=13)
-def squeeze(x: Value, axes: Array | None = None) -> tri.Reshape:
-    return squeeze_attribute(x, axes=None if axes is None else ints(axes))
+def squeeze(x: Value, axes: Sizes | None = None) -> tri.Reshape:
+    return squeeze_attribute(x, axes=axes)
 
 
 @onnx_op("Unsqueeze", since=1)
@@ -74,8 +82,8 @@ def unsqueeze_attribute(x: Value, *, axes: tuple[int, ...]) -> tri.Reshape:
 
 
 @onnx_op("Unsqueeze", since=13)
-def unsqueeze(x: Value, axes: Array) -> tri.Reshape:
-    return unsqueeze_attribute(x, axes=ints(axes))
+def unsqueeze(x: Value, axes: Sizes) -> tri.Reshape:
+    return unsqueeze_attribute(x, axes=axes)
 
 
 @onnx_op("Transpose", since=1)
@@ -93,10 +101,9 @@ def slice_attribute(
 
 @onnx_op("Slice", since=10)
 def slice_(
-    x: Value, starts: Array, ends: Array, axes: Array | None = None, steps: Array | None = None
+    x: Value, starts: Sizes, ends: Sizes, axes: Sizes | None = None, steps: Sizes | None = None
 ) -> tri.Slice:
-    given = (None if array is None else ints(array) for array in (axes, steps))
-    return _slice(x, ints(starts), ints(ends), *given)
+    return _slice(x, starts, ends, axes, steps)
 
 
 def _slice(
@@ -119,8 +126,8 @@ def _slice(
         if step == 0:
             raise Invalid(f"has step 0 along axis {axis}, must not be 0")
         axis = normalize_axis(axis, len(dims))
-        taken = range(*slice(start, end, step).indices(dims[axis]))
-        first[axis], sizes[axis], strides[axis] = taken.start, len(taken), step
+        first[axis], sizes[axis] = sliced(start, end, int(step), dims[axis])
+        strides[axis] = step
     return tri.Slice.build(x, starts=tuple(first), sizes=tuple(sizes), steps=tuple(strides))
 
 
@@ -138,21 +145,20 @@ def split_attribute(
     return tri.Split.build(x, axis=axis, sizes=sizes)
 
 
-def _equal(size: int, parts: int) -> tuple[int, ...]:
-    if size % parts:
-        raise Invalid(f"splits {size} elements into {parts} equal parts")
+def _equal(size: Size, parts: int) -> tuple[Size, ...]:
+    need_divides(size, parts, f"splits {size} elements into {parts} equal parts")
     return (size // parts,) * parts
 
 
 @onnx_op("Split", since=13)
-def split_13(x: Value, split: Array | None = None, *, axis: int = 0, node: Node) -> tri.Split:
-    return split_attribute(x, axis=axis, split=None if split is None else ints(split), node=node)
+def split_13(x: Value, split: Sizes | None = None, *, axis: int = 0, node: Node) -> tri.Split:
+    return split_attribute(x, axis=axis, split=split, node=node)
 
 
 @onnx_op("Split", since=18)
 def split_(
     x: Value,
-    split: Array | None = None,
+    split: Sizes | None = None,
     *,
     axis: int = 0,
     num_outputs: int | None = None,
@@ -166,15 +172,15 @@ def split_(
     if num_outputs not in (None, parts):
         raise Invalid(f"has num_outputs {num_outputs} and {parts} outputs, must be as many")
     part = -(-size // parts)
-    rest = tuple(max(min(part, size - i * part), 0) for i in range(parts))
-    return tri.Split.build(x, axis=axis, sizes=rest if split is None else ints(split))
+    rest = tuple(highest(lowest(part, size - i * part), 0) for i in range(parts))
+    return tri.Split.build(x, axis=axis, sizes=rest if split is None else split)
 
 
 @onnx_op("Expand", since=8)
-def expand(x: Value, shape: Array) -> tri.Expand:
-    return tri.Expand.build(x, shape=broadcast(tensor(x).shape, ints(shape)))
+def expand(x: Value, shape: Sizes) -> tri.Expand:
+    return tri.Expand.build(x, shape=broadcast(tensor(x).shape, shape))
 
 
 @onnx_op("Tile", since=6)
-def tile(x: Value, repeats: Array) -> tri.Tile:
-    return tri.Tile.build(x, repeats=ints(repeats))
+def tile(x: Value, repeats: Sizes) -> tri.Tile:
+    return tri.Tile.build(x, repeats=repeats)

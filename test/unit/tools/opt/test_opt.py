@@ -227,11 +227,13 @@ def test_reads_a_model(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert 'loc("sum"' in text
 
 
-def test_a_symbolic_size_is_an_error_that_names_the_flag(
+def test_a_size_that_no_flag_gives_is_a_symbol(
     model: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert opt.main([str(model)]) == opt.REPORTED
-    assert "--shape N=" in capsys.readouterr().err
+    assert opt.main([str(model), "--shape", "N=2..8:4/2"]) == opt.OK
+    text = capsys.readouterr().out
+    assert 'trivium.symbols = {N = "2..8:4/2"}' in text
+    assert '"tri.add"' in text
 
 
 def test_reads_a_package(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,35 @@
+"""Slices as Python has them, of axes whose size may depend on symbols."""
+
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.checks import need
+from ....dialects.core.sizes.dim import ceildiv, highest, lowest
+from ....dialects.core.sizes.symbols import MOST
+
+END = (1 << 31) - 1
+"""Exporters write this, or 2^63 - 1, for the end of an axis; and their negatives for its start."""
+
+
+def sliced(start: Size, end: Size, step: int, size: Size) -> tuple[Size, Size]:
+    """Return the first of the elements `start:end:step` of an axis, and how many they are.
+
+    Raises Undecided where it is not known whether a place counts from the end of the axis.
+    """
+    if not any(map(is_symbolic, (start, end, size))):
+        taken = range(*slice(start, end, step).indices(size))
+        return taken.start, len(taken)
+    if step > 0:
+        first, last = _place(start, size, 0, size), _place(end, size, 0, size)
+        return first, highest(ceildiv(last - first, step), 0)
+    first, last = _place(start, size, -1, size - 1), _place(end, size, -1, size - 1)
+    return first, highest(ceildiv(first - last, -step), 0)
+
+
+def _place(place: Size, size: Size, low: Size, high: Size) -> Size:
+    """Return a place from `low` to `high`; negative ones count from the end of the axis."""
+    if not is_symbolic(place) and abs(place) >= END:
+        if abs(place) < MOST:
+            need(END, size, f"has size {size} along an axis that is cut at 2^31 - 1")
+        return high if place > 0 else low
+    if place < 0:
+        place = place + size
+    return highest(lowest(place, high), low)

@@ -1,0 +1,52 @@
+"""Models whose sizes are free are refused where static ones are needed."""
+
+from pathlib import Path
+
+import onnx
+import onnx.parser
+import pytest
+import trivium
+from trivium.compiler.export import export
+
+MODEL = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    layer (float[N, 3] x, float[N, "batch-size"] m) => (float[N, 3] y) {
+        y = Relu (x)
+    }
+"""
+FAULT = """\
+x: error: input has shape Nx3, must be static
+m: error: input has shape Nxbatch_size, must be static
+  note: N is axis 0 of 'x', axis 0 of 'm'
+  note: batch_size is axis 1 of 'm'
+  note: bind them: shapes={'N': …, 'batch_size': …}, or --shape N=… --shape batch_size=…"""
+
+
+def model() -> onnx.ModelProto:
+    parsed = onnx.parser.parse_model(MODEL.replace('"batch-size"', "M"))
+    parsed.graph.input[1].type.tensor_type.shape.dim[1].dim_param = "batch-size"
+    return parsed
+
+
+def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
+    for what in (trivium.compile, trivium.check, trivium.can_run):
+        with pytest.raises(trivium.CompileError) as caught:
+            what(model())
+        assert str(caught.value) == FAULT
+        assert caught.value.needs == ("x", "m")
+
+
+def test_ranges_leave_sizes_free() -> None:
+    with pytest.raises(trivium.CompileError, match="x: error: input has shape 8\\*N_8x3, must be"):
+        trivium.compile(model(), shapes={"N": trivium.Range(8, 64, step=8), "batch-size": 1})
+
+
+def test_bound_sizes_are_accepted() -> None:
+    session = trivium.compile(model(), shapes={"N": trivium.Range(2, 2), "batch_size": 5})
+    assert [port.shape for port in session.inputs] == [(2, 3), (2, 5)]
+
+
+def test_a_model_of_free_sizes_is_not_exported(tmp_path: Path) -> None:
+    onnx.save(model(), tmp_path / "model.onnx")
+    with pytest.raises(trivium.CompileError, match="m: error: input has shape Nxbatch_size, must"):
+        export(tmp_path / "model.onnx", tmp_path / "out.onnx")
