@@ -1,18 +1,28 @@
 """Refuse modules whose sizes are free, where static ones are needed."""
 
+from collections.abc import Mapping, Sequence
+
 from ..dialects.core.attributes import tensor_of
+from ..dialects.core.data_dependent import DataDependentOp
 from ..dialects.core.errors import CompileError, Diagnostic
-from ..dialects.core.module import Module, declared
+from ..dialects.core.location import describe
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, declared, ops
+from ..dialects.core.op import Op
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
 
 
 def need_static(module: Module) -> None:
-    """Raise CompileError with the inputs of symbolic sizes, and how to bind these."""
+    """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
+
+    Where there are none, raise it with the ops that find sizes when the model runs.
+    """
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
+        _need_no_found_sizes(module, list(inputs))
         return
     faults = [
         Diagnostic(
@@ -28,6 +38,33 @@ def need_static(module: Module) -> None:
     notes.append(f"bind {which}: shapes={{{python}}}, or {command}")
     last = faults.pop()
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
+
+
+def _need_no_found_sizes(module: Module, inputs: Sequence[str]) -> None:
+    """Raise CompileError with the ops that find sizes, and the inputs on which these depend."""
+    names: dict[ir.Value, str] = dict(zip(module.main_block.arguments, inputs, strict=True))
+    faults: list[Diagnostic] = []
+    for op in ops(module.operation):
+        if not isinstance(op, DataDependentOp) or not op.defined:
+            continue
+        sources = _sources(op, names)
+        message = f"'{op.op_name}' op finds a size, which depends on inputs: {', '.join(sources)}"
+        note = f"fix it when compiling: constants={{'{sources[0]}': …}}"
+        faults.append(Diagnostic(describe(op.location), message, (note,), sources))
+    if faults:
+        raise CompileError(faults)
+
+
+def _sources(op: Op, names: Mapping[ir.Value, str]) -> tuple[str, ...]:
+    """Return the inputs on which the operands of an op depend."""
+    seen: set[ir.Value] = set()
+    pending = list(op.operation.operands)
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            pending += value.owner.operands if isinstance(value, ir.OpResult) else []
+    return tuple(name for argument, name in names.items() if argument in seen)
 
 
 def _inputs(module: Module) -> dict[str, Shape]:

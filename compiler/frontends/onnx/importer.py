@@ -15,6 +15,7 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array, Bindings, numpy_dtype
 from ..core.bindings import input_types
+from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
@@ -104,7 +105,14 @@ class _Importer:
             return
         outputs = tuple(proto.output)
         node = Node(
-            name, proto.op_type, domain, outputs, opset, self.main.evaluate, self.main.sizes
+            name,
+            proto.op_type,
+            domain,
+            outputs,
+            opset,
+            self.main.evaluate,
+            self.main.sizes,
+            FoundSizes(self.main),
         )
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)

@@ -28,6 +28,7 @@ from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
+from ..core.found_sizes import FoundSizes
 
 Value = ir.Value
 Sizes: TypeAlias = tuple[int, ...]
@@ -43,7 +44,7 @@ class Node:
 
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
     `sizes` computes integers that may depend on symbols, and raises Unsupported for others; it also
-    takes what messages call the value.
+    takes what messages call the value. `found` names sizes that ops find when the model runs.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Node:
     opset: int
     evaluate: Callable[[Value], Array | None]
     sizes: Callable[[Value, str], Sizes]
+    found: FoundSizes
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""

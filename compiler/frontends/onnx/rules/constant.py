@@ -11,7 +11,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.dim import ceildiv, highest
-from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from .....dialects.core.tensor import Array, numpy_dtype
 from ...core.values import cast, constant_of, filled, ints, numbers, only, single, tensor
 from ...core.values import constant as constant_value
 from ..element_types import element_type
@@ -138,22 +138,3 @@ def _known_range(start: Array, limit: Array, delta: Array) -> Array:
         raise Invalid(f"counts from {first} to {last} in steps of {step}, must be {most}")
     count = max(math.ceil(steps), 0)
     return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
-
-
-@onnx_op("NonZero", since=9)
-def non_zero(x: Array) -> Array:
-    if x.ndim == 0:  # one column if the scalar is not zero, and no rows
-        return np.zeros((0, int(x.any())), np.int64)
-    return np.array(np.nonzero(x), np.int64)
-
-
-@onnx_op("Compress", since=9)
-def compress(x: Value, condition: Array, *, axis: int | None = None) -> Op:
-    """Gather what the condition selects, which must be known: it decides the result's shape."""
-    if axis is None:
-        x, axis = tri.Reshape.build(x, shape=(tensor(x).size,)).y, 0
-    size = tensor(x).shape[normalize_axis(axis, tensor(x).rank)]
-    if condition.ndim != 1 or condition.size > size:
-        raise Invalid(f"has a condition of shape {list(condition.shape)} for {size} elements")
-    chosen = np.nonzero(condition)[0].astype(np.int64)
-    return tri.Gather.build(x, constant_value(chosen), axis=axis)

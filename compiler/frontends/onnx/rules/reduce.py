@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from .....dialects import tri
 from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
 from ...core.values import ints, single, tensor
@@ -88,20 +86,3 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 def top_k(x: Value, k: Size, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
     return tri.TopK.build(x, k=k, axis=axis, largest=bool(largest), sorted=bool(sorted))
-
-
-@onnx_op("Unique", since=11)
-def unique(
-    x: Array, *, axis: int | None = None, sorted: int = 1
-) -> tuple[Array, Array, Array, Array]:
-    """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
-    if axis is not None:
-        axis = normalize_axis(axis, x.ndim)
-    wide = x.astype(np.float32) if x.dtype.name == "bfloat16" else x
-    values, first, inverse, counts = np.unique(
-        wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
-    )
-    order = np.arange(len(first), dtype=np.int64) if sorted else np.argsort(first)
-    places = np.argsort(order)[inverse.reshape(-1)]
-    values = np.take(values, order, 0 if axis is None else axis).astype(x.dtype)
-    return values, first[order], places, counts[order]
