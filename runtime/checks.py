@@ -18,11 +18,12 @@ from .contents import (
 )
 from .dtypes import itemsize
 from .errors import PackageError
+from .evaluation import MOST_BYTES
 from .kinds import KIND
 from .manifest import Manifest
 from .step import Step
+from .symbol_checks import check_symbols
 
-_MAX_BYTES = 1 << 47  # user address space on x86-64
 _MAX_RANK = 64  # numpy's own limit
 _MOST_SPACES = 64
 
@@ -30,11 +31,13 @@ _MOST_SPACES = 64
 def check(manifest: Manifest) -> None:
     """Raise PackageError where parts of the manifest do not fit together."""
     try:
+        written = manifest
+        manifest = check_symbols(written)
         _check_memory(manifest)
         sizes = _base_sizes(manifest)
         for i, buffer in enumerate(manifest.buffers):
             _check_buffer(buffer, sizes, f"buffers[{i}]")
-        _check_ports(manifest)
+        _check_ports(written)
         _check_parts(manifest)
         for i, step in enumerate(manifest.steps):
             _check_indices(step, manifest, f"steps[{i}]")
@@ -57,7 +60,7 @@ def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:
         raise PackageError(f"'{where}.shape' is {list(shape)}, sizes must not be negative")
     # A zero among huge sizes would hide them, and numpy refuses such a shape.
     extent = math.prod(size or 1 for size in shape) * width
-    if extent > _MAX_BYTES:
+    if extent > MOST_BYTES:
         raise PackageError(f"'{where}.shape' is {list(shape)}, more than any memory holds")
     return math.prod(shape) * width
 
@@ -84,8 +87,8 @@ def _check_sizes(
     memory: Memory | MemorySpace, entry: str, stored: dict[str, int], where: str
 ) -> None:
     for name, size in vars(memory).items():
-        if name != "name" and not 0 <= size <= _MAX_BYTES:
-            raise PackageError(f"'{where}.{name}' is {size}, must be from 0 to {_MAX_BYTES}")
+        if name != "name" and not 0 <= size <= MOST_BYTES:
+            raise PackageError(f"'{where}.{name}' is {size}, must be from 0 to {MOST_BYTES}")
     if stored.get(entry, 0) != memory.weight_bytes:
         raise PackageError(
             f"'{where}.weight_bytes' is {memory.weight_bytes}, '{entry}' has "

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar
 
 from .dtypes import itemsize
-from .kinds import Kind
+from .kinds import LEFT_OUT, Kind
 from .report import EntryKind, PartReport
+from .sizes import Size
 
 # The bases: memory of the process, constants, what is computed from them when the package is
 # loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.
@@ -26,6 +27,51 @@ COMPLEX = {"float32": "complex64", "float64": "complex128"}
 
 
 @dataclass(frozen=True)
+class Symbol:
+    """Name a size that changes from run to run; it is a multiple of `step`.
+
+    `high` is None for no limit; code was chosen for the size `likely`. Expressions may also name
+    the quotient of the size and its step: that of `T` and 16 is `T_16`.
+    """
+
+    name: str
+    low: int
+    high: int | None
+    likely: int
+    step: int = 1
+
+    @property
+    def unit(self) -> str:
+        """Return the name of the quotient."""
+        return self.name if self.step == 1 else f"{self.name}_{self.step}"
+
+
+@dataclass(frozen=True)
+class SizeCheck:
+    """Require an expression of symbols to be in a `relation` to 0, `>=` or `==`.
+
+    `message` is what is wrong with `node` otherwise.
+    """
+
+    expression: Size
+    relation: str
+    node: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Region:
+    """Place `size` bytes of an arena above earlier regions of it: after the last of their ends.
+
+    The regions of a package are numbered; expressions of offsets may name that of region 3 `at_3`.
+    """
+
+    base: int
+    size: Size
+    above: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Port:
     """Name one input or output; `buffer` is the buffer that holds it.
 
@@ -33,7 +79,7 @@ class Port:
     """
 
     name: str
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
     dtype: str
     buffer: int
 
@@ -48,8 +94,8 @@ class Buffer:
 
     name: str
     base: int
-    offset: int
-    shape: tuple[int, ...]
+    offset: Size
+    shape: tuple[Size, ...]
     dtype: str
     sources: tuple[str, ...] = ()
     layout: str = ""
@@ -65,13 +111,14 @@ class Memory:
     """Give the bytes of a run in the memory of the process, and a lower bound for any arena.
 
     `thread_bytes` is for each thread but the first. `prepared_bytes` is for the results of the load
-    steps and the memory that they need meanwhile; all sessions of a package share it.
+    steps and the memory that they need meanwhile; all sessions of a package share it. The arena of
+    a package with regions is described at the likely sizes of its symbols.
     """
 
     arena_bytes: int
     arena_lower_bound: int
     weight_bytes: int
-    thread_bytes: int = 0
+    thread_bytes: Size = 0
     prepared_bytes: int = 0
 
 
@@ -157,6 +204,9 @@ class Contents:
 
     `target` is the one that the model was compiled for, the first of `targets`, which take what it
     refuses. `spaces` are the memory spaces beside that of the process, `parts` what targets add.
+
+    Where there are `symbols`, sizes may be expressions of them. The `checks` are made when the
+    sizes of a run are known, and the offsets of the `regions` of arenas are computed.
     """
 
     producer: str
@@ -171,6 +221,9 @@ class Contents:
     spaces: tuple[MemorySpace, ...] = ()
     parts: tuple[Part, ...] = ()
     entries: tuple[Entry, ...] = ()
+    symbols: tuple[Symbol, ...] = field(default=(), metadata=LEFT_OUT)
+    checks: tuple[SizeCheck, ...] = field(default=(), metadata=LEFT_OUT)
+    regions: tuple[Region, ...] = field(default=(), metadata=LEFT_OUT)
 
     def part(self, kind: type[P]) -> P:
         """Return the part of a class; one with its defaults where the package has none."""

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from .contents import FIRST_PORT
+from .contents import ARENA, FIRST_PORT
 from .memory import Bases, address_of
 from .slots import Slot
 
@@ -20,12 +20,13 @@ def fast_run(
     bases: Bases,
     steps: Sequence[Callable[[], None]],
     busy: threading.Lock,
+    arena_bytes: int = 0,
 ) -> FastRun:
     """Return a function from feeds to new outputs that only binds arrays and runs `steps`.
 
     The function returns None, before any step, unless the feeds are a dict of exactly one numpy
-    array for each input, of its shape and type, aligned and contiguous, and `busy` is free. All
-    else is left to `Slot.take`: conversions, copies and errors.
+    array for each input, of its shape and type, aligned and contiguous, `busy` is free, and the
+    arena has `arena_bytes`. All else is left to `Slot.take`: conversions, copies and errors.
     """
     # Tuples of locals, because a call takes no more than a few hundred bytecodes.
     wanted = tuple((slot.base, slot.name, slot.shape, slot.dtype) for slot in inputs)
@@ -38,6 +39,8 @@ def fast_run(
         if type(given) is not dict or len(feeds) != count or not busy.acquire(False):
             return None
         try:
+            if arrays[ARENA].size < arena_bytes:
+                return None
             for base, name, shape, dtype in wanted:
                 array = feeds.get(name)
                 if type(array) is not ndarray or array.shape != shape or array.dtype != dtype:

@@ -28,7 +28,8 @@ if hasattr(os, "register_at_fork"):  # Windows has no fork
 class ForkSafeLock:
     """A lock that is free in a forked process, whichever thread of the parent held it.
 
-    The thread that holds it must not fork.
+    The thread that holds it must not fork. It may take it again: the collector of garbage may call
+    what frees something wherever a thread is.
     """
 
     def __init__(self) -> None:
@@ -36,7 +37,7 @@ class ForkSafeLock:
         call_in_children(ForkSafeLock._renew, self)
 
     def _renew(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __enter__(self) -> None:
         self._lock.acquire()

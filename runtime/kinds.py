@@ -10,6 +10,9 @@ from .errors import PackageError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+LEFT_OUT = {"left out": True}
+"""The metadata of a field that is not in the JSON of a manifest where it has its default."""
+
 HERE = Path(__file__).parent
 KIND = re.compile(r"[a-z][a-z0-9_]{0,63}")
 

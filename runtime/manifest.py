@@ -1,16 +1,25 @@
 """The manifest of a package: its contents, and the steps of a run in order, as JSON."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NoReturn, cast
 
-from .contents import Contents
+from .contents import Contents, Symbol
 from .errors import PackageError
+from .evaluation import Evaluation
 from .schema import decode, encode
 from .step import Step
 
 FORMAT = "trivium"
-VERSION = 8
+VERSION, SYMBOLIC_VERSION = 8, 9
+"""The version of a manifest without symbols, which is that of older runtimes, and of one with."""
+
+
+def version_of(symbols: Sequence[Symbol]) -> int:
+    """Return the version of a manifest with some symbols."""
+    return SYMBOLIC_VERSION if symbols else VERSION
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,6 +35,11 @@ class Manifest(Contents):
     steps: tuple[Step, ...]
     load_steps: tuple[Step, ...] = ()
 
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Return what computes sizes; raise PackageError for texts that are no expressions."""
+        return Evaluation(self, [(step, f"steps[{i}]") for i, step in enumerate(self.steps)])
+
     def to_json(self) -> str:
         """Return the text of this manifest; equal manifests have equal texts."""
         return json.dumps(encode(self), allow_nan=False, separators=(",", ":"))
@@ -37,8 +51,10 @@ class Manifest(Contents):
             document = json.loads(
                 text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
             )
-            _check_version(document)
-            return decode(Manifest, document)
+            version = _check_version(document)
+            manifest = decode(Manifest, document, texts=version == SYMBOLIC_VERSION)
+            _check_symbolic(manifest)
+            return manifest
         except PackageError as error:
             raise PackageError(f"manifest: {error}") from None
         except ValueError as error:
@@ -47,20 +63,32 @@ class Manifest(Contents):
             raise PackageError("manifest: is nested too deep") from None
 
 
-def _check_version(document: object) -> None:
+def _check_version(document: object) -> int:
     # Before anything else: a later version may have other fields.
     table = cast("dict[str, object]", document) if isinstance(document, dict) else {}
     mark, version = table.get("format"), table.get("version")
     if mark != FORMAT:
         raise PackageError(f"'format' is {mark!r}, must be {FORMAT!r}")
-    if type(version) is int and version > VERSION:
+    if type(version) is not int:
+        return VERSION  # which the schema refuses
+    if version > SYMBOLIC_VERSION:
         raise PackageError(
-            f"'version' is {version}, this runtime reads up to {VERSION}: "
+            f"'version' is {version}, this runtime reads up to {SYMBOLIC_VERSION}: "
             "update the runtime or compile the model again with this version"
         )
-    if type(version) is int and version < VERSION:
+    if version < VERSION:
         raise PackageError(
             f"'version' is {version}, this runtime reads {VERSION}: compile the model again"
+        )
+    return version
+
+
+def _check_symbolic(manifest: Manifest) -> None:
+    needed = version_of(manifest.symbols)
+    if manifest.version != needed:
+        raise PackageError(
+            f"'version' is {manifest.version}, must be {needed} with {len(manifest.symbols)} "
+            "symbols"
         )
 
 

@@ -4,13 +4,14 @@ import ctypes
 import mmap
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from copy import copy
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS, Contents
+from .contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS, Buffer, Contents
 from .dtypes import resolve
 from .errors import RunError
 
@@ -57,6 +58,14 @@ Bound: TypeAlias = NDArray[Any] | OnDevice
 """The memory of an input or an output."""
 
 
+class Buffers(Protocol):
+    """List buffers by their numbers."""
+
+    def __getitem__(self, index: int, /) -> Buffer:
+        """Return the buffer of a number."""
+        ...
+
+
 class Bases:
     """Hold the memory of buffers: the arena, the constants, and the arrays of the current run.
 
@@ -72,14 +81,14 @@ class Bases:
     ) -> None:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
         count = contents.first_space
-        self._buffers = contents.buffers
+        self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
         self._fixed = dict(devices)
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
-        self.bind(ARENA, allocate(contents.memory.arena_bytes))
+        self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
 
@@ -101,8 +110,25 @@ class Bases:
         """Forget the arrays of the last run."""
         self.arrays[FIRST_PORT:] = self._ports
         if len(self._devices) != len(self._fixed):
-            self._devices = self._fixed.copy()
-            self._kept = []
+            self._devices.clear()
+            self._devices.update(self._fixed)
+            self._kept.clear()
+
+    def at(self, buffers: "Buffers") -> "Bases":
+        """Return the same memory with other shapes and offsets of the buffers in it."""
+        bases = copy(self)
+        bases._buffers = buffers
+        return bases
+
+    def grow(self, size: int) -> None:
+        """Make the arena at least as large, by a power of two; what was in it is lost."""
+        if size > self.arrays[ARENA].size:
+            self.trim()
+            self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
+
+    def trim(self) -> None:
+        """Free the arena, which must grow before the next run."""
+        self.bind(ARENA, _NOTHING)
 
     def place(self, index: int) -> Place:
         """Return where a buffer is."""

@@ -72,7 +72,8 @@ class Program:
         for base, port in enumerate(manifest.outputs, FIRST_PORT + len(manifest.inputs)):
             buffer = manifest.buffers[port.buffer]
             if buffer.base != base:
-                yield partial(_copy, state, busy, base, port.buffer, buffer.size_bytes)
+                size = state.bases.size_bytes(port.buffer)
+                yield partial(_copy, state, busy, base, port.buffer, size)
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""

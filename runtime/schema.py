@@ -1,13 +1,14 @@
 """Turn dataclasses into JSON and back; the fields and their types are the whole schema."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
+from types import UnionType
 from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from .errors import PackageError
-from .kinds import Kind
+from .kinds import LEFT_OUT, Kind
 
 T = TypeVar("T")
 Attribute: TypeAlias = "bool | int | float | str | tuple[Attribute, ...] | None"
@@ -29,7 +30,7 @@ def encode(value: object) -> object:
     """Return the JSON form of a dataclass or of anything in one of its fields."""
     if is_dataclass(value):
         kind = {"kind": value.kind} if isinstance(value, Kind) else {}
-        return kind | {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        return kind | {name: encode(item) for name, item in _stored(value)}
     if isinstance(value, Mapping):
         items = cast("Mapping[str, object]", value)
         return {key: encode(items[key]) for key in sorted(items)}
@@ -40,29 +41,49 @@ def encode(value: object) -> object:
     return value
 
 
-def decode(kind: type[T], value: object, path: str = "") -> T:
-    """Return `value` as an instance of `kind`; `path` is its place in the document."""
+def _stored(record: Any) -> Iterator[tuple[str, object]]:
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if not _is_left_out(field) or value not in (field.default, _empty(field)):
+            yield field.name, value
+
+
+def _is_left_out(field: "Field[Any]") -> bool:
+    return LEFT_OUT.keys() <= field.metadata.keys()
+
+
+def _empty(field: "Field[Any]") -> object:
+    return MISSING if field.default_factory is MISSING else field.default_factory()
+
+
+def decode(kind: type[T], value: object, path: str = "", texts: bool = False) -> T:
+    """Return `value` as an instance of `kind`; `path` is its place in the document.
+
+    A size may be a text only where `texts` is True.
+    """
     # An exact comparison, because True is an instance of int.
     if type(value) is kind:
         return value
     if get_origin(kind) is tuple:
-        return cast("T", _sequence(get_args(kind)[0], value, path))
+        return cast("T", _sequence(get_args(kind)[0], value, path, texts))
     if get_origin(kind) is Mapping:
-        table = _object(value, path)
-        return cast("T", {key: _attribute(item, f"{path}.{key}") for key, item in table.items()})
+        return cast("T", _mapping(get_args(kind)[1], value, path, texts))
+    if isinstance(cast("object", kind), UnionType):
+        return cast("T", _one_of(get_args(kind), value, path, texts))
     if issubclass(kind, Kind):
-        return cast("T", _registered(kind, value, path))
+        return cast("T", _registered(kind, value, path, texts))
     if is_dataclass(kind):
-        return cast("T", _record(kind, value, path))
+        return cast("T", _record(kind, value, path, texts))
     raise _mismatch(value, path, _NAMES[kind])
 
 
 @cache
-def _fields(kind: type[Any]) -> dict[str, type[Any]]:
-    return {field.name: cast("type[Any]", field.type) for field in fields(kind)}
+def _fields(kind: type[Any]) -> dict[str, tuple[type[Any], bool]]:
+    """Return the type of each field, and whether it may be missing."""
+    return {f.name: (cast("type[Any]", f.type), _is_left_out(f)) for f in fields(kind)}
 
 
-def _registered(base: type[Kind], value: object, path: str) -> object:
+def _registered(base: type[Kind], value: object, path: str, texts: bool) -> object:
     """Decode an object by the class of its kind."""
     table = dict(_object(value, path))
     if "kind" not in table:
@@ -72,26 +93,46 @@ def _registered(base: type[Kind], value: object, path: str) -> object:
         found = base.of_kind(kind)
     except PackageError as error:
         raise PackageError(f"'{_join(path, 'kind')}': {error}") from None
-    return _record(found, table, path)
+    return _record(found, table, path, texts)
 
 
-def _record(kind: type[Any], value: object, path: str) -> object:
+def _record(kind: type[Any], value: object, path: str, texts: bool) -> object:
     table = _object(value, path)
     kinds = _fields(kind)
-    for name in kinds:
-        if name not in table:
+    for name, (_, left_out) in kinds.items():
+        if name not in table and not left_out:
             raise PackageError(f"'{_join(path, name)}' is missing")
     for key in table:
         if key not in kinds:
             raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(kinds)}")
-    return kind(**{n: decode(k, table[n], _join(path, n)) for n, k in kinds.items()})
+    present = {name: each for name, (each, _) in kinds.items() if name in table}
+    return kind(**{n: decode(k, table[n], _join(path, n), texts) for n, k in present.items()})
 
 
-def _sequence(kind: type[T], value: object, path: str) -> tuple[T, ...]:
+def _one_of(kinds: Sequence[type[Any]], value: object, path: str, texts: bool) -> object:
+    """Decode a size, a number that may be missing, or one or several of these."""
+    kinds = [kind for kind in kinds if texts or kind is not str]
+    if type(value) in kinds:
+        return value
+    several = [kind for kind in kinds if get_origin(kind) is tuple]
+    if several and isinstance(value, list):
+        return decode(several[0], cast("list[object]", value), path, texts)
+    names = [_NAMES.get(kind, "a list") for kind in kinds]
+    raise _mismatch(value, path, " or ".join(names))
+
+
+def _mapping(kind: "type[Any] | str", value: object, path: str, texts: bool) -> dict[str, object]:
+    table = _object(value, path)
+    if isinstance(kind, str):  # the type of attributes refers to itself
+        return {key: _attribute(item, f"{path}.{key}") for key, item in table.items()}
+    return {key: decode(kind, item, f"{path}.{key}", texts) for key, item in table.items()}
+
+
+def _sequence(kind: type[T], value: object, path: str, texts: bool) -> tuple[T, ...]:
     if not isinstance(value, list):
         raise _mismatch(value, path, "a list")
     items = cast("list[object]", value)
-    return tuple(decode(kind, item, f"{path}[{i}]") for i, item in enumerate(items))
+    return tuple(decode(kind, item, f"{path}[{i}]", texts) for i, item in enumerate(items))
 
 
 def _object(value: object, path: str) -> dict[str, object]:

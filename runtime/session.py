@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .contents import FIRST_PORT, Port
+from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
@@ -18,9 +18,13 @@ from .fork import call_in_children
 from .manifest import Manifest
 from .memory import Bound
 from .package import Package
+from .plan import Plan, Plans
+from .ports import Ports
 from .program import Program, link
-from .slots import Slot, by_name, check_known, is_on_device, overlap, quote, wrong_names
+from .slots import by_name, check_known, quote
 from .spelling import spell_interface
+from .step import Run
+from .symbols import Symbols, spelled_ports
 
 if TYPE_CHECKING:
     from .dla.step import Drivers
@@ -70,15 +74,15 @@ class Session:
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
-        first_output = FIRST_PORT + len(manifest.inputs)
         self._program = program
         self._threads = threads
-        self._inputs = [Slot.of(port, FIRST_PORT + i) for i, port in enumerate(manifest.inputs)]
-        self._outputs = [Slot.of(port, first_output + i) for i, port in enumerate(manifest.outputs)]
         state = program.open(threads)
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
-        self._steps = program.bind(state)
+        devices = None if self._workspace is None else self._workspace.ports
+        self._ports = Ports(manifest, self._bases, devices)
+        self._plans = Plans(program, state, self._ports) if manifest.symbols else None
+        self._plan = Plan([] if self._plans else program.bind(state), self._ports.outputs)
         self._closed = False
         self._renew()
         call_in_children(Session._renew, self)
@@ -88,8 +92,11 @@ class Session:
         self._busy = threading.Lock()
         self._fast = None
         if not self._spaces and not self._closed:
-            ports = (self._inputs, self._outputs)
-            self._fast = fast_run(*ports, self._bases, self._steps, self._busy)
+            slots = (self._ports.inputs, self._ports.outputs)
+            self._fast = fast_run(*slots, self._bases, self._plan.steps, self._busy)
+        if self._plans is not None:
+            self._plans.renew(self._busy)
+            self._fast = self._plans.run
 
     @property
     def manifest(self) -> Manifest:
@@ -113,13 +120,30 @@ class Session:
 
     @property
     def inputs(self) -> tuple[Port, ...]:
-        """Return what goes in, in order."""
-        return self.manifest.inputs
+        """Return what goes in, in order; sizes are expressions of the symbols, if any."""
+        return spelled_ports(self.manifest.inputs, self.manifest.symbols)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """Return what comes out, in order."""
-        return self.manifest.outputs
+        return spelled_ports(self.manifest.outputs, self.manifest.symbols)
+
+    @property
+    def symbols(self) -> Mapping[str, Symbol]:
+        """Return the sizes that may change from run to run, by name."""
+        return {symbol.name: symbol for symbol in self.manifest.symbols}
+
+    def shapes(self, **symbols: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the outputs at values of all symbols, without a run."""
+        if self._plans is not None:
+            return self._plans.shapes(symbols)
+        Symbols(self.manifest).given(symbols)
+        return {port.name: port.shape for port in self.outputs}
+
+    def trim(self) -> None:
+        """Free the memory that runs have needed, where that depends on symbols."""
+        if self._plans is not None:
+            self._alone(self._plans.trim)
 
     def run(
         self,
@@ -155,10 +179,10 @@ class Session:
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
-        if len(arrays) != len(self._inputs):
-            names = quote(slot.name for slot in self._inputs)
-            raise RunError(f"got {len(arrays)} inputs, must get {len(self._inputs)}: {names}")
-        feeds = {slot.name: array for slot, array in zip(self._inputs, arrays, strict=True)}
+        names = [port.name for port in self.inputs]
+        if len(arrays) != len(names):
+            raise RunError(f"got {len(arrays)} inputs, must get {len(names)}: {quote(names)}")
+        feeds = dict(zip(names, arrays, strict=True))
         results = tuple(self.run(feeds).values())
         return results[0] if len(results) == 1 else results
 
@@ -208,12 +232,12 @@ class Session:
 
     def _close(self) -> None:
         self._closed = True
-        self._steps = []
+        self._plan, self._plans = Plan([], ()), None
         self._fast = None
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
-        self._spaces, self._workspace = (), None
+        self._spaces, self._workspace, self._ports.devices = (), None, None
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
         if not self._spaces:
@@ -227,13 +251,23 @@ class Session:
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        results, _ = self._bind(feeds, given)
-        self._do_steps()
+        plan, results, _ = self._bind(feeds, given)
+        _do(plan.steps)
         return results
+
+    def _bind(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> tuple[Plan, dict[str, Any], list[Bound]]:
+        """Bind inputs and outputs; return the plan at their sizes, and what `Ports.give` does."""
+        arrays = self._ports.take(feeds)
+        plan = self._plan
+        if self._plans is not None:
+            plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
+        return plan, *self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
         ports = self._on_device().ports
-        results = {slot.name: ports.create(slot) for slot in self._outputs}
+        results = {slot.name: ports.create(slot) for slot in self._ports.outputs}
         self._run(feeds, results)
         return results
 
@@ -243,17 +277,18 @@ class Session:
         workspace = self._on_device()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)
-        check_known("input", by_name("inputs", inputs, self._inputs), self._inputs)
-        outputs = by_name("outputs", outputs, self._outputs)
+        slots = self._ports
+        check_known("input", by_name("inputs", inputs, slots.inputs), slots.inputs)
+        outputs = by_name("outputs", outputs, slots.outputs)
         feeds = {
-            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in self._inputs
+            s.name: inputs[s.name] if s.name in inputs else ports.create(s) for s in slots.inputs
         }
-        given = {s.name: ports.create(s) for s in self._outputs} | dict(outputs)
+        given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            _, arrays = self._bind(feeds, given)
+            plan, _, arrays = self._bind(feeds, given)
             if any(isinstance(array, np.ndarray) for array in arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
-            graph = workspace.record(self._do_steps)
+            graph = workspace.record(lambda: _do(plan.steps))
         return Replay(workspace, graph, feeds, given, self._busy, arrays)
 
     def _on_device(self) -> "Workspace":
@@ -263,61 +298,10 @@ class Session:
             )
         return self._workspace
 
-    def _do_steps(self) -> None:
-        for step in self._steps:
-            step()
 
-    def _bind(
-        self, feeds: Mapping[str, object], outputs: Mapping[str, object]
-    ) -> tuple[dict[str, Any], list[Bound]]:
-        """Bind inputs and outputs; return the outputs by name, and the arrays that are bound."""
-        given = by_name("outputs", outputs, self._outputs)
-        arrays = self._take(by_name("feeds", feeds, self._inputs))
-        if not given:
-            results = {slot.name: slot.create() for slot in self._outputs}
-            for slot in self._outputs:
-                self._bases.bind(slot.base, results[slot.name])
-            return results, arrays
-        check_known("output", given, self._outputs)
-        results: dict[str, Any] = {}
-        for slot in self._outputs:
-            results[slot.name] = given[slot.name] if slot.name in given else slot.create()
-            array = self._adopt(slot, results[slot.name])
-            if overlap(array, arrays):
-                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return results, arrays
-
-    def _take(self, feeds: Mapping[str, object]) -> list[Bound]:
-        if len(feeds) != len(self._inputs) or any(s.name not in feeds for s in self._inputs):
-            raise wrong_names(feeds, self._inputs)
-        arrays: list[Bound] = []
-        for slot in self._inputs:
-            value = feeds[slot.name]
-            if not is_on_device(value):
-                array = slot.take(value)
-            elif self._workspace is None:
-                raise _on_no_device("input", slot)
-            else:
-                array = self._workspace.ports.take(slot, value)
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return arrays
-
-    def _adopt(self, slot: Slot, value: object) -> Bound:
-        if not is_on_device(value):
-            return slot.adopt(value)
-        if self._workspace is None:
-            raise _on_no_device("output", slot)
-        return self._workspace.ports.adopt(slot, value)
-
-
-def _on_no_device(role: str, slot: Slot) -> RunError:
-    return RunError(
-        f"{role} '{slot.name}' is on a GPU, the package has nothing for one: copy it to the host, "
-        "or compile the model again with --target gpu"
-    )
+def _do(steps: Sequence[Run]) -> None:
+    for step in steps:
+        step()
 
 
 def _closed() -> RunError:

@@ -12,6 +12,7 @@ from .contents import Port
 from .dtypes import resolve
 from .errors import RunError
 from .memory import Bound
+from .sizes import Size
 
 _LITERALS = (bool, int, float, complex, list, tuple, range)
 _CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, BufferError, OverflowError)
@@ -20,11 +21,14 @@ _WHOLE = ("bool", "int", "uint")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Know what array one input or output takes, and the base it is bound to."""
+    """Know what array one input or output takes, and the base it is bound to.
+
+    Sizes may be texts, which any size of an array fits; the plan of a run has numbers.
+    """
 
     name: str
     base: int
-    shape: tuple[int, ...]
+    shape: tuple[Size, ...]
     dtype: np.dtype[Any]
 
     @staticmethod
@@ -71,14 +75,29 @@ class Slot:
         except MemoryError:
             raise self._no_memory("output") from None
 
+    @property
+    def _is_symbolic(self) -> bool:
+        """Return whether a size is a text, which the arrays of a run give a number."""
+        return any(type(size) is not int for size in self.shape)
+
+    def _may_be(self, shape: tuple[int, ...]) -> bool:
+        """Return whether an array of a shape fits, if symbols have the right values."""
+        return len(shape) == len(self.shape) and all(
+            type(size) is not int or size == given
+            for size, given in zip(self.shape, shape, strict=True)
+        )
+
     def _no_memory(self, role: str) -> RunError:
-        size = math.prod(self.shape) * self.dtype.itemsize
+        size = "too many"
+        if not self._is_symbolic:
+            size = math.prod(self.shape) * self.dtype.itemsize
         return RunError(f"{role} '{self.name}' takes {size} bytes, the system has less")
 
     def check(self, role: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         """Raise RunError unless shape and type are those of the slot."""
-        if shape != self.shape:
-            raise RunError(f"{role} '{self.name}' has shape {shape}, must be {self.shape}")
+        if shape != self.shape and not self._may_be(shape):
+            wanted = str(self.shape).replace("'", "")
+            raise RunError(f"{role} '{self.name}' has shape {shape}, must be {wanted}")
         if dtype != self.dtype:
             raise RunError(
                 f"{role} '{self.name}' is {dtype}, must be {self.dtype}: convert it first"
@@ -87,7 +106,7 @@ class Slot:
     def _convert(self, literal: object) -> NDArray[Any]:
         """Convert Python numbers, which have no type of their own, unless that changes them."""
         count = len(cast("Sequence[Any]", literal)) if isinstance(literal, Sequence) else 1
-        if count > max(1, math.prod(self.shape)):
+        if not self._is_symbolic and count > max(1, math.prod(self.shape)):
             raise RunError(f"input '{self.name}' has {count} rows, must have shape {self.shape}")
         try:
             given = np.asarray(literal)
@@ -149,7 +168,7 @@ def is_on_device(value: object) -> bool:
     return on_device(value)
 
 
-def by_name(argument: str, given: object, slots: list[Slot]) -> Mapping[str, object]:
+def by_name(argument: str, given: object, slots: Sequence[Slot]) -> Mapping[str, object]:
     """Return arrays that are given by name; raise RunError for anything but a mapping."""
     if isinstance(given, Mapping):
         return cast("Mapping[str, object]", given)
@@ -159,7 +178,7 @@ def by_name(argument: str, given: object, slots: list[Slot]) -> Mapping[str, obj
     )
 
 
-def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> None:
+def check_known(role: str, given: Mapping[str, object], slots: Sequence[Slot]) -> None:
     """Raise RunError for a name that no slot has."""
     names = [slot.name for slot in slots]
     for name in given:
@@ -167,7 +186,7 @@ def check_known(role: str, given: Mapping[str, object], slots: list[Slot]) -> No
             raise RunError(f"no {role} is named '{name}', there are {quote(names)}")
 
 
-def wrong_names(feeds: Mapping[str, object], slots: list[Slot]) -> RunError:
+def wrong_names(feeds: Mapping[str, object], slots: Sequence[Slot]) -> RunError:
     """Return the error for feeds that are not those of the inputs."""
     names = [slot.name for slot in slots]
     unknown = [name for name in feeds if name not in names]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from .contents import Contents, Port
+from .symbols import spelled_ports
 
 _MOST_PORTS = 3
 _MOST_NAMES = 4
@@ -11,7 +12,11 @@ _MOST_NAMES = 4
 def spell_interface(contents: Contents) -> str:
     """Return the name of a model, and its inputs and outputs: ` 'm.onnx': x f32[2] -> y i8[2]`."""
     source = f" {contents.source!r}" if contents.source else ""
-    return f"{source}: {_spell_ports(contents.inputs)} -> {_spell_ports(contents.outputs)}"
+    inputs, outputs = (
+        _spell_ports(spelled_ports(ports, contents.symbols))
+        for ports in (contents.inputs, contents.outputs)
+    )
+    return f"{source}: {inputs} -> {outputs}"
 
 
 def spell_dtype(name: str) -> str:
@@ -53,4 +58,4 @@ def _spell_ports(ports: Sequence[Port]) -> str:
 
 def _spell_port(port: Port) -> str:
     name = port.name if port.name.isprintable() else repr(port.name)
-    return f"{name} {spell_dtype(port.dtype)}{list(port.shape)}"
+    return f"{name} {spell_dtype(port.dtype)}[{', '.join(map(str, port.shape))}]"

@@ -6,17 +6,22 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from .contents import PROCESS
+from .evaluation import STATIC, Values
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
 
 
 @dataclass(frozen=True)
 class SessionState:
-    """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name."""
+    """Hold the memory of a session; `spaces` are its memory spaces beside the process, by name.
+
+    Steps that are bound to a plan get its `values`, and buffers with numbers for sizes.
+    """
 
     bases: Bases
     threads: int = 1
     spaces: Mapping[str, SessionMemory] = field(default_factory=dict[str, SessionMemory])
+    values: Values = STATIC
 
     def copy(self, target: Place, source: Place, size: int) -> None:
         """Copy bytes from any place to any other; in the process where neither is on a device."""

@@ -148,14 +148,14 @@ def with_axis(dtype: str, moved: Callable[[int], int]) -> str:
     return dtype if kind.axis is None else str(replace(kind, axis=moved(kind.axis)))
 
 
-def with_part(dtype: str, parts: Sequence[slice]) -> str:
-    """Return the element type of a part of a tensor, which is cut so along each axis."""
+def with_part(dtype: str, part_of: Callable[[int], slice]) -> str:
+    """Return the element type of a part of a tensor, of which a function says how axes are cut."""
     if not is_quantized(dtype):
         return dtype
     kind = QuantizedType.parse(dtype)
     if kind.axis is None:
         return dtype
-    part = parts[kind.axis]
+    part = part_of(kind.axis)
     if not (scales := kind.scales[part]):
         raise Invalid("takes nothing of the axis of scales, must keep 1 or more")
     return str(replace(kind, scales=scales, zero_points=kind.zero_points[part]))

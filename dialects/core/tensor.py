@@ -16,7 +16,7 @@ from .extras import missing
 from .quantized import QuantizedType, is_quantized
 from .sizes.atoms import Size, is_symbolic
 from .sizes.checks import need_same
-from .sizes.dim import symbols_of
+from .sizes.dim import likely, symbols_of
 from .sizes.limits import bounds
 from .sizes.symbols import Range
 
@@ -91,6 +91,11 @@ class Tensor:
     @property
     def size_bytes(self) -> Size:
         return self.size * (DTYPES[self.dtype].bits // 8)
+
+    @property
+    def likely_bytes(self) -> int:
+        """Return `size_bytes` at the likely sizes of symbols: for estimates of costs only."""
+        return likely(self.size_bytes)
 
     @property
     def symbols(self) -> frozenset[str]:
@@ -232,6 +237,22 @@ def _broadcast_symbolic(shapes: Sequence[Shape]) -> Shape:
 def _order(size: Size) -> tuple[bool, bool]:
     """Return the key by which sizes that must be equal are chosen: numbers, then names."""
     return is_symbolic(size), not str(size).isidentifier()
+
+
+def need_broadcast(shape: Shape, to: Shape, message: str) -> None:
+    """Require a shape to broadcast to another one; `message` says what is wrong if it does not.
+
+    A size that depends on a run must be that of the other shape, even if it may be 1.
+    """
+    if not any(map(is_symbolic, (*shape, *to))):
+        if broadcast(shape, to) != to:
+            raise Invalid(message)
+        return
+    if len(shape) > len(to):
+        raise Invalid(message)
+    for size, wanted in zip(shape[::-1], to[::-1], strict=False):
+        if size != 1:
+            need_same(size, wanted, message)
 
 
 def same_dtype(*tensors: "Tensor | None") -> str:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.atoms import Size
+from ..core.sizes.checks import need_divides, need_same
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .conv import unpack_kernel_columns
@@ -127,8 +129,8 @@ class LaneConv(BlockedKernelConv):
     def infer(self, x: Tensor, w: Tensor, b: Tensor | None = None) -> Tensor:
         image = Tensor(plain_shape(x.shape), x.dtype)
         shape = _plain_lanes(w, self.kernel)
-        if w.shape[-1] != x.shape[-1]:
-            raise Invalid(f"weight {w} has blocks of {w.shape[-1]}, the image of {x.shape[-1]}")
+        lanes, other = w.shape[-1], x.shape[-1]
+        need_same(lanes, other, f"weight {w} has blocks of {lanes}, the image of {other}")
         group = shape[0] // shape[1]
         return self.infer_blocked(image, Tensor(shape, w.dtype), b, x.shape[-1], group)
 
@@ -143,8 +145,7 @@ def blocked_shape(shape: Shape, lanes: int) -> Shape:
     """Return the shape of an image in blocks of `lanes` channels; raise Invalid unless they fit."""
     if len(shape) < 2:
         raise Invalid(f"image has rank {len(shape)}, must have at least 2")
-    if lanes < 1 or shape[1] % lanes:
-        raise Invalid(f"cuts {shape[1]} channels into blocks of {lanes}")
+    need_divides(shape[1], lanes, f"cuts {shape[1]} channels into blocks of {lanes}")
     return (shape[0], shape[1] // lanes, *shape[2:], lanes)
 
 
@@ -177,29 +178,34 @@ def pack_lanes(w: Array, lanes: int) -> Array:
 
 def _plain_kernels(w: Tensor, outputs: int, group: int, kernel: tuple[int, ...]) -> Shape:
     """Return the shape of the kernels before they were packed in panels, group by group."""
-    if w.rank != 3 or group < 1 or w.shape[0] % group or outputs % group:
-        raise Invalid(f"weight {w} does not hold {outputs} kernels in {group} groups")
+    fault = f"weight {w} does not hold {outputs} kernels in {group} groups"
+    if w.rank != 3:
+        raise Invalid(fault)
+    need_divides(w.shape[0], group, fault)
+    need_divides(outputs, group, fault)
     part = Tensor((w.shape[0] // group, *w.shape[1:]), w.dtype)
     depth, columns = plain_columns(part, outputs // group)
     taps = math.prod(kernel)
-    if not taps or depth % taps:
-        raise Invalid(f"weight {w} does not hold windows of {kernel}")
+    need_divides(depth, taps, f"weight {w} does not hold windows of {kernel}")
     return (columns * group, depth // taps, *kernel)
 
 
 def _plain_lanes(w: Tensor, kernel: tuple[int, ...]) -> Shape:
     """Return the shape of the kernels before their lanes were packed."""
-    if w.rank != 4 or w.shape[1] != math.prod(kernel):
-        raise Invalid(f"weight {w} does not hold blocks of kernels of {kernel}")
+    fault = f"weight {w} does not hold blocks of kernels of {kernel}"
+    if w.rank != 4:
+        raise Invalid(fault)
+    need_same(w.shape[1], math.prod(kernel), fault)
     blocks, _, channels, lanes = w.shape
-    if not channels or lanes % channels:
-        raise Invalid(f"weight {w} has groups of {channels} channels, must be parts of {lanes}")
+    fault = f"weight {w} has groups of {channels} channels, must be parts of {lanes}"
+    need_divides(lanes, channels, fault)
     return (blocks * lanes, channels, *kernel)
 
 
-def _need_whole_blocks(channels: int, outputs: int, inputs: int, lanes: int) -> None:
-    if channels % inputs or outputs % lanes:
-        raise Invalid(
-            f"has groups of {channels} channels and {outputs} outputs, must be whole blocks of "
-            f"{inputs} and {lanes}"
-        )
+def _need_whole_blocks(channels: Size, outputs: Size, inputs: Size, lanes: Size) -> None:
+    fault = (
+        f"has groups of {channels} channels and {outputs} outputs, must be whole blocks of "
+        f"{inputs} and {lanes}"
+    )
+    need_divides(channels, inputs, fault)
+    need_divides(outputs, lanes, fault)

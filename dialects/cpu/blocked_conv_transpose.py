@@ -7,6 +7,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.checks import need, need_divides, need_same, need_same_shape
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, pack_group_columns, unpack_group_columns
@@ -59,19 +60,21 @@ class BlockedConvTranspose(CpuOp):
         ):
             if stride < 1 or not 0 <= crop < stride:
                 raise Invalid(f"crops {crop} results of stride {stride}, must be fewer than that")
-            if size % stride:
-                raise Invalid(f"makes {size} results, must be a multiple of the stride {stride}")
+            fault = f"makes {size} results, must be a multiple of the stride {stride}"
+            need_divides(size, stride, fault)
             wanted = size // stride + (crop > 0) + taps - 1
-            if seen < wanted:
-                raise Invalid(f"image has {seen} pixels on an axis, must have at least {wanted}")
+            fault = f"image has {seen} pixels on an axis, must have at least {wanted}"
+            need(seen, wanted, fault)
         phases = math.prod(self.strides)
         depth = math.prod(self.kernel) * blocks * lanes
-        if w.rank != 3 or w.shape[1] != depth or w.shape[0] * w.shape[2] < phases * self.outputs:
-            raise Invalid(
-                f"weight {w} does not hold {self.outputs} kernels for each of {phases} phases"
-            )
-        if b is not None and b.shape != (self.outputs,):
-            raise Invalid(f"bias is {b}, must have one axis of {self.outputs} elements")
+        fault = f"weight {w} does not hold {self.outputs} kernels for each of {phases} phases"
+        if w.rank != 3:
+            raise Invalid(fault)
+        need_same(w.shape[1], depth, fault)
+        need(w.shape[0] * w.shape[2], phases * self.outputs, fault)
+        if b is not None:
+            fault = f"bias is {b}, must have one axis of {self.outputs} elements"
+            need_same_shape(b.shape, (self.outputs,), fault)
         plain = (batch, self.outputs, *self.sizes)
         return Tensor(blocked_shape(plain, lanes), same_dtype(x, w, b))
 

@@ -4,6 +4,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.atoms import Size
+from ..core.sizes.checks import need_same, need_same_shape
 from ..core.tensor import Array, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .blocked import Block, Unblock, blocked_shape, plain_shape
@@ -36,9 +38,9 @@ class BlockedWinogradConv(CpuOp):
             raise Invalid(f"tile is {self.tile}, must be 2 or 4")
         batch, _, *image = plain_shape(x.shape)
         wanted = [whole_tiles(size, self.tile) + TAPS - 1 for size in self.sizes]
-        if image != wanted:
-            tile = f"{self.tile}x{self.tile}"
-            raise Invalid(f"image is {image}, must be {wanted} for {tile} tiles of {self.sizes}")
+        tile = f"{self.tile}x{self.tile}"
+        fault = f"image is {image}, must be {wanted} for {tile} tiles of {self.sizes}"
+        need_same_shape(image, wanted, fault)
         channels = _channels(u, self.tile, self.outputs)
         plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(x, u))
         whole = Tensor(plain_shape(x.shape), x.dtype)
@@ -53,13 +55,15 @@ class BlockedWinogradConv(CpuOp):
         return Block(lanes=x.shape[-1]).reference(y[:, :, : self.sizes[0], : self.sizes[1]])
 
 
-def whole_tiles(size: int, tile: int) -> int:
+def whole_tiles(size: Size, tile: int) -> Size:
     """Return the size of an axis, rounded up to whole tiles."""
     return -(-size // tile) * tile
 
 
-def _channels(u: Tensor, tile: int, outputs: int) -> int:
+def _channels(u: Tensor, tile: int, outputs: int) -> Size:
     points = TRANSFORMS[tile].points ** 2
-    if u.rank != 4 or u.shape[1] != points:
-        raise Invalid(f"weight is {u}, must hold kernels for each of {points} points")
+    fault = f"weight is {u}, must hold kernels for each of {points} points"
+    if u.rank != 4:
+        raise Invalid(fault)
+    need_same(u.shape[1], points, fault)
     return plain_columns(Tensor((u.shape[0], *u.shape[2:]), u.dtype), outputs)[0]

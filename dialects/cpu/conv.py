@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.checks import need_divides
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.image.conv import Conv
 from .dialect import CpuOp
@@ -103,8 +104,9 @@ def _plain_shape(w: Tensor, outputs: int, block: int, kernel: tuple[int, ...]) -
         raise Invalid(f"block is {block}, must be at least 1")
     group, size = w.shape
     taps = outputs * math.prod(kernel)
-    if not group or outputs % group or not taps or group * size % taps:
-        raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {group} groups")
+    fault = f"weight {w} does not hold {outputs} kernels of {kernel} in {group} groups"
+    need_divides(outputs, group, fault)
+    need_divides(group * size, taps, fault)
     return (outputs, group * size // taps, *kernel)
 
 
@@ -125,6 +127,5 @@ def _panel_shape(w: Tensor, outputs: int, kernel: tuple[int, ...]) -> Shape:
     """Return the shape of the kernels before they were packed in panels."""
     depth, columns = plain_columns(w, outputs)
     taps = math.prod(kernel)
-    if not taps or depth % taps:
-        raise Invalid(f"weight {w} does not hold windows of {kernel}")
+    need_divides(depth, taps, f"weight {w} does not hold windows of {kernel}")
     return (columns, depth // taps, *kernel)

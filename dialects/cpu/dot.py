@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.checks import need_divides, need_same
 from ..core.tensor import Array, Shape, Tensor, numpy_dtype
 from ..tri.image.conv import Conv
 from ..tri.linear_algebra.matmul import MatMul
@@ -44,8 +45,10 @@ class DotMatMul(CpuOp):
         products = products_of(a)
         words, _ = plain_columns(w, self.columns)
         check_vnni(w, b, self.columns, products)
-        if a.rank < 2 or vnni_count(a.shape[-1], products.count) != words:
-            raise Invalid(f"contracts {a} with {words} words of {products.count}")
+        fault = f"contracts {a} with {words} words of {products.count}"
+        if a.rank < 2:
+            raise Invalid(fault)
+        need_same(vnni_count(a.shape[-1], products.count), words, fault)
         plain = Tensor((a.shape[-1], self.columns), products.result)
         return MatMul().infer(Tensor(a.shape, products.result), plain)
 
@@ -114,8 +117,11 @@ class DotPanelConv(DotKernelConv):
         depth, _ = plain_columns(w, self.outputs)
         check_vnni(w, b, self.outputs, products)
         _check_padding(x, self.padding)
-        if x.rank < 2 or depth != vnni_count(x.shape[1], products.count) * math.prod(self.kernel):
-            raise Invalid(f"weight {w} does not hold windows of {self.kernel} in {x}")
+        fault = f"weight {w} does not hold windows of {self.kernel} in {x}"
+        if x.rank < 2:
+            raise Invalid(fault)
+        words = vnni_count(x.shape[1], products.count)
+        need_same(depth, words * math.prod(self.kernel), fault)
         wide = Tensor(x.shape, products.result)
         plain = Tensor((self.outputs, x.shape[1], *self.kernel), products.result)
         return self.plain().infer(wide, plain)
@@ -155,10 +161,13 @@ def _plain_shape(x: Tensor, w: Tensor, outputs: int, block: int, kernel: tuple[i
     if block < 1:
         raise Invalid(f"block is {block}, must be at least 1")
     group, size = w.shape
-    if x.rank < 2 or not group or x.shape[1] % group or outputs < 1 or outputs % group:
-        raise Invalid(f"{group} groups do not split {x} and {outputs} outputs")
+    fault = f"{group} groups do not split {x} and {outputs} outputs"
+    if x.rank < 2 or outputs < 1:
+        raise Invalid(fault)
+    need_divides(x.shape[1], group, fault)
+    need_divides(outputs, group, fault)
     channels = x.shape[1] // group
     words = vnni_count(channels, PRODUCTS[x.dtype].count)
-    if size != outputs // group * words * math.prod(kernel):
-        raise Invalid(f"weight {w} does not hold {outputs} kernels of {kernel} in {words} words")
+    fault = f"weight {w} does not hold {outputs} kernels of {kernel} in {words} words"
+    need_same(size, outputs // group * words * math.prod(kernel), fault)
     return (outputs, channels, *kernel)

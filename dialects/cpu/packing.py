@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from ..core.errors import Invalid
+from ..core.sizes.checks import need
 from ..core.tensor import Array, Shape, Tensor
 
 
@@ -91,6 +92,8 @@ def plain_columns(packed: Tensor, columns: int) -> Shape:
     if packed.rank != 3:
         raise Invalid(f"weight has rank {packed.rank}, must have 3: panels, depth, columns of one")
     panels, depth, block = packed.shape
-    if columns < 1 or not (panels - 1) * block < columns <= panels * block:
-        raise Invalid(f"weight {packed} does not hold {columns} columns")
+    fault = f"weight {packed} does not hold {columns} columns"
+    need(columns, 1, fault)
+    need(columns, (panels - 1) * block + 1, fault)
+    need(panels * block, columns, fault)
     return depth, columns

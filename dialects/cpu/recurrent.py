@@ -12,6 +12,8 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.atoms import Size
+from ..core.sizes.checks import need, need_same, need_same_shape
 from ..core.tensor import Array, Shape, Tensor
 from ..tri.recurrent.rnn import Gru, Lstm, Rnn
 from .dialect import CpuOp
@@ -59,12 +61,12 @@ class PackedGru(PackedRecurrent):
     ) -> tuple[Tensor, ...]:
         parts = gru_parts(self.hidden_size, self.linear_before_reset)
         w, plain = _plain_types(x, r, self.direction, parts, self.hidden_size)
-        if b is not None and (
-            not self.linear_before_reset or b.shape != (w.shape[0], self.hidden_size)
-        ):
-            raise Invalid(
-                f"bias is {b}, must be {w.shape[0]}x{self.hidden_size}, for linear_before_reset"
-            )
+        if b is not None:
+            wanted = (w.shape[0], self.hidden_size)
+            fault = f"bias is {b}, must be {'x'.join(map(str, wanted))}, for linear_before_reset"
+            if not self.linear_before_reset:
+                raise Invalid(fault)
+            need_same_shape(b.shape, wanted, fault)
         return Gru(**self.attributes).infer(x, w, plain, None, None, initial_h)
 
     def reference(
@@ -129,7 +131,7 @@ def unpack_recurrent(packed: Array, parts: Shape) -> Array:
     )
 
 
-def _panels(parts: Sequence[int], columns: int) -> list[int]:
+def _panels(parts: Sequence[int], columns: Size) -> list[Size]:
     return [-(-part // columns) for part in parts]
 
 
@@ -138,11 +140,14 @@ def _plain_types(
 ) -> tuple[Tensor, Tensor]:
     """Return the types of identity weights of the inputs, and of the weights of the state."""
     directions, width = 2 if direction == "bidirectional" else 1, sum(parts)
-    if x.rank != 3 or x.shape[2] != directions * width:
-        raise Invalid(f"input is {x}, must have 3 axes, the last one of {directions * width}")
+    fault = f"input is {x}, must have 3 axes, the last one of {directions * width}"
+    if x.rank != 3:
+        raise Invalid(fault)
+    need_same(x.shape[2], directions * width, fault)
     columns = r.shape[-1] if r.rank == 4 else 0
-    if not columns or r.shape[:3] != (directions, sum(_panels(parts, columns)), hidden):
-        raise Invalid(f"weight {r} does not hold {' and '.join(map(str, parts))} columns in panels")
+    fault = f"weight {r} does not hold {' and '.join(map(str, parts))} columns in panels"
+    need(columns, 1, fault)
+    need_same_shape(r.shape[:3], (directions, sum(_panels(parts, columns)), hidden), fault)
     return (
         Tensor((directions, width, directions * width), x.dtype),
         Tensor((directions, width, hidden), r.dtype),

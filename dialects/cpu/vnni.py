@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.errors import Invalid
+from ..core.sizes.atoms import Size
+from ..core.sizes.checks import need_same_shape
 from ..core.tensor import Array, Tensor, numpy_dtype
 
 VNNI = "i32"
@@ -47,11 +49,13 @@ def check_vnni(w: Tensor, b: Tensor, columns: int, products: Products) -> None:
     """Raise Invalid unless weights are VNNI words, with a bias for each column."""
     if w.dtype != VNNI:
         raise Invalid(f"weight has element type {w.dtype}, must be {VNNI}: VNNI words")
-    if b != Tensor((columns,), products.sums):
-        raise Invalid(f"bias is {b}, must be {Tensor((columns,), products.sums)}")
+    wanted = Tensor((columns,), products.sums)
+    if b.dtype != wanted.dtype:
+        raise Invalid(f"bias is {b}, must be {wanted}")
+    need_same_shape(b.shape, wanted.shape, f"bias is {b}, must be {wanted}")
 
 
-def vnni_count(depth: int, count: int) -> int:
+def vnni_count(depth: Size, count: int) -> Size:
     """Return the number of words for a depth; the last word is padded with zeros."""
     return -(-depth // count)
 

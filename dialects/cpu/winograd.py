@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.fields import Operand, Result
+from ..core.sizes.checks import need_divides
 from ..core.tensor import Array, Shape, Tensor, same_dtype
 from ..tri.image.conv import Conv
 from .dialect import CpuOp
@@ -131,10 +132,10 @@ class WinogradConv(CpuOp):
         if self.outputs < 1 or self.block < 1:
             raise Invalid(f"outputs is {self.outputs}, block is {self.block}, must be at least 1")
         points = TRANSFORMS[self.tile].points ** 2
-        if u.rank != 1 or u.size % (points * self.outputs):
-            raise Invalid(
-                f"weight is {u}, must hold {self.outputs} kernels for each of {points} points"
-            )
+        fault = f"weight is {u}, must hold {self.outputs} kernels for each of {points} points"
+        if u.rank != 1:
+            raise Invalid(fault)
+        need_divides(u.size, points * self.outputs, fault)
         channels = u.size // (points * self.outputs)
         plain = Tensor((self.outputs, channels, TAPS, TAPS), same_dtype(x, u))
         return Conv(strides=(1, 1), pads=self.pads, dilations=(1, 1), group=1).infer(x, plain, b)

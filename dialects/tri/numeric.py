@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core.errors import Invalid
 from ..core.numerics.precision import narrow, widen
+from ..core.sizes.checks import need_same_shape
 from ..core.tensor import DTYPES, Array, Shape, Tensor, is_float, is_integer
 
 Reference = Callable[..., Array]
@@ -85,6 +86,7 @@ def need_bool(x: Tensor) -> Tensor:
 
 
 def need_shape(name: str, operand: Tensor | None, shape: Shape) -> None:
-    """Raise Invalid unless an operand is absent or has a shape."""
+    """Require an operand to be absent or to have a shape."""
     if operand is not None and operand.shape != shape:
-        raise Invalid(f"{name} is {operand}, must have shape {'x'.join(map(str, shape))}")
+        wanted = "x".join(map(str, shape))
+        need_same_shape(operand.shape, shape, f"{name} is {operand}, must have shape {wanted}")

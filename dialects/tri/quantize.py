@@ -7,7 +7,8 @@ from ..core.fields import Operand, Result
 from ..core.numerics.fixed_point import ROUNDINGS, multiply_shift, need_factors
 from ..core.numerics.integers import divide
 from ..core.quantized import QuantizedType, check_scales, is_quantized, storage_range
-from ..core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, numpy_dtype
+from ..core.sizes.checks import need_same
+from ..core.tensor import Array, Shape, Tensor, need_broadcast, normalize_axis, numpy_dtype
 from .dialect import TriOp
 
 
@@ -162,8 +163,8 @@ class RequantizeMean(TriOp):
     def infer(self, x: Tensor, count: Tensor) -> Tensor:
         if (x.dtype, count.dtype) != ("i32", "i32"):
             raise Invalid(f"requantises {x} divided by {count}, both must be of i32")
-        if broadcast(x.shape, count.shape) != x.shape:
-            raise Invalid(f"divides {x} by {count}, which must broadcast to it")
+        fault = f"divides {x} by {count}, which must broadcast to it"
+        need_broadcast(count.shape, x.shape, fault)
         _need_bounds(self.to, self.low, self.high, self.zero_point)
         _need_factors(x.shape, (self.multiplier,), (self.shift,), 0)
         return Tensor(x.shape, self.to)
@@ -191,8 +192,9 @@ def _need_factors(
 ) -> None:
     if len(multiplier) != len(shift):
         raise Invalid(f"has {len(multiplier)} multipliers and {len(shift)} shifts, must be as many")
-    if len(multiplier) != 1 and shape[normalize_axis(axis, len(shape))] != len(multiplier):
-        raise Invalid(f"has {len(multiplier)} multipliers for axis {axis} of {list(shape)}")
+    if len(multiplier) != 1:
+        size, count = shape[normalize_axis(axis, len(shape))], len(multiplier)
+        need_same(size, count, f"has {count} multipliers for axis {axis} of {list(shape)}")
     need_factors(multiplier, shift)
 
 

@@ -85,8 +85,8 @@ def _promotable_casts(
             pending += graph.producers[number]
     inside = {value for number in joined for value in graph.ops[number].results}
     operands = [v for number in joined for v in graph.ops[number].operation.operands]
-    read = sum(tensor_of(v.type).size_bytes for v in dict.fromkeys(operands) if v not in inside)
-    made = tensor_of(graph.ops[last].results[0].type).size_bytes
+    read = sum(tensor_of(v.type).likely_bytes for v in dict.fromkeys(operands) if v not in inside)
+    made = tensor_of(graph.ops[last].results[0].type).likely_bytes
     return joined if read < made else set[int]()
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..contents import ABSENT, PROCESS, Contents
-from ..errors import PackageError
+from ..errors import PackageError, RunError
 from ..state import SessionState
 from ..step import Run, Step
 
@@ -31,6 +31,8 @@ class CopyStep(Step):
     def bind(self, state: SessionState) -> Run:
         (source,), (target,) = self.operands, self.results
         bases, size = state.bases, state.bases.size_bytes(source)
+        if size != bases.size_bytes(target):
+            raise RunError(f"a copy of {size} bytes is to a buffer of {bases.size_bytes(target)}")
         return lambda: state.copy(bases.place(target), bases.place(source), size)
 
     def queue(self, contents: Contents) -> str:

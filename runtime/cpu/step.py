@@ -50,7 +50,7 @@ class CpuStep(Step):
 
         def bind(state: SessionState) -> Run:
             threads = state.threads if self.phases else 1
-            work = (library.address(self.symbol), self.phases, own, threads)
+            work = (library.address(self.symbol), self.phases, state.values(own), threads)
             return ParallelProgram(library, state.bases, pool, *work).run
 
         return bind

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar, Protocol, cast
@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 
 from ..contents import ABSENT, Contents
 from ..errors import PackageError, RunError
+from ..kinds import LEFT_OUT
 from ..loader import Loader
 from ..memory import Bases
 from ..schema import Attribute
-from ..step import Bind, Step
+from ..size_fields import with_sizes
+from ..sizes import Size
+from ..state import SessionState
+from ..step import Bind, Run, Step
 
 ALONE = -1
 """The group of an operand that is passed by itself, not in a list."""
@@ -72,6 +76,7 @@ def _missing(step: "HostStep", reason: str) -> RunError:
 class HostStep(Step):
     """Call the reference kernel of `op` with `attributes`.
 
+    `sizes` are attributes that depend on symbols: a size, or a list of sizes.
     `groups` divides operands: `ALONE` for one by itself, a count for that many in one list.
     Without it, each operand is passed by itself.
     """
@@ -82,6 +87,9 @@ class HostStep(Step):
     op: str
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
     groups: tuple[int, ...] = ()
+    sizes: Mapping[str, Size | tuple[Size, ...]] = field(
+        default_factory=dict[str, "Size | tuple[Size, ...]"], metadata=LEFT_OUT
+    )
 
     def check(self, contents: Contents, where: str) -> None:
         if not OP_NAME.fullmatch(self.op):
@@ -92,11 +100,21 @@ class HostStep(Step):
                 f"'{where}.groups' is {list(self.groups)}, must divide {len(self.operands)} "
                 "operands"
             )
+        if twice := sorted(self.sizes.keys() & self.attributes.keys()):
+            raise PackageError(f"'{where}.sizes' has '{twice[0]}', as has 'attributes'")
         super().check(contents, where)
 
     def load(self, loader: Loader) -> Bind:
-        reference = find_reference(self, loader.options.get("dialects", {}))
+        dialects = loader.options.get("dialects", {})
+        if self.sizes:
+            return lambda state: self._at(state, dialects)
+        reference = find_reference(self, dialects)
         return lambda state: partial(_run, self, reference, state.bases)
+
+    def _at(self, state: SessionState, dialects: Mapping[str, Ops]) -> Run:
+        numbers = with_sizes(self, state.values)
+        step = replace(numbers, attributes={**self.attributes, **numbers.sizes})
+        return partial(_run, step, find_reference(step, dialects), state.bases)
 
     def operation(self, contents: Contents) -> str:
         return self.op

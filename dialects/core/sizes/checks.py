@@ -1,17 +1,18 @@
 """Requirements on sizes: decided now, or checked when the sizes of a run are known.
 
-`need` and `need_same` return silently where a requirement holds for all sizes, and raise Invalid
+`need` and its like return silently where a requirement holds for all sizes, and raise Invalid
 where it holds for none. Otherwise the requirement becomes a `Check`, which the nearest
 `collected_checks` collects; without one, as in the verifier, somebody has collected it before.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from ..errors import Invalid
-from .atoms import Size
+from ..errors import Invalid, Undecided
+from .atoms import Size, is_symbolic
+from .dim import highest, lowest, symbols_of
 from .limits import at_least, is_same
 
 
@@ -58,8 +59,31 @@ def need_same(size: Size, other: Size, message: str) -> None:
 
 
 def need_divides(size: Size, divisor: Size, message: str) -> None:
-    """Require `size` to be a multiple of `divisor`; `message` says what is wrong otherwise."""
-    need_same(size % divisor, 0, message)
+    """Require `size` to be a multiple of a positive `divisor`; `message` says what is wrong."""
+    need(divisor, 1, message)
+    need_same(size % highest(divisor, 1), 0, message)
+
+
+def need_if_any(count: Size, size: Size, least: Size, message: str) -> None:
+    """Require `size >= least` unless `count`, which is not negative, is 0."""
+    if not at_least(size, least):
+        need(lowest(count, 1) * (size - least), 0, message)
+
+
+def need_same_shape(shape: Sequence[Size], other: Sequence[Size], message: str) -> None:
+    """Require two shapes to be equal; `message` says what is wrong where they are not."""
+    if len(shape) != len(other):
+        raise Invalid(message)
+    for size, wanted in zip(shape, other, strict=True):
+        need_same(size, wanted, message)
+
+
+def need_static(size: Size, what: str) -> int:
+    """Return a size that must be known at compile time; raise Undecided for another one."""
+    if is_symbolic(size):
+        names = ", ".join(symbols_of(size))
+        raise Undecided(f"{what} is {size}, must be known at compile time: bind {names}")
+    return size
 
 
 def _require(answer: bool | None, expression: Size, relation: str, message: str) -> None:

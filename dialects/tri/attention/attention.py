@@ -8,7 +8,8 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Shape, Tensor, broadcast, same_dtype
+from ...core.sizes.checks import need_divides, need_same, need_same_shape
+from ...core.tensor import Array, Shape, Tensor, need_broadcast, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float, softmax_rows
 
@@ -50,8 +51,8 @@ class Attention(TriOp):
             if mask.dtype not in known:
                 listed = " or ".join(known)
                 raise Invalid(f"mask has element type {mask.dtype}, must be {listed}")
-            if broadcast(mask.shape, scores) != scores:
-                raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
+            fault = f"mask is {mask}, must broadcast to scores of {scores}"
+            need_broadcast(mask.shape, scores, fault)
         if len(self.fills) > len(masks):
             raise Invalid(f"has {len(self.fills)} fills, must have at most one for each mask")
         return Tensor((*q.shape[:-1], v.shape[-1]), dtype)
@@ -78,13 +79,12 @@ def _score_shape(q: Tensor, k: Tensor, v: Tensor) -> Shape:
         raise Invalid(
             f"operands have ranks {q.rank}, {k.rank}, {v.rank}, must be the same, 3 or more"
         )
-    if q.shape[-1] != k.shape[-1]:
-        raise Invalid(f"queries have {q.shape[-1]} elements, keys {k.shape[-1]}, must be the same")
-    if k.shape[:-1] != v.shape[:-1]:
-        raise Invalid(f"keys are {k}, values {v}, must agree but for the last axis")
-    if q.shape[:-3] != k.shape[:-3]:
-        raise Invalid(f"queries are {q}, keys {k}, must agree in the axes before the heads")
+    size, other = q.shape[-1], k.shape[-1]
+    need_same(size, other, f"queries have {size} elements, keys {other}, must be the same")
+    fault = f"keys are {k}, values {v}, must agree but for the last axis"
+    need_same_shape(k.shape[:-1], v.shape[:-1], fault)
+    fault = f"queries are {q}, keys {k}, must agree in the axes before the heads"
+    need_same_shape(q.shape[:-3], k.shape[:-3], fault)
     heads, shared = q.shape[-3], k.shape[-3]
-    if not shared or heads % shared:
-        raise Invalid(f"{heads} query heads do not share {shared} key heads evenly")
+    need_divides(heads, shared, f"{heads} query heads do not share {shared} key heads evenly")
     return (*q.shape[:-1], k.shape[-2])

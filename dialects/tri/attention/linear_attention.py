@@ -5,7 +5,8 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Shape, Tensor, broadcast, same_dtype
+from ...core.sizes.checks import need_divides, need_same, need_same_shape
+from ...core.tensor import Array, Shape, Tensor, need_broadcast, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float
 
@@ -44,15 +45,17 @@ class LinearAttention(TriOp):
         if not q.rank == k.rank == v.rank == 4:
             raise Invalid(f"operands have ranks {q.rank}, {k.rank}, {v.rank}, must all have 4")
         (batch, length, heads, size), shared = q.shape, k.shape[2]
-        if k.shape[:2] != (batch, length) or k.shape[3] != size or v.shape[:3] != k.shape[:3]:
-            raise Invalid(f"queries are {q}, keys {k}, values {v}, which do not fit each other")
-        if not shared or heads % shared:
-            raise Invalid(f"{heads} query heads do not share {shared} key heads evenly")
+        fault = f"queries are {q}, keys {k}, values {v}, which do not fit each other"
+        need_same_shape(k.shape[:2], (batch, length), fault)
+        need_same(k.shape[3], size, fault)
+        need_same_shape(v.shape[:3], k.shape[:3], fault)
+        need_divides(heads, shared, f"{heads} query heads do not share {shared} key heads evenly")
         last = (batch, shared, size, v.shape[3])
         _check_broadcasts("decay", decay, k.shape)
         _check_broadcasts("beta", beta, (*k.shape[:3], 1))
-        if state is not None and state.shape != last:
-            raise Invalid(f"state is {state}, must be {Tensor(last, dtype)}")
+        if state is not None:
+            fault = f"state is {state}, must be {Tensor(last, dtype)}"
+            need_same_shape(state.shape, last, fault)
         return Tensor((batch, length, heads, v.shape[3]), dtype), Tensor(last, dtype)
 
     def reference(
@@ -84,5 +87,6 @@ class LinearAttention(TriOp):
 
 
 def _check_broadcasts(name: str, operand: Tensor | None, shape: Shape) -> None:
-    if operand is not None and broadcast(operand.shape, shape) != shape:
-        raise Invalid(f"{name} is {operand}, must broadcast to {'x'.join(map(str, shape))}")
+    if operand is not None:
+        wanted = "x".join(map(str, shape))
+        need_broadcast(operand.shape, shape, f"{name} is {operand}, must broadcast to {wanted}")

@@ -7,7 +7,9 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Shape, Tensor, broadcast, same_dtype
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need_divides, need_same, need_same_shape
+from ...core.tensor import Array, Shape, Tensor, need_broadcast, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float, need_shape, softmax_rows
 
@@ -63,11 +65,11 @@ class MultiheadAttention(TriOp):
         (batch, queries), (other, keys) = (
             x.shape[:2] if self.batch_first else x.shape[1::-1] for x in (q, k)
         )
-        if batch != other or k.shape[:2] != v.shape[:2]:
-            raise Invalid(f"queries are {q}, keys {k}, values {v}, which do not fit")
+        fault = f"queries are {q}, keys {k}, values {v}, which do not fit"
+        need_same(batch, other, fault)
+        need_same_shape(k.shape[:2], v.shape[:2], fault)
         size = q.shape[2]
-        if self.heads < 1 or size % self.heads:
-            raise Invalid(f"{size} elements do not split in {self.heads} heads")
+        need_divides(size, self.heads, f"{size} elements do not split in {self.heads} heads")
         _check_weights(w, size, k.shape[2], v.shape[2])
         need_shape("out_w", out_w, (size, size))
         need_shape("b", b, (3 * size,))
@@ -75,8 +77,8 @@ class MultiheadAttention(TriOp):
         if (bias_k is None) != (bias_v is None):
             raise Invalid("has one of bias_k and bias_v, must have both or neither")
         for name, learned in {"bias_k": bias_k, "bias_v": bias_v}.items():
-            if learned is not None and learned.size != size:
-                raise Invalid(f"{name} is {learned}, must have {size} elements")
+            if learned is not None:
+                need_same(learned.size, size, f"{name} is {learned}, must have {size} elements")
         scores = (batch, self.heads, queries, keys)
         if mask is not None and mask.dtype not in (dtype, "i1"):
             raise Invalid(f"mask has element type {mask.dtype}, must be {dtype} or i1")
@@ -114,10 +116,10 @@ class MultiheadAttention(TriOp):
         return narrow(y if self.batch_first else y.swapaxes(0, 1), q), narrow(weights.mean(1), q)
 
 
-def _check_weights(w: Sequence[Tensor], size: int, keys: int, values: int) -> None:
+def _check_weights(w: Sequence[Tensor], size: Size, keys: Size, values: Size) -> None:
     if len(w) == 1:
-        if not size == keys == values:
-            raise Invalid(f"inputs have {size}, {keys} and {values} elements, one weight takes one")
+        fault = f"inputs have {size}, {keys} and {values} elements, one weight takes one"
+        need_same_shape((size, keys), (keys, values), fault)
         need_shape("w", w[0], (3 * size, size))
         return
     if len(w) != 3:
@@ -129,8 +131,9 @@ def _check_weights(w: Sequence[Tensor], size: int, keys: int, values: int) -> No
 def _check_mask(mask: Tensor, scores: Shape) -> None:
     if mask.rank == 3:
         need_shape("mask", mask, (scores[0] * scores[1], *scores[2:]))
-    elif broadcast(mask.shape, scores) != scores:
-        raise Invalid(f"mask is {mask}, must broadcast to scores of {scores}")
+    else:
+        fault = f"mask is {mask}, must broadcast to scores of {scores}"
+        need_broadcast(mask.shape, scores, fault)
 
 
 def _more(x: Array, learned: Array | None, zero: bool) -> Array:

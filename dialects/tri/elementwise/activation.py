@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from ...core.errors import Invalid, need_one_of
+from ...core.errors import need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.functions import erf
-from ...core.tensor import Array, Tensor, broadcast, same_dtype
+from ...core.tensor import Array, Tensor, need_broadcast, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float, need_number, rounded, sigmoid, softplus
 from .base import FloatUnary, Unary
@@ -41,8 +41,7 @@ class Prelu(TriOp):
 
     def infer(self, x: Tensor, slope: Tensor) -> Tensor:
         dtype = same_dtype(need_number(x), slope)
-        if broadcast(x.shape, slope.shape) != x.shape:
-            raise Invalid(f"slope is {slope}, must broadcast to {x}")
+        need_broadcast(slope.shape, x.shape, f"slope is {slope}, must broadcast to {x}")
         return Tensor(x.shape, dtype)
 
     @rounded

@@ -8,6 +8,8 @@ from ...core.attributes import tensor_of
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need, need_divides, need_same, need_same_shape
 from ...core.tensor import Array, Shape, Tensor, same_dtype
 from ..dialect import TriOp
 from .window import Window
@@ -119,32 +121,35 @@ def _check_ranks(x: Tensor, w: Tensor) -> None:
         raise Invalid(f"weight has rank {w.rank}, input has {x.rank}, must be the same")
 
 
-def _check_groups(channels: int, expected: int, outputs: int, group: int) -> None:
-    if group < 1:
-        raise Invalid(f"group is {group}, must be at least 1")
-    if channels != expected:
-        raise Invalid(f"input has {channels} channels, weight with {group} groups takes {expected}")
-    if channels % group or outputs % group:
-        raise Invalid(f"{channels} to {outputs} channels do not split in {group} groups")
+def _check_groups(channels: Size, expected: Size, outputs: Size, group: int) -> None:
+    need(group, 1, f"group is {group}, must be at least 1")
+    need_same(
+        channels,
+        expected,
+        f"input has {channels} channels, weight with {group} groups takes {expected}",
+    )
+    for count in (channels, outputs):
+        need_divides(
+            count, group, f"{channels} to {outputs} channels do not split in {group} groups"
+        )
 
 
-def _check_bias(b: Tensor | None, outputs: int) -> None:
-    if b is not None and b.shape != (outputs,):
-        raise Invalid(f"bias is {b}, must have one axis of {outputs} elements")
+def _check_bias(b: Tensor | None, outputs: Size) -> None:
+    if b is not None:
+        fault = f"bias is {b}, must have one axis of {outputs} elements"
+        need_same_shape(b.shape, (outputs,), fault)
 
 
-def _padded_outputs(
-    window: Window, inputs: tuple[int, ...], output_padding: tuple[int, ...]
-) -> tuple[int, ...]:
+def _padded_outputs(window: Window, inputs: Shape, output_padding: Shape) -> Shape:
     """Count the outputs of a transposed convolution; Invalid when padding leaves none."""
     if len(output_padding) != window.rank:
         raise Invalid(f"output_padding has {len(output_padding)} entries, must have {window.rank}")
-    if any(extra < 0 for extra in output_padding):
-        raise Invalid(f"output_padding is {output_padding}, must be at least 0")
+    for extra in output_padding:
+        need(extra, 0, f"output_padding is {output_padding}, must be at least 0")
     pairs = zip(window.input_sizes(inputs), output_padding, strict=True)
     sizes = tuple(size + extra for size, extra in pairs)
-    if any(size < 1 for size in sizes):
-        raise Invalid(f"pads {window.pads} leave an output of sizes {sizes}")
+    for size in sizes:
+        need(size, 1, f"pads {window.pads} leave an output of sizes {sizes}")
     return sizes
 
 

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
-from ...core.errors import Invalid
 from ...core.fields import Operand
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need_divides
 from ...core.tensor import Array, Tensor, same_dtype
 from ..numeric import need_float, need_shape
 from .conv import Conv, Convolution
@@ -39,10 +39,11 @@ class DeformConv(Convolution):
     ) -> Tensor:
         same_dtype(need_float(x), w, offset, b, mask)
         y = Conv(**self.window(w.shape[2:]).attributes, group=self.group).infer(x, w, b)
-        if self.offset_group < 1 or x.shape[1] % self.offset_group:
-            raise Invalid(
-                f"{x.shape[1]} channels do not split in {self.offset_group} offset groups"
-            )
+        need_divides(
+            x.shape[1],
+            self.offset_group,
+            f"{x.shape[1]} channels do not split in {self.offset_group} offset groups",
+        )
         taps = math.prod(w.shape[2:]) * self.offset_group
         need_shape("offset", offset, (x.shape[0], taps * (x.rank - 2), *y.shape[2:]))
         need_shape("mask", mask, (x.shape[0], taps, *y.shape[2:]))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core.sizes.atoms import Size
+from ...core.sizes.dim import highest
 from ...core.tensor import Array
 
 MODES = ("nearest", "linear", "cubic")
@@ -31,8 +33,8 @@ MOST_WEIGHTS = 1 << 26
 class Axis:
     """Describe the resizing of one axis: its two sizes, its scale, and the part that is resized."""
 
-    size: int
-    new_size: int
+    size: Size
+    new_size: Size
     scale: float
     start: float = 0.0
     end: float = 1.0
@@ -41,13 +43,13 @@ class Axis:
     def unchanged(self) -> bool:
         return self.size == self.new_size and (self.scale, self.start, self.end) == (1, 0, 1)
 
-    def table_size(self, kernel: "Kernel") -> int:
+    def table_size(self, kernel: "Kernel") -> Size:
         """Count the elements of the largest table that resampling the axis needs."""
         if self.unchanged:
             return 0
         if kernel.mode == "nearest":
             return self.new_size
-        return self.new_size * max(self.size, 2 * self._reach(kernel))
+        return self.new_size * highest(self.size, 2 * self._reach(kernel))
 
     def _reach(self, kernel: "Kernel") -> int:
         """Return how many old elements count on each side of a sample."""

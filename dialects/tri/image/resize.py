@@ -7,6 +7,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need, need_same
 from ...core.tensor import Array, Tensor, is_float
 from ..dialect import TriOp
 from .interpolation import MODES, MOST_WEIGHTS, NEAREST_MODES, TRANSFORMS, Axis, Kernel
@@ -35,16 +36,18 @@ class Resize(TriOp):
     y: Result
 
     def infer(self, x: Tensor) -> Tensor:
-        if 0 in x.shape:
-            raise Invalid(f"input is {x}, must not be empty")
+        for size in x.shape:
+            need(size, 1, f"input is {x}, must not be empty")
         need_one_of("mode", self.mode, MODES)
         need_one_of("coordinate_transform", self.coordinate_transform, TRANSFORMS)
         need_one_of("nearest_mode", self.nearest_mode, NEAREST_MODES)
         for name, values in {"sizes": self.sizes, "scales": self.scales}.items():
             if len(values) != x.rank:
                 raise Invalid(f"{name} has {len(values)} entries, must have {x.rank}")
-            if not all(0 < value < math.inf for value in values):
-                raise Invalid(f"{name} is {values}, must be above 0 and finite")
+        for size in self.sizes:
+            need(size, 1, f"sizes is {self.sizes}, must be above 0 and finite")
+        if not all(0 < scale < math.inf for scale in self.scales):
+            raise Invalid(f"scales is {self.scales}, must be above 0 and finite")
         crops = self.coordinate_transform == "tf_crop_and_resize"
         if crops and len(self.roi) != 2 * x.rank:
             raise Invalid(f"roi has {len(self.roi)} entries, must have {2 * x.rank}")
@@ -52,9 +55,9 @@ class Resize(TriOp):
             raise Invalid(f"element type is i1, mode '{self.mode}' must have a number")
         kernel = Kernel(self.mode, antialias=self.antialias)
         for index, axis in enumerate(map(Axis, x.shape, self.sizes, self.scales)):
-            if axis.table_size(kernel) > MOST_WEIGHTS:
-                needed = f"needs {axis.table_size(kernel)} weights to resample axis {index}"
-                raise Invalid(f"{needed}, must need at most {MOST_WEIGHTS}")
+            count = axis.table_size(kernel)
+            needed = f"needs {count} weights to resample axis {index}"
+            need(MOST_WEIGHTS, count, f"{needed}, must need at most {MOST_WEIGHTS}")
         return Tensor(self.sizes, x.dtype)
 
     def reference(self, x: Array) -> Array:
@@ -101,14 +104,15 @@ class GridSample(TriOp):
     def infer(self, x: Tensor, grid: Tensor) -> Tensor:
         need_one_of("mode", self.mode, MODES)
         need_one_of("padding_mode", self.padding_mode, ("zeros", "border", "reflection"))
-        if 0 in x.shape[2:]:
-            raise Invalid(f"input is {x}, must have pixels")
+        for size in x.shape[2:]:
+            need(size, 1, f"input is {x}, must have pixels")
         if not is_float(grid.dtype):
             raise Invalid(f"grid has element type {grid.dtype}, must be a float")
         if x.rank < 3 or grid.rank != x.rank:
             raise Invalid(f"input has rank {x.rank}, grid {grid.rank}, must be the same, 3 or more")
-        if grid.shape[0] != x.shape[0] or grid.shape[-1] != x.rank - 2:
-            raise Invalid(f"grid is {grid}, must have {x.shape[0]} batches and {x.rank - 2} axes")
+        fault = f"grid is {grid}, must have {x.shape[0]} batches and {x.rank - 2} axes"
+        need_same(grid.shape[0], x.shape[0], fault)
+        need_same(grid.shape[-1], x.rank - 2, fault)
         return Tensor((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
 
     def reference(self, x: Array, grid: Array) -> Array:

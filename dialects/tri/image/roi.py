@@ -8,7 +8,8 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Tensor, is_integer, same_dtype
+from ...core.sizes.checks import need, need_same, need_same_shape
+from ...core.tensor import Array, Shape, Tensor, is_integer, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float
 
@@ -39,8 +40,10 @@ class RoiAlign(TriOp):
         if x.rank != 4:
             raise Invalid(f"input has rank {x.rank}, must have 4")
         count = batch_indices.size
-        if rois.shape != (count, 4) or batch_indices.rank != 1:
-            raise Invalid(f"regions are {rois} of images {batch_indices}, must be Rx4 and R")
+        fault = f"regions are {rois} of images {batch_indices}, must be Rx4 and R"
+        if batch_indices.rank != 1:
+            raise Invalid(fault)
+        need_same_shape(rois.shape, (count, 4), fault)
         if not is_integer(batch_indices.dtype):
             raise Invalid(f"batch indices are {batch_indices}, must be integers")
         _check_sizes(self.sizes)
@@ -78,8 +81,9 @@ class MaxRoiPool(TriOp):
         same_dtype(need_float(x), rois)
         if x.rank != 4:
             raise Invalid(f"input has rank {x.rank}, must have 4")
-        if rois.rank != 2 or rois.shape[1] != 5:
+        if rois.rank != 2:
             raise Invalid(f"regions are {rois}, must be Rx5")
+        need_same(rois.shape[1], 5, f"regions are {rois}, must be Rx5")
         _check_sizes(self.sizes)
         return Tensor((rois.shape[0], x.shape[1], *self.sizes), x.dtype)
 
@@ -145,9 +149,12 @@ def _pool(image: Array, rows: Samples, columns: Samples, mode: str) -> Array:
     return seen.sum(axis=inner) / max(at_rows.shape[1] * at_columns.shape[1], 1)
 
 
-def _check_sizes(sizes: tuple[int, ...]) -> None:
-    if len(sizes) != 2 or min(sizes) < 1:
-        raise Invalid(f"sizes is {sizes}, must be two numbers of at least 1")
+def _check_sizes(sizes: Shape) -> None:
+    fault = f"sizes is {sizes}, must be two numbers of at least 1"
+    if len(sizes) != 2:
+        raise Invalid(fault)
+    for size in sizes:
+        need(size, 1, fault)
 
 
 def _check_images(images: Array, x: Array) -> None:

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import Invalid
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need
+from ...core.sizes.dim import ceildiv, highest, lowest
 from ...core.tensor import Array, Shape
 
 
@@ -56,8 +59,9 @@ class Window:
                 have = len(getattr(self, name))
                 raise Invalid(f"{name} has {have} entries, must have {count}")
         for name, least in {"kernel": 1, "strides": 1, "dilations": 1, "pads": 0}.items():
-            if any(value < least for value in getattr(self, name)):
-                raise Invalid(f"{name} is {getattr(self, name)}, must be at least {least}")
+            values = getattr(self, name)
+            for value in values:
+                need(value, least, f"{name} is {values}, must be at least {least}")
 
     def output_sizes(self, sizes: Shape) -> Shape:
         """Count the windows on each axis of an input; Invalid where not even one fits."""
@@ -66,21 +70,24 @@ class Window:
             raise Invalid(f"kernel has {self.rank} axes, input has {len(sizes)} spatial ones")
         return tuple(self._output_size(axis, size) for axis, size in enumerate(sizes))
 
-    def _output_size(self, axis: int, size: int) -> int:
+    def _output_size(self, axis: int, size: Size) -> Size:
         begin, stride, extent = self.begins[axis], self.strides[axis], self.extents[axis]
         padded = begin + size + self.ends[axis]
-        if extent > padded:
-            raise Invalid(
-                f"kernel spans {extent} elements of spatial axis {axis}, padded input has {padded}"
-            )
-        steps, rest = divmod(padded - extent, stride)
-        hangs_over = self.ceil_mode and rest > 0 and (steps + 1) * stride < begin + size
-        return steps + 1 + hangs_over
+        need(
+            padded,
+            extent,
+            f"kernel spans {extent} elements of spatial axis {axis}, padded input has {padded}",
+        )
+        steps = (padded - extent) // stride
+        if self.ceil_mode:
+            last = (begin + size - 1) // stride  # the last window that starts before the end
+            steps = highest(steps, lowest(ceildiv(padded - extent, stride), last))
+        return steps + 1
 
     def reaching(self, sizes: Shape) -> Shape:
         """Return pads that also cover the last windows of `ceil_mode`, beyond the input."""
         ends = [
-            max(end, (windows - 1) * stride + extent - begin - size)
+            highest(end, (windows - 1) * stride + extent - begin - size)
             for size, windows, stride, extent, begin, end in zip(
                 sizes,
                 self.output_sizes(sizes),

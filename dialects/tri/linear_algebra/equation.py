@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...core.errors import Invalid
+from ...core.sizes.atoms import Size, is_symbolic
+from ...core.sizes.checks import need_same
 from ...core.tensor import Shape, broadcast
 
 _TERM = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
@@ -41,7 +43,7 @@ class Equation:
         """Return the shape of the result; Invalid when the inputs' shapes do not fit."""
         if len(shapes) != len(self.inputs):
             raise Invalid(f"equation names {len(self.inputs)} inputs, there are {len(shapes)}")
-        sizes: dict[str, int] = {}
+        sizes: dict[str, Size] = {}
         ellipses: list[Shape] = []
         for term, shape in zip(self.inputs, shapes, strict=True):
             ellipses.append(_bind(term, shape, sizes))
@@ -51,7 +53,7 @@ class Equation:
         return (*(sizes[i] for i in before), *middle, *(sizes[i] for i in after))
 
 
-def _bind(term: str, shape: Shape, sizes: dict[str, int]) -> Shape:
+def _bind(term: str, shape: Shape, sizes: dict[str, Size]) -> Shape:
     """Record the size of each letter of a term, and return the axes that its ellipsis covers."""
     before, dots, after = term.partition("...")
     spare = len(shape) - len(before) - len(after)
@@ -60,8 +62,11 @@ def _bind(term: str, shape: Shape, sizes: dict[str, int]) -> Shape:
     named = (*shape[: len(before)], *shape[len(shape) - len(after) :])
     for letter, size in zip(before + after, named, strict=True):
         known = sizes.setdefault(letter, size)
-        if known == 1:
+        if size == 1:
+            continue
+        if known == 1 or is_symbolic(known):
             sizes[letter] = size
-        elif size not in (1, known):
-            raise Invalid(f"index '{letter}' has size {known} and {size}, must be the same")
+        if known != 1:
+            fault = f"index '{letter}' has size {known} and {size}, must be the same"
+            need_same(size, known, fault)
     return shape[len(before) : len(before) + spare]

@@ -5,6 +5,7 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need
 from ...core.tensor import Array, Tensor, normalize_axis
 from ..dialect import TriOp
 from ..numeric import need_float
@@ -30,12 +31,12 @@ class Dft(TriOp):
         axis = normalize_axis(self.axis, x.rank)
         if axis == x.rank - 1:
             raise Invalid(f"axis {axis} is the last, must be one before the parts of the numbers")
-        if self.length < 1:
-            raise Invalid(f"length is {self.length}, must be at least 1")
+        need(self.length, 1, f"length is {self.length}, must be at least 1")
         parts = ((2,) if self.inverse else (1,)) if self.onesided else (1, 2)
-        if x.shape[-1] not in parts:
-            listed = " or ".join(map(str, parts))
-            raise Invalid(f"last axis has {x.shape[-1]} parts, must have {listed}")
+        listed = " or ".join(map(str, parts))
+        fault = f"last axis has {x.shape[-1]} parts, must have {listed}"
+        need(x.shape[-1], parts[0], fault)
+        need(parts[-1], x.shape[-1], fault)
         size = self.length // 2 + 1 if self.onesided and not self.inverse else self.length
         kept = 1 if self.onesided and self.inverse else 2
         return Tensor((*x.shape[:axis], size, *x.shape[axis + 1 : -1], kept), x.dtype)

@@ -7,7 +7,9 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Tensor, broadcast, same_dtype
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need_same, need_same_shape
+from ...core.tensor import Array, Tensor, broadcast, need_broadcast, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_number
 from .equation import Equation
@@ -66,8 +68,9 @@ class Gemm(TriOp):
         rows, left = reversed(a.shape) if self.trans_a else a.shape
         right, columns = reversed(b.shape) if self.trans_b else b.shape
         _check_contraction(left, right)
-        if c is not None and broadcast(c.shape, (rows, columns)) != (rows, columns):
-            raise Invalid(f"bias is {c}, must broadcast to the product's {rows}x{columns}")
+        if c is not None:
+            fault = f"bias is {c}, must broadcast to the product's {rows}x{columns}"
+            need_broadcast(c.shape, (rows, columns), fault)
         return Tensor((rows, columns), dtype)
 
     def reference(self, a: Array, b: Array, c: Array | None = None) -> Array:
@@ -97,8 +100,9 @@ class Linear(TriOp):
         if not x.rank or w.rank != 2:
             raise Invalid(f"operands are {x} and {w}, must have at least one axis, and be a matrix")
         _check_contraction(x.shape[-1], w.shape[1])
-        if b is not None and b.shape != w.shape[:1]:
-            raise Invalid(f"bias is {b}, must have one axis of {w.shape[0]} elements")
+        if b is not None:
+            fault = f"bias is {b}, must have one axis of {w.shape[0]} elements"
+            need_same_shape(b.shape, w.shape[:1], fault)
         return Tensor((*x.shape[:-1], w.shape[0]), dtype)
 
     def reference(self, x: Array, w: Array, b: Array | None = None) -> Array:
@@ -131,9 +135,8 @@ def _number_type(first: Tensor, *others: Tensor | None) -> str:
     return same_dtype(need_number(first), *others)
 
 
-def _check_contraction(left: int, right: int) -> None:
-    if left != right:
-        raise Invalid(f"contracts {left} with {right}")
+def _check_contraction(left: Size, right: Size) -> None:
+    need_same(left, right, f"contracts {left} with {right}")
 
 
 def _scaled(x: Array, factor: float) -> Array:

@@ -8,6 +8,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need_same
 from ...core.tensor import Array, Tensor
 from ..dialect import TriOp
 from .rnn import Gru, Lstm, Rnn
@@ -72,8 +73,10 @@ class RecurrentStack(TriOp):
         if x.rank != 3:
             raise Invalid(f"input has rank {x.rank}, must have 3: sequence, batch, elements")
         for state in states:
-            if state.rank != 3 or state.shape[0] != layers * directions:
-                raise Invalid(f"state is {state}, must have {layers * directions} rows of 3 axes")
+            fault = f"state is {state}, must have {layers * directions} rows of 3 axes"
+            if state.rank != 3:
+                raise Invalid(fault)
+            need_same(state.shape[0], layers * directions, fault)
         firsts = [Tensor((directions, *state.shape[1:]), state.dtype) for state in states]
         y = Tensor((x.shape[1], x.shape[0], x.shape[2]), x.dtype) if self.batch_first else x
         ends: list[Tensor] = []

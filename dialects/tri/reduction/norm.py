@@ -7,7 +7,9 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
-from ...core.tensor import Array, Tensor, broadcast, normalize_axis, same_dtype
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need_divides, need_same_shape
+from ...core.tensor import Array, Tensor, need_broadcast, normalize_axis, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_float
 
@@ -131,8 +133,8 @@ class GroupNorm(ChannelNorm):
 
     def infer(self, x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
         y = super().infer(x, scale, bias)
-        if self.groups < 1 or x.shape[1] % self.groups:
-            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
+        channels, groups = x.shape[1], self.groups
+        need_divides(channels, groups, f"{channels} channels do not split in {groups} groups")
         return y
 
     def reference(self, x: Array, scale: Array, bias: Array) -> Array:
@@ -227,11 +229,11 @@ def _channels(values: Array, x: Array) -> Array:
     return values.reshape(-1, *(1,) * (x.ndim - 2))
 
 
-def _check_per_channel(name: str, operand: Tensor, channels: int) -> None:
-    if operand.shape != (channels,):
-        raise Invalid(f"{name} is {operand}, must have one axis of {channels} elements")
+def _check_per_channel(name: str, operand: Tensor, channels: Size) -> None:
+    fault = f"{name} is {operand}, must have one axis of {channels} elements"
+    need_same_shape(operand.shape, (channels,), fault)
 
 
 def _check_broadcasts(name: str, operand: Tensor | None, x: Tensor) -> None:
-    if operand is not None and broadcast(operand.shape, x.shape) != x.shape:
-        raise Invalid(f"{name} is {operand}, must broadcast to {x}")
+    if operand is not None:
+        need_broadcast(operand.shape, x.shape, f"{name} is {operand}, must broadcast to {x}")

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import widen
+from ...core.sizes.checks import need
 from ...core.tensor import Array, Tensor, normalize_axis
 from ..dialect import TriOp
 from ..numeric import need_number
@@ -28,8 +28,7 @@ class ArgReduction(TriOp, abstract=True):
 
     def infer(self, x: Tensor) -> Tensor:
         axis = normalize_axis(self.axis, need_number(x).rank)
-        if x.shape[axis] == 0:
-            raise Invalid(f"searches axis {axis} of {x}, which has size 0")
+        need(x.shape[axis], 1, f"searches axis {axis} of {x}, which has size 0")
         return Tensor(reduced_shape(x, (axis,), self.keepdims), "i64")
 
 
@@ -115,8 +114,9 @@ class TopK(TriOp):
 
     def infer(self, x: Tensor) -> tuple[Tensor, Tensor]:
         axis = normalize_axis(self.axis, need_number(x).rank)
-        if not 0 <= self.k <= x.shape[axis]:
-            raise Invalid(f"takes {self.k} of the {x.shape[axis]} elements of axis {axis}")
+        fault = f"takes {self.k} of the {x.shape[axis]} elements of axis {axis}"
+        need(self.k, 0, fault)
+        need(x.shape[axis], self.k, fault)
         shape = (*x.shape[:axis], self.k, *x.shape[axis + 1 :])
         return Tensor(shape, x.dtype), Tensor(shape, "i64")
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.numerics.precision import narrow, widen
+from ...core.sizes.checks import need, need_same_shape, need_static
 from ...core.tensor import DTYPES, Array, Shape, Tensor, normalize_axis, same_dtype
 from ..dialect import TriOp
 from ..numeric import need_integer, span
@@ -81,10 +82,11 @@ class GatherNd(TriOp):
         if not 0 <= self.batch_dims < min(x.rank, need_integer(indices).rank):
             least = min(x.rank, indices.rank)
             raise Invalid(f"batch_dims is {self.batch_dims}, must be in [0, {least})")
-        if x.shape[: self.batch_dims] != indices.shape[: self.batch_dims]:
-            raise Invalid(
-                f"x is {x}, indices are {indices}, must share {self.batch_dims} batch axes"
-            )
+        need_same_shape(
+            x.shape[: self.batch_dims],
+            indices.shape[: self.batch_dims],
+            f"x is {x}, indices are {indices}, must share {self.batch_dims} batch axes",
+        )
         depth = _tuple_length(x, indices, self.batch_dims)
         return Tensor((*indices.shape[:-1], *x.shape[self.batch_dims + depth :]), x.dtype)
 
@@ -158,10 +160,8 @@ class OneHot(TriOp):
 
     def infer(self, indices: Tensor, values: Tensor) -> Tensor:
         axis = normalize_axis(self.axis, need_integer(indices).rank + 1)
-        if self.depth < 0:
-            raise Invalid(f"depth is {self.depth}, must not be negative")
-        if values.shape != (2,):
-            raise Invalid(f"values are {values}, must have shape 2")
+        need(self.depth, 0, f"depth is {self.depth}, must not be negative")
+        need_same_shape(values.shape, (2,), f"values are {values}, must have shape 2")
         shape = indices.shape
         return Tensor((*shape[:axis], self.depth, *shape[axis:]), values.dtype)
 
@@ -180,21 +180,21 @@ def _need_inside(x: Tensor, indices: Tensor, axis: int) -> None:
     if need_integer(indices).rank != x.rank:
         raise Invalid(f"indices have rank {indices.rank}, x has rank {x.rank}, must be the same")
     for d, (have, most) in enumerate(zip(indices.shape, x.shape, strict=True)):
-        if d != axis and have > most:
-            raise Invalid(f"indices have size {have} on axis {d}, must be at most {most}")
+        if d != axis:
+            need(most, have, f"indices have size {have} on axis {d}, must be at most {most}")
 
 
 def _need_updates(x: Tensor, updates: Tensor, shape: Shape, reduction: str) -> None:
     need_one_of("reduction", reduction, REDUCTIONS)
     same_dtype(x, updates)
-    if updates.shape != shape:
-        raise Invalid(f"updates have shape {list(updates.shape)}, must have {list(shape)}")
+    have = list(updates.shape)
+    need_same_shape(have, shape, f"updates have shape {have}, must have {list(shape)}")
     if reduction in ("add", "mul") and DTYPES[x.dtype].kind == "bool":
         raise Invalid(f"reduction is '{reduction}' of {x.dtype}, must be of numbers")
 
 
 def _tuple_length(x: Tensor, indices: Tensor, batch_dims: int) -> int:
-    depth = indices.shape[-1]
+    depth = need_static(indices.shape[-1], "length of index tuples")
     if not 1 <= depth <= x.rank - batch_dims:
         most = x.rank - batch_dims
         raise Invalid(f"index tuples have {depth} entries, must have 1 to {most}")

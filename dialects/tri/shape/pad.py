@@ -7,6 +7,10 @@ import numpy as np
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
 from ...core.quantized import QuantizedType, is_quantized
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need, need_if_any
+from ...core.sizes.dim import highest, lowest
+from ...core.sizes.limits import at_least
 from ...core.tensor import DTYPES, Array, Tensor, is_float, numpy_dtype
 from ..dialect import TriOp
 from .reshape import need_length
@@ -31,7 +35,8 @@ class Pad(TriOp):
     @property
     def is_border(self) -> bool:
         """Report whether the op only adds zeros around `x`."""
-        return self.mode == "constant" and self.value == 0 and min(self.pads, default=0) >= 0
+        adds = all(at_least(pad, 0) for pad in self.pads)
+        return self.mode == "constant" and self.value == 0 and adds
 
     quantized = "one scale"
 
@@ -39,14 +44,14 @@ class Pad(TriOp):
         need_one_of("mode", self.mode, MODES)
         need_length("pads", self.pads, 2 * x.rank)
         _need_value(self.value, x.dtype, self.mode)
-        shape: list[int] = []
+        shape: list[Size] = []
         for axis, dim in enumerate(x.shape):
             before, after = self.pads[axis], self.pads[x.rank + axis]
-            left = dim + min(before, 0) + min(after, 0)
-            if left < 0:
-                raise Invalid(f"cuts {dim - left} elements off axis {axis}, which has {dim}")
-            if self.mode != "constant" and left == 0 and max(before, after) > 0:
-                raise Invalid(f"pads axis {axis} by mode '{self.mode}' from 0 elements")
+            left = dim + lowest(before, 0) + lowest(after, 0)
+            need(left, 0, f"cuts {dim - left} elements off axis {axis}, which has {dim}")
+            if self.mode != "constant":
+                fault = f"pads axis {axis} by mode '{self.mode}' from 0 elements"
+                need_if_any(highest(before, after, 0), left, 1, fault)
             shape.append(dim + before + after)
         return Tensor(tuple(shape), x.dtype)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...core.errors import Invalid, need_one_of
 from ...core.fields import Operand, Result
+from ...core.sizes.checks import need_divides, need_same_shape
 from ...core.tensor import Array, Tensor, normalize_axes, normalize_axis
 from ..dialect import TriOp
 from ..numeric import need_integer, span
@@ -27,8 +28,11 @@ class ReverseSequence(TriOp):
         )
         if batch == time:
             raise Invalid(f"batch axis and time axis are both {batch}, must differ")
-        if need_integer(sequence_lens).shape != (x.shape[batch],):
-            raise Invalid(f"sequence_lens is {sequence_lens}, must have shape {x.shape[batch]}")
+        need_same_shape(
+            need_integer(sequence_lens).shape,
+            (x.shape[batch],),
+            f"sequence_lens is {sequence_lens}, must have shape {x.shape[batch]}",
+        )
         return x
 
     def reference(self, x: Array, sequence_lens: Array) -> Array:
@@ -61,11 +65,9 @@ class DepthToSpace(TriOp):
         need_one_of("mode", self.mode, ("DCR", "CRD"))
         _need_blocks(x, self.blocksize)
         n, c, h, w = x.shape
-        if c % self.blocksize**2:
-            raise Invalid(
-                f"has {c} channels, must be a multiple of blocksize² = {self.blocksize**2}"
-            )
-        return Tensor((n, c // self.blocksize**2, h * self.blocksize, w * self.blocksize), x.dtype)
+        block = self.blocksize**2
+        need_divides(c, block, f"has {c} channels, must be a multiple of blocksize² = {block}")
+        return Tensor((n, c // block, h * self.blocksize, w * self.blocksize), x.dtype)
 
     def reference(self, x: Array) -> Array:
         (n, c, h, w), b = x.shape, self.blocksize
@@ -88,8 +90,12 @@ class SpaceToDepth(TriOp):
     def infer(self, x: Tensor) -> Tensor:
         _need_blocks(x, self.blocksize)
         n, c, h, w = x.shape
-        if h % self.blocksize or w % self.blocksize:
-            raise Invalid(f"has {h}x{w} pixels, must be multiples of blocksize {self.blocksize}")
+        for size in (h, w):
+            need_divides(
+                size,
+                self.blocksize,
+                f"has {h}x{w} pixels, must be multiples of blocksize {self.blocksize}",
+            )
         return Tensor((n, c * self.blocksize**2, h // self.blocksize, w // self.blocksize), x.dtype)
 
     def reference(self, x: Array) -> Array:
@@ -113,8 +119,8 @@ class ChannelShuffle(TriOp):
     def infer(self, x: Tensor) -> Tensor:
         if x.rank < 2:
             raise Invalid(f"x has rank {x.rank}, must have 2 or more: batch, channels, …")
-        if self.groups < 1 or x.shape[1] % self.groups:
-            raise Invalid(f"{x.shape[1]} channels do not split in {self.groups} groups")
+        channels, groups = x.shape[1], self.groups
+        need_divides(channels, groups, f"{channels} channels do not split in {groups} groups")
         return x
 
     def reference(self, x: Array) -> Array:

@@ -8,8 +8,9 @@ import numpy as np
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
 from ...core.quantized import with_axis, with_part
-from ...core.sizes.checks import need, need_same
-from ...core.tensor import Array, Shape, Tensor, broadcast, normalize_axis, same_dtype
+from ...core.sizes.atoms import Size
+from ...core.sizes.checks import need, need_if_any, need_same, need_same_shape
+from ...core.tensor import Array, Shape, Tensor, need_broadcast, normalize_axis, same_dtype
 from ..dialect import TriOp
 from ..numeric import span
 
@@ -93,25 +94,29 @@ class Slice(TriOp):
         for axis, (start, size, step) in enumerate(
             zip(self.starts, self.sizes, self.steps, strict=True)
         ):
-            if size < 0 or step == 0:
-                raise Invalid(
-                    f"axis {axis} has size {size} and step {step}, must be >= 0 and not 0"
-                )
-            last = start + (size - 1) * step
-            if size and not (0 <= start < x.shape[axis] and 0 <= last < x.shape[axis]):
-                raise Invalid(
-                    f"takes elements {start} to {last} of the {x.shape[axis]} of axis {axis}"
-                )
-        ranges = tuple(map(_range, self.starts, self.sizes, self.steps))
-        return Tensor(self.sizes, with_part(x.dtype, ranges))
+            fault = f"axis {axis} has size {size} and step {step}, must be >= 0 and not 0"
+            if step == 0:
+                raise Invalid(fault)
+            need(size, 0, fault)
+            _need_inside(axis, x.shape[axis], start, size, step)
+        return Tensor(self.sizes, with_part(x.dtype, self._range))
 
     def reference(self, x: Array) -> Array:
-        return x[tuple(map(_range, self.starts, self.sizes, self.steps))]
+        return x[tuple(map(self._range, range(x.ndim)))]
+
+    def _range(self, axis: int) -> slice:
+        start, size, step = self.starts[axis], self.sizes[axis], self.steps[axis]
+        stop = start + size * step
+        return slice(start, stop if stop >= 0 else None, step) if size else slice(0, 0)
 
 
-def _range(start: int, size: int, step: int) -> slice:
-    stop = start + size * step
-    return slice(start, stop if stop >= 0 else None, step) if size else slice(0, 0)
+def _need_inside(axis: int, elements: Size, start: Size, size: Size, step: Size) -> None:
+    """Require the first and the last element that a slice takes of an axis to be there."""
+    last = start + (size - 1) * step
+    fault = f"takes elements {start} to {last} of the {elements} of axis {axis}"
+    for place in (start, last):
+        need_if_any(size, place, 0, fault)
+        need_if_any(size, elements, place + 1, fault)
 
 
 class Concat(TriOp):
@@ -129,8 +134,10 @@ class Concat(TriOp):
         first, dtype = xs[0], same_dtype(*xs)
         axis = normalize_axis(self.axis, first.rank)
         for x in xs:
-            if x.rank != first.rank or _without(x.shape, axis) != _without(first.shape, axis):
-                raise Invalid(f"joins {first} and {x}, must differ in axis {axis} only")
+            fault = f"joins {first} and {x}, must differ in axis {axis} only"
+            if x.rank != first.rank:
+                raise Invalid(fault)
+            need_same_shape(_without(x.shape, axis), _without(first.shape, axis), fault)
         size = sum(x.shape[axis] for x in xs)
         return Tensor((*first.shape[:axis], size, *first.shape[axis + 1 :]), dtype)
 
@@ -154,12 +161,12 @@ class Split(TriOp):
 
     def infer(self, x: Tensor) -> tuple[Tensor, ...]:
         axis = normalize_axis(self.axis, x.rank)
-        if min(self.sizes, default=0) < 0:
-            raise Invalid(f"sizes are {list(self.sizes)}, must not be negative")
-        if sum(self.sizes) != x.shape[axis]:
-            raise Invalid(
-                f"sizes {list(self.sizes)} add up to {sum(self.sizes)}, must be {x.shape[axis]}"
-            )
+        listed, total = list(self.sizes), sum(self.sizes)
+        for size in self.sizes:
+            need(size, 0, f"sizes are {listed}, must not be negative")
+        need_same(
+            total, x.shape[axis], f"sizes {listed} add up to {total}, must be {x.shape[axis]}"
+        )
         before, after = x.shape[:axis], x.shape[axis + 1 :]
         return tuple(Tensor((*before, size, *after), x.dtype) for size in self.sizes)
 
@@ -178,10 +185,10 @@ class Expand(TriOp):
     quantized = "one scale"
 
     def infer(self, x: Tensor) -> Tensor:
-        if min(self.shape, default=0) < 0:
-            raise Invalid(f"shape is {list(self.shape)}, must not be negative")
-        if broadcast(x.shape, self.shape) != self.shape:
-            raise Invalid(f"x is {x}, must broadcast to shape {list(self.shape)}")
+        listed = list(self.shape)
+        for size in self.shape:
+            need(size, 0, f"shape is {listed}, must not be negative")
+        need_broadcast(x.shape, self.shape, f"x is {x}, must broadcast to shape {listed}")
         return Tensor(self.shape, x.dtype)
 
     def reference(self, x: Array) -> Array:
@@ -199,8 +206,8 @@ class Tile(TriOp):
 
     def infer(self, x: Tensor) -> Tensor:
         need_length("repeats", self.repeats, x.rank)
-        if min(self.repeats, default=0) < 0:
-            raise Invalid(f"repeats are {list(self.repeats)}, must not be negative")
+        for count in self.repeats:
+            need(count, 0, f"repeats are {list(self.repeats)}, must not be negative")
         return Tensor(tuple(d * r for d, r in zip(x.shape, self.repeats, strict=True)), x.dtype)
 
     def reference(self, x: Array) -> Array:

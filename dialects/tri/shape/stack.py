@@ -6,6 +6,7 @@ import numpy as np
 
 from ...core.errors import Invalid
 from ...core.fields import Operand, Result
+from ...core.sizes.checks import need_same_shape, need_static
 from ...core.tensor import Array, Tensor, normalize_axis, same_dtype
 from ..dialect import TriOp
 
@@ -25,8 +26,7 @@ class Stack(TriOp):
         first, dtype = xs[0], same_dtype(*xs)
         axis = normalize_axis(self.axis, first.rank + 1)
         for x in xs:
-            if x != first:
-                raise Invalid(f"joins {first} and {x}, must be the same")
+            need_same_shape(x.shape, first.shape, f"joins {first} and {x}, must be the same")
         return Tensor((*first.shape[:axis], len(xs), *first.shape[axis:]), dtype)
 
     def reference(self, xs: Sequence[Array]) -> Array:
@@ -45,7 +45,7 @@ class Unbind(TriOp):
     def infer(self, x: Tensor) -> tuple[Tensor, ...]:
         axis = normalize_axis(self.axis, x.rank)
         part = Tensor((*x.shape[:axis], *x.shape[axis + 1 :]), x.dtype)
-        return (part,) * x.shape[axis]
+        return (part,) * need_static(x.shape[axis], f"size of axis {axis}, which is taken apart,")
 
     def reference(self, x: Array) -> tuple[Array, ...]:
         return tuple(np.moveaxis(x, self.axis, 0))

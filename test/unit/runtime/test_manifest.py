@@ -102,10 +102,10 @@ def test_a_missing_field_is_named(manifest: Manifest):
 
 
 def test_a_later_version_is_refused_before_its_fields_are_read(manifest: Manifest):
-    document = json.loads(edited(manifest, "version", 9))
+    document = json.loads(edited(manifest, "version", 10))
     document["novelty"] = 1
     message = refusal(json.dumps(document))
-    assert message.startswith("manifest: 'version' is 9, this runtime reads up to 8: update")
+    assert message.startswith("manifest: 'version' is 10, this runtime reads up to 9: update")
 
 
 @pytest.mark.parametrize("value", [0, 7, -1])

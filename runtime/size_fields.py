@@ -1,0 +1,72 @@
+"""Find the sizes in the fields of a manifest, by the types of the fields, and replace them."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from types import UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin
+
+from .kinds import Kind
+
+R = TypeVar("R")
+
+
+def texts_in(record: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the sizes that are texts, each with its place, in all fields that may have some."""
+    for name in _symbolic_fields(type(record)):
+        yield from _texts(getattr(record, name), f"{path}.{name}" if path else name)
+
+
+def with_sizes(record: R, number: Callable[[str], int]) -> R:
+    """Return a record with a number in place of each size that is a text."""
+    values = {name: getattr(record, name) for name in _symbolic_fields(type(record))}
+    changed = {name: _replaced(value, number) for name, value in values.items()}
+    changed = {name: value for name, value in changed.items() if value is not values[name]}
+    return cast("R", replace(cast("Any", record), **changed)) if changed else record
+
+
+def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield value, path
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[str, object]", value).items():
+            yield from _texts(item, f"{path}.{key}")
+    elif isinstance(value, tuple):
+        for i, item in enumerate(cast("tuple[object, ...]", value)):
+            if type(item) is not int:
+                yield from _texts(item, f"{path}[{i}]")
+    elif is_dataclass(value):
+        yield from texts_in(value, path)
+
+
+def _replaced(value: object, number: Callable[[str], int]) -> object:
+    """Return the same object where nothing in it is a text."""
+    if isinstance(value, str):
+        return number(value)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return {key: _replaced(item, number) for key, item in table.items()}
+    if isinstance(value, tuple):
+        items = cast("tuple[object, ...]", value)
+        changed = tuple(_replaced(item, number) for item in items)
+        return items if all(a is b for a, b in zip(items, changed, strict=True)) else changed
+    return with_sizes(value, number) if is_dataclass(value) else value
+
+
+@cache
+def _symbolic_fields(kind: type[Any]) -> tuple[str, ...]:
+    if not is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in fields(kind) if _may_have_sizes(field.type))
+
+
+def _may_have_sizes(kind: Any) -> bool:
+    """Return whether values of a type may have sizes in them; names and messages are none."""
+    if isinstance(kind, UnionType):
+        members = get_args(kind)
+        return {int, str} <= set(members) or any(map(_may_have_sizes, members))
+    if get_origin(kind) is not None:
+        return any(map(_may_have_sizes, get_args(kind)))
+    if isinstance(kind, type) and issubclass(kind, Kind):
+        return True  # its subclasses have fields of their own
+    return isinstance(kind, type) and bool(_symbolic_fields(kind))

@@ -1,0 +1,95 @@
+"""Check the symbols, checks and regions of a manifest."""
+
+import re
+from dataclasses import replace
+
+from .contents import Contents, SizeCheck, Symbol
+from .errors import PackageError
+from .evaluation import SizeFault
+from .manifest import Manifest
+from .size_fields import texts_in, with_sizes
+from .sizes import MOST, is_symbol_name
+from .symbols import Symbols
+
+_RELATIONS = (">=", "==")
+_PLACE = re.compile(r"at_[0-9]+")
+
+
+def check_symbols(manifest: Manifest) -> Manifest:
+    """Return a manifest with the numbers of its likely sizes in place of texts.
+
+    Raises PackageError where symbols, checks and regions do not fit together, or texts are no
+    expressions of the symbols.
+    """
+    if not manifest.symbols:
+        if manifest.checks or manifest.regions:
+            raise PackageError("'checks' and 'regions' must be left out without symbols")
+        return manifest
+    if manifest.spaces:
+        raise PackageError(f"'spaces' has '{manifest.spaces[0].name}', must be none with symbols")
+    _check_names(manifest)
+    for i, symbol in enumerate(manifest.symbols):
+        _check_symbol(symbol, f"symbols[{i}]")
+    for i, check in enumerate(manifest.checks):
+        _check_relation(check, f"checks[{i}]")
+    _check_regions(manifest)
+    for i, step in enumerate(manifest.load_steps):
+        for _, where in texts_in(step, f"load_steps[{i}]"):
+            raise PackageError(f"'{where}' is a text, but inputs are not known at load")
+    Symbols(manifest)
+    return _at_likely(manifest)
+
+
+def _at_likely(manifest: Manifest) -> Manifest:
+    likely = {symbol.name: symbol.likely for symbol in manifest.symbols}
+    try:
+        values = manifest.evaluation.at(likely)
+    except SizeFault as error:
+        raise PackageError(f"{error} at the likely sizes") from None
+    for base, size in values.arenas.items():
+        known = manifest.memory.arena_bytes
+        if size != known:
+            raise PackageError(
+                f"'memory.arena_bytes' is {known}, the regions of base {base} have {size} bytes"
+            )
+    found = with_sizes(manifest, values)
+    return replace(found, symbols=(), checks=(), regions=())
+
+
+def _check_names(contents: Contents) -> None:
+    names = [symbol.name for symbol in contents.symbols]
+    units = [symbol.unit for symbol in contents.symbols if symbol.step != 1]
+    for i, name in enumerate(names):
+        if not is_symbol_name(name) or _PLACE.fullmatch(name):
+            raise PackageError(f"'symbols[{i}].name' is {name!r}, must look like 'T'")
+    if len({*names, *units}) != len(names) + len(units):
+        raise PackageError(f"'symbols' are {[*names, *units]}, must have different names")
+
+
+def _check_symbol(symbol: Symbol, where: str) -> None:
+    high = MOST if symbol.high is None else symbol.high
+    if not 0 <= symbol.low <= symbol.likely <= high <= MOST:
+        raise PackageError(
+            f"'{where}' is from {symbol.low} to {symbol.high}, likely {symbol.likely}: must be in "
+            f"this order, from 0 to {MOST}"
+        )
+    if symbol.step < 1 or symbol.likely % symbol.step:
+        raise PackageError(
+            f"'{where}.step' is {symbol.step}, must be at least 1 and divide {symbol.likely}"
+        )
+
+
+def _check_relation(check: SizeCheck, where: str) -> None:
+    if check.relation not in _RELATIONS:
+        raise PackageError(f"'{where}.relation' is {check.relation!r}, must be '>=' or '=='")
+
+
+def _check_regions(contents: Contents) -> None:
+    for i, region in enumerate(contents.regions):
+        if not contents.is_arena(region.base) or region.base >= contents.first_space:
+            raise PackageError(f"'regions[{i}].base' is {region.base}, must be an arena")
+        for j in region.above:
+            if not 0 <= j < i or contents.regions[j].base != region.base:
+                raise PackageError(
+                    f"'regions[{i}].above' has {j}, must be earlier regions of the same base"
+                )
