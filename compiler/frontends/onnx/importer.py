@@ -13,6 +13,7 @@ from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import view
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array, Bindings, numpy_dtype
 from ..core.bindings import input_types
 from ..core.found_sizes import FoundSizes
@@ -216,4 +217,5 @@ def _rename(value: ir.Value, node: str, output: str) -> None:
 def _type_proto(value: ir.Value) -> onnx.TypeProto:
     tensor = tensor_of(value.type)
     element = onnx.helper.np_dtype_to_tensor_dtype(numpy_dtype(tensor.dtype))
-    return onnx.helper.make_tensor_type_proto(element, tensor.shape)
+    sizes = [str(size) if is_symbolic(size) else size for size in tensor.shape]
+    return onnx.helper.make_tensor_type_proto(element, sizes)

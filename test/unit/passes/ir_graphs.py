@@ -11,6 +11,7 @@ from trivium.dialects.core.attributes import tensor_of, type_of
 from trivium.dialects.core.interpret import Interpreter
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module, functions, ops
+from trivium.dialects.core.sizes.dim import likely
 from trivium.dialects.core.tensor import DTYPES, Array, Tensor, numpy_dtype
 from trivium.passes.core import Pass
 
@@ -75,11 +76,13 @@ def numbers(tensor: Tensor, random: np.random.Generator) -> Array:
 
 
 def outputs(module: Module, seed: int = 0) -> Iterator[tuple[Array, ...]]:
-    """Execute each function of a module on random inputs."""
+    """Execute each function of a module on random inputs, of likely sizes."""
     for function in functions(module.operation):
         random = np.random.default_rng(seed)
         arguments = function.regions[0].blocks[0].arguments
-        inputs = [numbers(tensor_of(a.type), random) for a in arguments]
+        types = [tensor_of(argument.type) for argument in arguments]
+        static = [Tensor(tuple(map(likely, each.shape)), each.dtype) for each in types]
+        inputs = [numbers(each, random) for each in static]
         yield Interpreter(module.weights).run_function(function, inputs)
 
 

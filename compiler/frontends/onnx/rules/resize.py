@@ -5,9 +5,11 @@ from typing import TypeVar
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.sizes.atoms import is_symbolic, terms_of
+from .....dialects.core.sizes.checks import need
 from .....dialects.core.tensor import Array, Shape, normalize_axis
-from ...core.values import ints, tensor
-from ..registry import Value, onnx_op
+from ...core.values import tensor
+from ..registry import Size, Sizes, Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]
@@ -36,7 +38,7 @@ def resize(
     x: Value,
     roi: Array | None = None,
     scales: Array | None = None,
-    sizes: Array | None = None,
+    sizes: Sizes | None = None,
     *,
     antialias: int = 0,
     axes: Ints | None = None,
@@ -49,15 +51,15 @@ def resize(
     nearest_mode: str = "round_prefer_floor",
 ) -> tri.Resize:
     shape = tensor(x).shape
-    if 0 in shape:
-        raise Invalid(f"has an empty input {tensor(x)}")
+    for size in shape:
+        need(size, 1, f"has an empty input {tensor(x)}")
     chosen = _axes(axes, shape)
     parts = _parts(roi, chosen, shape) if coordinate_transformation_mode == CROP else ()
     if scales is not None and scales.size:
         new_scales = _spread(_floats(scales), chosen, (1.0,) * len(shape), "scales")
         new_sizes = _scaled_sizes(shape, new_scales, parts)
-    elif sizes is not None and sizes.size:
-        wanted = _spread(ints(sizes), chosen, shape, "sizes")
+    elif sizes:
+        wanted = _spread(sizes, chosen, shape, "sizes")
         new_sizes, new_scales = _fit(shape, wanted, chosen, keep_aspect_ratio_policy)
     else:
         raise Invalid("has neither scales nor sizes")
@@ -152,22 +154,42 @@ def _scaled_sizes(shape: Shape, scales: Floats, parts: Floats) -> Shape:
     if parts:
         starts, ends = parts[: len(shape)], parts[len(shape) :]
         spans = [end - start for start, end in zip(starts, ends, strict=True)]
-    return tuple(
-        math.floor(size * span * scale)
-        for size, span, scale in zip(shape, spans, scales, strict=True)
-    )
+    return tuple(map(_scaled, shape, spans, scales))
+
+
+def _scaled(size: Size, span: float, scale: float) -> Size:
+    """Return the size of a part of an axis times a scale, rounded down; floats are fractions."""
+    if not is_symbolic(size):
+        return math.floor(size * span * scale)
+    if span != 1:
+        raise Unsupported(f"takes a part of an axis of size {size}, which must be known")
+    above, below = scale.as_integer_ratio()
+    return size * above // below
 
 
 def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats]:
     """Return the sizes that the policy allows, and the scales that lead there."""
-    ratios = tuple(want / size for want, size in zip(wanted, shape, strict=True))
+    ratios = tuple(map(_ratio, wanted, shape))
     if policy == "stretch":
         return wanted, ratios
     if policy not in ("not_larger", "not_smaller"):
         known = "stretch, not_larger or not_smaller"
         raise Invalid(f"has keep_aspect_ratio_policy '{policy}', must be {known}")
+    if any(map(is_symbolic, shape)):
+        raise Unsupported(f"has keep_aspect_ratio_policy '{policy}' for sizes that are not known")
     choose = min if policy == "not_larger" else max
     scale = choose(ratios[axis] for axis in axes)
     scales = tuple(scale if axis in axes else 1.0 for axis in range(len(shape)))
     rounded = (math.floor(size * s + 0.5) for size, s in zip(shape, scales, strict=True))
     return tuple(rounded), scales
+
+
+def _ratio(wanted: Size, size: Size) -> float:
+    """Return the quotient of two sizes; Unsupported unless it is the same in all runs."""
+    if not is_symbolic(wanted) and not is_symbolic(size):
+        return wanted / size
+    product, below = next(iter(terms_of(size).items()))
+    above = terms_of(wanted).get(product, 0)
+    if wanted * below != size * above:
+        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
+    return above / below
