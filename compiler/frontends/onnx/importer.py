@@ -26,7 +26,7 @@ from .graph import Named, named_nodes, operator_domain, ordered_nodes
 from .inputs import declared_input, model_inputs
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
-from .registry import Node, Rule, Size, Sizes, UseFunctionBody, find_rule
+from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .support import check_supported
 
 
@@ -180,6 +180,8 @@ class _Importer:
         if rule.wants(Sizes, index) or rule.wants(Size, index):
             sizes = self.main.sizes(value, what)
             return sizes if rule.wants(Sizes, index) else only(sizes)
+        if rule.wants(ComputedSizes, index):
+            return FoundSizes(self.main).compute(value)
         return value
 
     def _value(self, scope: _Scope, name: str) -> ir.Value:

@@ -6,7 +6,8 @@
 - Positional parameters are the node's inputs. `Value` is an IR value; `Array` is a numpy array,
   and the importer refuses the node when that input cannot be computed at compile time; a default
   of None makes an input optional; `*xs: Value` takes any number. `Sizes`, and `Size` for a single
-  one, are integers that may depend on the symbols of the model's inputs.
+  one, are integers that may depend on the symbols of the model's inputs; `ComputedSizes` may also
+  be computed when the model runs, and are not negative then.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name and outputs.
@@ -22,7 +23,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
@@ -32,6 +33,7 @@ from ..core.found_sizes import FoundSizes
 
 Value = ir.Value
 Sizes: TypeAlias = tuple[int, ...]
+ComputedSizes: TypeAlias = Annotated[tuple[int, ...], "computed"]
 
 
 class UseFunctionBody(Exception):
@@ -82,7 +84,7 @@ class Rule:
         return self.inputs[min(index, len(self.inputs) - 1)]
 
     def wants(self, kind: Any, index: int) -> bool:
-        """Return whether input number `index` must be known, as an `Array`, `Sizes` or a `Size`."""
+        """Return whether input number `index` is wanted as an `Array`, `Sizes` or another kind."""
         return self.parameter(index).annotation in (kind, kind | None)
 
     def check_inputs(self, names: Sequence[str]) -> None:

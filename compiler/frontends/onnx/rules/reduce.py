@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from .....dialects import tri
 from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
-from ...core.values import ints, single, tensor
-from ..registry import Size, Value, onnx_op
+from ...core.values import ints, only, single, tensor
+from ..registry import Node, Value, onnx_op
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),
@@ -83,6 +83,9 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 
 
 @onnx_op("TopK", since=10)
-def top_k(x: Value, k: Size, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
+def top_k(
+    x: Value, k: Value, *, axis: int = -1, largest: int = 1, sorted: int = 1, node: Node
+) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
-    return tri.TopK.build(x, k=k, axis=axis, largest=bool(largest), sorted=bool(sorted))
+    count = only(node.found.compute(k, [tensor(x).shape[axis]] * tensor(k).size))
+    return tri.TopK.build(x, k=count, axis=axis, largest=bool(largest), sorted=bool(sorted))
