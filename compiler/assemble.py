@@ -9,9 +9,12 @@ from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module, declared, ops
 from ..dialects.core.op import Op
+from ..dialects.core.sizes.atoms import is_symbolic
+from ..dialects.core.sizes.dim import symbol
+from ..dialects.core.symbol_table import checks_of, symbols_of_function
 from ..dialects.core.tensor import DTYPES, bytes_of
 from ..runtime import contents as m
-from ..runtime.manifest import Manifest
+from ..runtime.manifest import Manifest, version_of
 from ..runtime.memory import allocate
 from ..runtime.package import Package
 from ..runtime.step import Step
@@ -21,6 +24,8 @@ from ..targets.core import Target
 from ..targets.options import CompileOptions
 from ..targets.place import explained_refusal
 from ..targets.program import Program, Storage
+from ..targets.regions import RegionPlan
+from ..targets.written import written
 from ..version import __version__
 
 BYTECODE = "module.mlirbc"
@@ -84,7 +89,9 @@ class _Assembly:
         load_steps = self._steps(owners, numbered[: self.program.load_count])
         steps = self._steps(owners, numbered[self.program.load_count :])
         parts = (code.part(self.program) for code in self.codes)
+        symbols = self._symbols()
         manifest = Manifest(
+            version=version_of(symbols),
             producer=f"trivium {__version__}",
             source=source,
             target=self.targets[0].name,
@@ -98,6 +105,9 @@ class _Assembly:
             memory=self._memory(),
             spaces=self._spaces(),
             parts=tuple(part for part in parts if part is not None),
+            symbols=symbols,
+            checks=self._checks(),
+            regions=self._regions(),
         )
         entries: dict[str, bytes | bytearray | memoryview] = {BYTECODE: self._bytecode(placed)}
         entries |= others
@@ -134,9 +144,8 @@ class _Assembly:
             dtype = DTYPES[tensor.dtype].numpy
             self.index[value, place.base] = len(self.buffers)
             layout = self.described.get(value, "")
-            self.buffers.append(
-                m.Buffer(name, place.base, place.offset, tensor.shape, dtype, layout=layout)
-            )
+            offset, shape = written(place.offset), written(tensor.shape)
+            self.buffers.append(m.Buffer(name, place.base, offset, shape, dtype, layout=layout))
         return self.index[value, place.base]
 
     def _memory(self) -> m.Memory:
@@ -145,7 +154,7 @@ class _Assembly:
             arena_bytes=storage.plan.size_bytes,
             arena_lower_bound=storage.plan.lower_bound,
             weight_bytes=storage.weight_bytes,
-            thread_bytes=self.program.thread_bytes,
+            thread_bytes=written(self.program.thread_bytes),
             prepared_bytes=self.program.prepared_bytes,
         )
 
@@ -157,6 +166,29 @@ class _Assembly:
             for name, storage in self.program.storage.items()
             if name != m.PROCESS
         )
+
+    # -- symbols ------------------------------------------------------------------------------
+
+    def _symbols(self) -> tuple[m.Symbol, ...]:
+        """Describe the symbols that the model depends on; a range of one size is that size."""
+        ranges = symbols_of_function(self.module.main)
+        return tuple(
+            m.Symbol(name, range.low, range.high, range.hint, range.step)
+            for name, range in ranges.items()
+            if is_symbolic(symbol(name, range))
+        )
+
+    def _checks(self) -> tuple[m.SizeCheck, ...]:
+        return tuple(
+            m.SizeCheck(written(check.expression), check.relation, check.node, check.message)
+            for check in checks_of(self.module.main)
+        )
+
+    def _regions(self) -> tuple[m.Region, ...]:
+        plan = self.program.storage[m.PROCESS].plan
+        if not isinstance(plan, RegionPlan):
+            return ()
+        return tuple(m.Region(m.ARENA, written(r.size_bytes), r.above) for r in plan.regions)
 
     def refusal(self, op: Op) -> str:
         """Return why an op does not run on the first target of the package; empty if it does."""

@@ -91,11 +91,16 @@ class Evaluation:
             if symbol.step != 1:
                 value = self._formulas.operate("//", value, str(symbol.step))
                 self._formulas.define(symbol.unit, value)
+        self._check = self._formulas.function(
+            [
+                self._formulas.read(check.expression, f"checks[{i}].expression")
+                for i, check in enumerate(contents.checks)
+            ]
+        )
         self._arenas = self._read_regions()
         self._read_buffers()
         for record, where in (
             (contents.memory, "memory"),
-            *((check, f"checks[{i}]") for i, check in enumerate(contents.checks)),
             *records,
         ):
             for text, place in texts_in(record, where):
@@ -110,8 +115,20 @@ class Evaluation:
     def at(self, symbols: Mapping[str, int]) -> Values:
         """Return all numbers at the values of symbols.
 
-        Raises SizeFault where a size or an offset is impossible, or a check fails.
+        Raises SizeFault where a check fails, or a size or an offset is impossible.
         """
+        try:
+            (checks,) = self._check(*(symbols[name] for name in self._names))
+        except ZeroDivisionError:
+            raise SizeFault("a size is divided by 0") from None
+        for check, number in zip(self._contents.checks, checks, strict=True):
+            if number < 0 or (number and check.relation == "=="):
+                where = f"{check.node}: error: " if check.node else ""
+                raise SizeFault(f"{where}{check.message}")
+        return self.unchecked(symbols)
+
+    def unchecked(self, symbols: Mapping[str, int]) -> Values:
+        """Return all numbers at the values of symbols, where checks may fail."""
         try:
             proofs, numbers, arenas = self._function(*(symbols[name] for name in self._names))
         except ZeroDivisionError:
@@ -120,14 +137,8 @@ class Evaluation:
             raise SizeFault(self._fault(proofs))
         if numbers and (min(numbers) < -MOST - 1 or max(numbers) > MOST):
             raise SizeFault("a size has more than 64 bits")
-        values = Values(
-            symbols, numbers, self._places, dict(zip(self._arenas, arenas, strict=True))
-        )
-        for check in self._contents.checks:
-            number = values(check.expression)
-            if number < 0 or (number and check.relation == "=="):
-                raise SizeFault(f"{check.node}: error: {check.message}")
-        return values
+        sizes = dict(zip(self._arenas, arenas, strict=True))
+        return Values(symbols, numbers, self._places, sizes)
 
     def array(self, sizes: Sequence[Size]) -> SizeArray:
         """Return what makes an array of the numbers of some sizes."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, direct_ops
+from ..dialects.core.module import Module, direct_ops, ops
 from ..dialects.core.op import Op
 from ..runtime.contents import PROCESS
 from .calls import Call
@@ -26,12 +26,19 @@ def load_groups(module: Module) -> set[Op]:
     for op in direct_ops(module.main_block):
         if not known.issuperset(op.operation.operands):
             continue
-        if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
+        if isinstance(op, tri.Group) and read_memory(op) == PROCESS and not _is_symbolic(op):
             found.add(op)
         elif not isinstance(op, (tri.Constant, tri.Weight, *VIEWS)):
             continue
         known.update(op.results)
     return found
+
+
+def _is_symbolic(group: tri.Group) -> bool:
+    """Return whether a group depends on symbols, which have no values before a run."""
+    inner = ops(group.block)
+    values = [value for op in (group, *inner) for value in op.results]
+    return any(op.symbols for op in inner) or any(tensor_of(v.type).symbols for v in values)
 
 
 def load_intervals(

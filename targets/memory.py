@@ -19,6 +19,8 @@ import random
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ..dialects.core.sizes.atoms import Size
+
 ALIGNMENT = 64
 """Bytes: a cache line, and the widest vector."""
 
@@ -28,7 +30,7 @@ class Interval:
     """Describe a value by its size and by the first and last step at which it must exist."""
 
     key: Hashable
-    size_bytes: int
+    size_bytes: Size
     first: int
     last: int
 
@@ -57,7 +59,7 @@ _ORDERS: tuple[By, ...] = (
 class Plan:
     """Hold the offsets found, the bytes they need, and the least that any plan would need."""
 
-    offsets: dict[Hashable, int]
+    offsets: dict[Hashable, Size]
     size_bytes: int
     lower_bound: int
 

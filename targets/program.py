@@ -11,24 +11,28 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
+from ..dialects.core.sizes.atoms import Size
+from ..dialects.core.sizes.dim import ceildiv, highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
+from .regions import RegionPlan, plan_sizes
 
 
 @dataclass(frozen=True)
 class Place:
     """Hold the place of a tensor: a base of the manifest, and an offset into it in bytes.
 
-    `own` is the offset of private memory in that of each thread but the first.
+    `own` is the offset of private memory in that of each thread but the first. Offsets may depend
+    on symbols, and on where regions lie.
     """
 
     base: int
-    offset: int
-    own: int | None = None
+    offset: Size
+    own: Size | None = None
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Program:
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
     storage: dict[str, Storage]  # that of the process is the first
-    thread_bytes: int
+    thread_bytes: Size
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
@@ -143,7 +147,7 @@ class _Layout:
                 for step in range(len(self.calls))
             ],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            max((_own_offsets(call.scratch)[-1] for call in self.calls), default=0),
+            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
             self.inputs,
             self.outputs,
             self.names,
@@ -164,7 +168,14 @@ class _Layout:
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
     def _plan(self, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        return plan_arena(self._intervals(memory, places), space_named(memory).alignment)
+        intervals = self._intervals(memory, places)
+        plan = plan_sizes(intervals, space_named(memory).alignment)
+        if memory != PROCESS and isinstance(plan, RegionPlan):
+            raise CompileError(
+                f"sizes in memory '{memory}' depend on symbols, must be numbers: bind the symbols "
+                "with --shape"
+            )
+        return plan
 
     def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
@@ -250,13 +261,13 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
         raise CompileError([Diagnostic(describe(op.location), message)])
 
 
-def _own_offsets(scratch: Sequence[Scratch]) -> list[int]:
+def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:
     """Return where private memory of a call begins in that of a thread, and where all of it ends.
 
     Calls use it one after another.
     """
-    ends = [0]
+    ends: list[Size] = [0]
     for each in scratch:
         size = each.tensor.size_bytes if each.private else 0
-        ends.append(ends[-1] + -(-size // ALIGNMENT) * ALIGNMENT)
+        ends.append(ends[-1] + ceildiv(size, ALIGNMENT) * ALIGNMENT)
     return ends

@@ -36,6 +36,8 @@ class SymbolTable:
         """Declare a symbol and return its size; raise Invalid where it has another range."""
         need_symbol_name(name)
         known = self.ranges.setdefault(name, range)
+        if known == range and name in self.sizes:
+            return self.sizes[name]
         if known != range:
             raise Invalid(f"symbol '{name}' has range {range}, was declared with {known}")
         size = symbol(name, range)

@@ -7,10 +7,12 @@ from ...dialects import tri
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
+from ...dialects.core.sizes.binding import symbols_in
 from ...runtime.contents import ABSENT
 from ...runtime.host.step import ALONE, HostStep
 from ..calls import Call, NumberedCall
 from ..compiled import Buffers, CompiledPart
+from ..written import written
 
 
 class HostCode(CompiledPart):
@@ -32,12 +34,15 @@ def _step(call: Call, buffers: Buffers) -> HostStep:
         values = cast("list[ir.Value]", group) if many else [group]
         groups.append(len(values) if many else ALONE)
         operands += [ABSENT if v is None else buffers.number(outer[v]) for v in values]
+    attributes = op.attributes
+    sizes = {name: written(value) for name, value in attributes.items() if any(symbols_in(value))}
     return HostStep(
         op=op.op_name,
-        attributes=op.attributes,
+        attributes={name: value for name, value in attributes.items() if name not in sizes},
         operands=tuple(operands),
         groups=tuple(groups),
         results=tuple(buffers.number(v) for v in call.results),
         nodes=node_names(op.location),
         reason=buffers.refusal(op),
+        sizes=sizes,
     )
