@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
+from ..runtime.contents import PROCESS
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
@@ -53,7 +54,8 @@ def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) 
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
     module = read_model(source, options)
-    need_static(module)  # targets do not run symbolic modules yet
+    if options.target != PROCESS:  # no other target runs symbolic modules yet
+        need_static(module)
     return module
 
 

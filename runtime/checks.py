@@ -34,14 +34,14 @@ def check(manifest: Manifest) -> None:
         written = manifest
         manifest = check_symbols(written)
         _check_memory(manifest)
-        sizes = _base_sizes(manifest)
+        sizes = _base_sizes(manifest, written.stages)
         for i, buffer in enumerate(manifest.buffers):
             _check_buffer(buffer, sizes, f"buffers[{i}]")
         _check_ports(written)
         _check_parts(manifest)
         for i, step in enumerate(manifest.steps):
             _check_indices(step, manifest, f"steps[{i}]")
-            _check_written(step, manifest, f"steps[{i}]")
+            _check_written(step, written, f"steps[{i}]")
             step.check(manifest, f"steps[{i}]")
         for i, step in enumerate(manifest.load_steps):
             _check_load_step(step, manifest, f"load_steps[{i}]")
@@ -96,14 +96,14 @@ def _check_sizes(
         )
 
 
-def _base_sizes(manifest: Manifest) -> list[int]:
+def _base_sizes(manifest: Manifest, stages: int) -> list[int]:
     memory = manifest.memory
     sizes = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     for space in manifest.spaces:
         sizes += [space.arena_bytes, space.weight_bytes]
-    return sizes
+    return sizes + [0] * stages
 
 
 def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:

@@ -253,7 +253,7 @@ class Session:
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
         plan, results, _ = self._bind(feeds, given)
         _do(plan.steps)
-        return results
+        return results if plan.rest is None else plan.rest(results)
 
     def _bind(
         self, feeds: Mapping[str, object], given: Mapping[str, object]
@@ -263,6 +263,8 @@ class Session:
         plan = self._plan
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
+            if plan.rest is not None:
+                plan.rest.check_given(given)
         return plan, *self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":

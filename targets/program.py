@@ -1,7 +1,7 @@
 """Plan the memory of a placed module: a place for each value, in the order of its calls."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import tri
@@ -12,7 +12,8 @@ from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.sizes.atoms import Size
-from ..dialects.core.sizes.dim import ceildiv, highest
+from ..dialects.core.sizes.dim import ceildiv, highest, symbols_of
+from ..dialects.core.symbol_scope import symbols_defined
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .calls import Call, Scratch
@@ -50,7 +51,9 @@ class Program:
 
     The first `load_count` calls depend on no input: they run once, when the package is loaded, and
     all their memory is in `prepared_bytes`. Constants have a place in each memory where they are
-    read.
+    read. Values whose sizes are found while the program runs are in arenas of their own, for each
+    call that finds some: `found` has the number of that call for each symbol, counted from 1, and
+    `found_plans` the plans of these arenas.
     """
 
     calls: list[Call]
@@ -64,6 +67,8 @@ class Program:
     inputs: list[ir.Value]
     outputs: list[ir.Value]
     names: dict[ir.Value, str] = field(default_factory=dict["ir.Value", str])
+    found: dict[str, int] = field(default_factory=dict[str, int])
+    found_plans: tuple[Plan, ...] = ()
 
     def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
         """Return the place of a value; of a constant, that in a memory."""
@@ -94,6 +99,7 @@ class _Layout:
         self.load_calls = [call for call in calls if call.op in loaded]
         self.run_calls = [call for call in calls if call.op not in loaded]
         self.calls = [*self.load_calls, *self.run_calls]
+        self.found = _found(self.run_calls)
 
     def _visit(self, operation: ir.Operation) -> None:
         op = view(operation)
@@ -126,8 +132,14 @@ class _Layout:
         prepared = plan_arena(kept)
         _add_places(places, prepared, PREPARED)
         plans = {memory: self._plan(memory, places) for memory in bases}
+        found = self._found_plans(plans[PROCESS], places)
         for memory, plan in plans.items():
             _add_places(places, plan, bases[memory][0])
+        first = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
+        arenas = dict(enumerate(found, first))
+        for base, plan in arenas.items():
+            _add_places(places, plan, base)
+        arenas[ARENA] = plans[PROCESS]
         for value, root in self.roots.items():
             if root in places:
                 places[value] = places[root]
@@ -141,9 +153,9 @@ class _Layout:
             places,
             constants,
             [
-                self._scratch(step, PREPARED, prepared)
+                self._scratch(step, {PREPARED: prepared})
                 if step < len(self.load_calls)
-                else self._scratch(step, ARENA, plans[PROCESS])
+                else self._scratch(step, arenas)
                 for step in range(len(self.calls))
             ],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
@@ -151,6 +163,8 @@ class _Layout:
             self.inputs,
             self.outputs,
             self.names,
+            self.found,
+            found,
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:
@@ -168,7 +182,7 @@ class _Layout:
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
     def _plan(self, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        intervals = self._intervals(memory, places)
+        intervals = [each for each in self._intervals(memory, places) if not self._stage(each)]
         plan = plan_sizes(intervals, space_named(memory).alignment)
         if memory != PROCESS and isinstance(plan, RegionPlan):
             raise CompileError(
@@ -177,12 +191,30 @@ class _Layout:
             )
         return plan
 
-    def _scratch(self, step: int, base: int, memory: Plan) -> tuple[Place, ...]:
+    def _found_plans(self, arena: Plan, places: dict[ir.Value, Place]) -> tuple[Plan, ...]:
+        """Plan the arena of what depends on sizes that each call finds: none of it lives before."""
+        plans: list[Plan] = []
+        first = len(arena.regions) if isinstance(arena, RegionPlan) else 0
+        intervals = self._intervals(PROCESS, places) if self.found else []
+        for stage in range(1, max(self.found.values(), default=0) + 1):
+            here = [each for each in intervals if self._stage(each) == stage]
+            plans.append(plan_sizes(here, space_named(PROCESS).alignment, first))
+            first += len(here)
+        return tuple(plans)
+
+    def _stage(self, interval: Interval) -> int:
+        """Return the number of the call after which a size is known; 0 for those known before."""
+        symbols = symbols_of(interval.size_bytes) if self.found else ()
+        return max((self.found.get(name, 0) for name in symbols), default=0)
+
+    def _scratch(self, step: int, arenas: Mapping[int, Plan]) -> tuple[Place, ...]:
         scratch = self.calls[step].scratch
-        return tuple(
-            Place(base, memory.offsets[step, index], own if each.private else None)
-            for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
-        )
+        found: list[Place] = []
+        for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False)):
+            base = next(base for base, plan in arenas.items() if (step, index) in plan.offsets)
+            offset = arenas[base].offsets[step, index]
+            found.append(Place(base, offset, own if each.private else None))
+        return tuple(found)
 
     def _weights(
         self,
@@ -245,6 +277,17 @@ class _Layout:
                 size = tensor_of(value.type).size_bytes
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
+
+
+def _found(calls: Sequence[Call]) -> dict[str, int]:
+    """Number the calls that find sizes, from 1; return the number for each symbol."""
+    numbers: dict[str, int] = {}
+    stage = 0
+    for call in calls:
+        symbols = symbols_defined(call.op)
+        stage += bool(symbols)
+        numbers |= dict.fromkeys(sorted(symbols), stage)
+    return numbers
 
 
 def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
