@@ -29,7 +29,7 @@ SHAPE, ELEMENTS = "shape", "elements"
 
 @dataclass(frozen=True)
 class FoundSize:
-    """Say where a step finds the size of a symbol: in the shape of a result, or in its elements.
+    """Record where a step finds the size of a symbol: in the shape of a result, or in its elements.
 
     `index` is the number of an axis, or that of an element in row-major order.
     """
