@@ -84,7 +84,7 @@ def _bind_function(
             raise CompileError(f"symbol '{name}' is {size}, must be {fault}")
         for atom in symbols_of(symbol(name, ranges[name])):
             values[atom] = size if atom == name else size // ranges[name].step
-    set_checks(function, _remaining(checks_of(function), values, given))
+    set_checks(function, _remaining(checks_of(function), values))
     set_symbols(function, {name: each for name, each in ranges.items() if name not in given})
     for region in function.regions:
         for block in region.blocks:
@@ -92,9 +92,7 @@ def _bind_function(
     _set_signature(function)
 
 
-def _remaining(
-    checks: tuple[Check, ...], values: Sizes, given: Mapping[str, int]
-) -> dict[Check, None]:
+def _remaining(checks: tuple[Check, ...], values: Sizes) -> dict[Check, None]:
     """Return the checks that sizes do not decide; raise CompileError with all those that fail."""
     kept: dict[Check, None] = {}
     faults: list[Diagnostic] = []
@@ -105,7 +103,8 @@ def _remaining(
         if answer is None:
             kept[Check(expression, check.relation, check.message, check.node)] = None
         if answer is False:
-            where = ", ".join(f"{name} = {size}" for name, size in given.items())
+            names = [name for name in symbols_of(check.expression) if name in values]
+            where = ", ".join(f"{name} = {values[name]}" for name in names)
             faults.append(Diagnostic(check.node, f"{check.message}, where {where}"))
     if faults:
         raise CompileError(faults)

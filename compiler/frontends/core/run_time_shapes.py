@@ -10,8 +10,7 @@ import numpy as np
 from ....dialects import tri
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
-from ....dialects.core.tensor import Shape
-from .values import cast, constant, numbers, tensor
+from .values import cast, constant, number, numbers, tensor
 
 
 def reshaped(x: ir.Value, shape: ir.Value, *, allowzero: bool) -> ir.Value:
@@ -21,11 +20,9 @@ def reshaped(x: ir.Value, shape: ir.Value, *, allowzero: bool) -> ir.Value:
         kept = (*tensor(x).shape, *(0,) * rank)[:rank]
         sizes = tri.Where.build(_equal(sizes, 0), listed(kept), sizes).y
     open_ = _equal(sizes, -1)
-    known = tri.Where.build(open_, _number(1), sizes).y
+    known = tri.Where.build(open_, number(1), sizes).y
     product = tri.ReduceProd.build(known, axes=(0,), keepdims=False).y
-    rest = tri.Div.build(
-        _numbers((tensor(x).size,), ()), tri.Maximum.build(product, _number(1)).y
-    ).y
+    rest = tri.Div.build(number(tensor(x).size), tri.Maximum.build(product, number(1)).y).y
     return tri.Where.build(open_, rest, sizes).y
 
 
@@ -35,24 +32,24 @@ def sliced(
     """Return the first of the elements `start:end:step` of each axis, and how many they are."""
     forward = constant(np.array([step > 0 for step in steps]))
     size = listed(sizes)
-    low = tri.Where.build(forward, _number(0), _number(-1)).y
+    low = tri.Where.build(forward, number(0), number(-1)).y
     high = tri.Add.build(size, low).y
 
     def place(places: ir.Value) -> ir.Value:
         wide = cast(places, "i64")
         from_end = tri.Add.build(wide, size).y
-        wide = tri.Where.build(tri.Less.build(wide, _number(0)).y, from_end, wide).y
+        wide = tri.Where.build(tri.Less.build(wide, number(0)).y, from_end, wide).y
         return tri.Maximum.build(tri.Minimum.build(wide, high).y, low).y
 
     first, last = place(starts), place(ends)
     sign, stride = np.sign(steps).astype(np.int64), np.abs(np.array(steps, np.int64))
     distance = tri.Mul.build(tri.Sub.build(last, first).y, constant(sign)).y
-    rounded = tri.Add.build(tri.Maximum.build(distance, _number(0)).y, constant(stride - 1)).y
+    rounded = tri.Add.build(tri.Maximum.build(distance, number(0)).y, constant(stride - 1)).y
     count = tri.Div.build(rounded, constant(stride)).y
-    return tri.Maximum.build(first, _number(0)).y, count
+    return tri.Maximum.build(first, number(0)).y, count
 
 
-def counted(start: ir.Value, limit: ir.Value, step: ir.Value) -> ir.Value:
+def count_at_run_time(start: ir.Value, limit: ir.Value, step: ir.Value) -> ir.Value:
     """Return how many numbers there are from start to before a limit, a step apart.
 
     A step of 0 gives no number that can be a size.
@@ -64,17 +61,9 @@ def counted(start: ir.Value, limit: ir.Value, step: ir.Value) -> ir.Value:
 
 def listed(sizes: Sequence[Size]) -> ir.Value:
     """Return sizes as a list of numbers."""
-    return _numbers(tuple(sizes), (len(sizes),))
-
-
-def _numbers(sizes: Shape, shape: Shape) -> ir.Value:
-    made = numbers(sizes, shape)
+    made = numbers(tuple(sizes), (len(sizes),))
     return constant(made) if isinstance(made, np.ndarray) else made.results[0]
 
 
-def _number(number: int) -> ir.Value:
-    return constant(np.array(number, np.int64))
-
-
-def _equal(sizes: ir.Value, number: int) -> ir.Value:
-    return tri.Equal.build(sizes, _number(number)).y
+def _equal(sizes: ir.Value, wanted: int) -> ir.Value:
+    return tri.Equal.build(sizes, number(wanted)).y

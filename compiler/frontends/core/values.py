@@ -70,6 +70,19 @@ def numbers(sizes: Shape, shape: Shape) -> Array | Op:
     return np.array(sizes, np.int64).reshape(shape)
 
 
+def number(size: Size) -> ir.Value:
+    """Make a scalar of a size."""
+    made = numbers((size,), ())
+    return made.results[0] if isinstance(made, Op) else constant(made)
+
+
+def counted(size: Size, shape: Shape) -> ir.Value:
+    """Make a tensor of the numbers from 0 to `size` - 1."""
+    if not is_symbolic(size):
+        return constant(np.arange(size, dtype=np.int64).reshape(shape))
+    return tri.Reshape.build(tri.Iota.build(size=size).y, shape=shape).y
+
+
 def single(array: Array) -> Array:
     """Return an array's only element as a scalar; Invalid unless there is one."""
     if array.size != 1:

@@ -294,10 +294,23 @@ def _bounded(whole: Size, rest: Size, divisor: Size) -> Size:
         divisor //= common
     if divisor == 1:
         return whole + rest
-    inner = _single_atom(rest)
-    if isinstance(inner, Quotient) and not isinstance(inner.divisor, Dim):
-        return whole + floordiv(inner.dividend, inner.divisor * divisor)
+    inner = _only_quotient(rest)
+    if inner is not None:  # (a//2 + 1)//3 is (a + 2)//6
+        others = rest - _atom(inner)
+        return whole + floordiv(inner.dividend + others * inner.divisor, inner.divisor * divisor)
+    lead = min((product for product in terms_of(rest) if product), key=order_of_product)
+    if terms_of(rest)[lead] < 0:  # -((-a)//2) is (a + 1)//2
+        return whole - floordiv(divisor - 1 - rest, divisor)
     return whole + _atom(Quotient(rest, divisor))
+
+
+def _only_quotient(size: Size) -> Quotient | None:
+    """Return the quotient by a number that is added once to a sum of others without quotients."""
+    quotients = [p for p in terms_of(size) if any(isinstance(atom, Quotient) for atom in p)]
+    if len(quotients) != 1 or len(quotients[0]) != 1 or terms_of(size)[quotients[0]] != 1:
+        return None
+    found = quotients[0][0]
+    return found if isinstance(found, Quotient) and not isinstance(found.divisor, Dim) else None
 
 
 def _single_atom(size: Size) -> Atom | None:

@@ -6,8 +6,10 @@ import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
-from ...core.values import constant, tensor
-from ..registry import Node, UseFunctionBody, Value, onnx_op
+from .....dialects.core.sizes.atoms import is_symbolic
+from .....dialects.core.sizes.limits import at_least, is_same
+from ...core.values import constant, counted, number, tensor
+from ..registry import Node, Size, UseFunctionBody, Value, onnx_op
 
 
 @onnx_op("Attention", since=23)
@@ -43,7 +45,7 @@ def attention(
         raise Invalid(f"has past keys {tensor(past_key)}, must have rank 4")
     if node.wants(3) or softcap or nonpad_kv_seqlen is not None:
         raise UseFunctionBody
-    if attn_mask is not None and tensor(attn_mask).shape[-1:] != (_key_count(k, past_key),):
+    if attn_mask is not None and not _has_keys(attn_mask, _key_count(k, past_key)):
         raise UseFunctionBody
     packed = tensor(q).rank == 3
     q, k, v = (
@@ -54,8 +56,8 @@ def attention(
     past = tensor(past_key).shape[2] if past_key is not None else 0
     k, v = _joined(past_key, k), _joined(past_value, v)
     queries, keys = tensor(q).shape[2], tensor(k).shape[2]
-    causal = bool(is_causal) and not past
-    after = 0 if is_causal and past else right_window_size
+    causal = bool(is_causal) and past == 0
+    after = 0 if is_causal and not causal else right_window_size
     seen = _visible(queries, keys, past, left_window_size, after)
     y = tri.Attention.build(
         q,
@@ -69,10 +71,16 @@ def attention(
 
 
 def _default_scale(q: Value) -> float:
-    return 1 / math.sqrt(max(tensor(q).shape[-1], 1))
+    return 1 / math.sqrt(max(int(tensor(q).shape[-1]), 1))
 
 
-def _key_count(k: Value, past_key: Value | None) -> int:
+def _has_keys(mask: Value, keys: Size) -> bool:
+    """Return whether a mask is as long as the keys, or may be when the model runs."""
+    sizes = tensor(mask).shape[-1:]
+    return bool(sizes) and is_same(sizes[0], keys) is not False
+
+
+def _key_count(k: Value, past_key: Value | None) -> Size:
     axis = tensor(k).rank - 2
     return tensor(k).shape[axis] + (tensor(past_key).shape[2] if past_key is not None else 0)
 
@@ -94,18 +102,21 @@ def _joined(past: Value | None, new: Value) -> Value:
     return new if past is None else tri.Concat.build([past, new], axis=2).y
 
 
-def _visible(queries: int, keys: int, past: int, before: int, after: int) -> Value | None:
+def _visible(queries: Size, keys: Size, past: Size, before: int, after: int) -> Value | None:
     """Return which keys each query may see by its place; None when it may see all of them.
 
     A query sees so many keys `before` its place and `after` it; a negative number means all.
     """
-    place = constant(past + np.arange(queries)[:, None])
-    key = constant(np.arange(keys))
+    if is_symbolic(past) or is_symbolic(queries):
+        place = tri.Add.build(counted(queries, (queries, 1)), number(past)).y
+    else:
+        place = constant(past + np.arange(queries)[:, None])
+    key = counted(keys, (keys,))
     seen: Value | None = None
-    if 0 <= before < past + queries - 1:
+    if before >= 0 and not at_least(before, past + queries - 1):
         first = tri.Sub.build(place, constant(np.array(before))).y
         seen = tri.GreaterEqual.build(key, first).y
-    if 0 <= after < keys - past - 1:
+    if after >= 0 and not at_least(after, keys - past - 1):
         last = tri.Add.build(place, constant(np.array(after))).y
         ahead = tri.LessEqual.build(key, last).y
         seen = ahead if seen is None else tri.And.build(seen, ahead).y

@@ -14,9 +14,18 @@ from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.dim import ceildiv, highest
 from .....dialects.core.tensor import Array, is_integer, numpy_dtype
-from ...core.run_time_shapes import counted
-from ...core.values import cast, constant_of, filled, numbers, only, single, tensor
-from ...core.values import constant as constant_value
+from ...core.run_time_shapes import count_at_run_time
+from ...core.values import (
+    cast,
+    constant_of,
+    counted,
+    filled,
+    number,
+    numbers,
+    only,
+    single,
+    tensor,
+)
 from ..element_types import element_type
 from ..registry import ComputedSizes, Node, Value, onnx_op
 
@@ -103,9 +112,8 @@ def eye_like(x: Value, *, dtype: int | None = None, k: int = 0) -> Array | Value
     to = x_type.dtype if dtype is None else element_type(dtype)
     rows, columns = x_type.shape
     if not x_type.is_static:
-        column = tri.Reshape.build(tri.Iota.build(size=rows).y, shape=(rows, 1)).y
-        diagonal = tri.Add.build(column, constant_value(np.array(k, np.int64))).y
-        return cast(tri.Equal.build(diagonal, tri.Iota.build(size=columns).y).y, to)
+        diagonal = tri.Add.build(counted(rows, (rows, 1)), number(k)).y
+        return cast(tri.Equal.build(diagonal, counted(columns, (columns,))).y, to)
     return np.eye(rows, columns, k, dtype=numpy_dtype(to))
 
 
@@ -122,7 +130,7 @@ def range_(
     if len(sizes) == len(values) and None not in sizes:
         first, last, step = (only(node.sizes(value, "a size")) for value in values)
         return _range_of_sizes(first, last, step, values)
-    count = only(node.found.compute(counted(start, limit, delta)))
+    count = only(node.found.compute(count_at_run_time(start, limit, delta)))
     dtype = tensor(delta).dtype
     wide = "f32" if dtype in ("f16", "bf16") else dtype
     first, step = (tri.Reshape.build(cast(each, wide), shape=()).y for each in (start, delta))

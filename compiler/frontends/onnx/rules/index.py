@@ -7,7 +7,7 @@ import numpy as np
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
-from ...core.values import constant, single, tensor
+from ...core.values import constant, counted, number, single, tensor
 from ..registry import Value, onnx_op
 
 
@@ -83,13 +83,12 @@ def tensor_scatter(
         raise Invalid(f"has mode '{mode}', must be linear or circular")
     dims = tensor(update).shape
     axis = normalize_axis(axis, len(dims))
-    steps = np.arange(dims[axis]).reshape([-1 if i == axis else 1 for i in range(len(dims))])
-    places = constant(steps.astype(np.int64))
+    places = counted(dims[axis], tuple(d if i == axis else 1 for i, d in enumerate(dims)))
     if write_indices is not None:
         first = tri.Reshape.build(write_indices, shape=(dims[0], *[1] * (len(dims) - 1))).y
         places = tri.Add.build(first, places).y
     if mode == "circular":
-        length = constant(np.array(tensor(cache).shape[axis], np.int64))
+        length = number(tensor(cache).shape[axis])
         places = tri.Mod.build(places, length).y
     indices = tri.Expand.build(places, shape=dims).y
     return tri.ScatterElements.build(cache, indices, update, axis=axis)
