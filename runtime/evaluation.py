@@ -77,7 +77,8 @@ class Evaluation:
     """Compute all sizes of a package from the values of its symbols.
 
     Raises PackageError for texts that are no expressions of the symbols. `records` have sizes in
-    fields beside those of the contents: steps, and their places.
+    fields beside those of the contents: steps, and their places. `places` are those of texts among
+    the numbers of a plan.
     """
 
     def __init__(self, contents: Contents, records: Iterable[tuple[object, str]] = ()) -> None:
@@ -107,7 +108,7 @@ class Evaluation:
                 self._read(text, place)
         formulas = list(dict.fromkeys(self._numbers.values()))
         places = {formula: i for i, formula in enumerate(formulas)}
-        self._places = {text: places[formula] for text, formula in self._numbers.items()}
+        self.places = {text: places[formula] for text, formula in self._numbers.items()}
         self._function = self._formulas.function(
             list(self._proofs), formulas, list(self._arenas.values())
         )
@@ -138,11 +139,7 @@ class Evaluation:
         if numbers and (min(numbers) < -MOST - 1 or max(numbers) > MOST):
             raise SizeFault("a size has more than 64 bits")
         sizes = dict(zip(self._arenas, arenas, strict=True))
-        return Values(symbols, numbers, self._places, sizes)
-
-    def array(self, sizes: Sequence[Size]) -> SizeArray:
-        """Return what makes an array of the numbers of some sizes."""
-        return SizeArray(sizes, self._places)
+        return Values(symbols, numbers, self.places, sizes)
 
     def _fault(self, proofs: Sequence[int]) -> str:
         texts = self._proofs.values()
@@ -171,11 +168,9 @@ class Evaluation:
 
     def _read_bytes(self, shape: Sequence[Size], dtype: str, where: str) -> str:
         sizes = [self._read_size(size, f"{where}.shape[{i}]") for i, size in enumerate(shape)]
-        width = itemsize(dtype) or 1
+        width, operate = itemsize(dtype) or 1, self._formulas.operate
         # A zero among huge sizes would hide them, and numpy refuses such a shape.
-        nonzero = [
-            each if each.isdigit() else self._formulas.operate("or", each, "1") for each in sizes
-        ]
+        nonzero = [operate("or", each, "1") if each != "0" else "1" for each in sizes]
         self._prove(self._formulas.product(nonzero, width), f"the bytes of '{where}'")
         return self._formulas.product(sizes, width)
 
@@ -210,6 +205,8 @@ class Evaluation:
             ends.setdefault(buffer.base, []).append(operate("+", offset, size))
             offsets.setdefault(itemsize(buffer.dtype) or 1, []).append(offset)
         for base, each in ends.items():
+            if base not in rooms:
+                continue  # which the checks refuse
             rest = operate("-", rooms[base], call("max", each))
             self._prove(rest, f"the rest of base {base} behind its buffers")
         for width, each in offsets.items():

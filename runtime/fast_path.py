@@ -39,7 +39,7 @@ def fast_run(
         if type(given) is not dict or len(feeds) != count or not busy.acquire(False):
             return None
         try:
-            if arrays[ARENA].size < arena_bytes:
+            if arena_bytes and arrays[ARENA].size < arena_bytes:
                 return None
             for base, name, shape, dtype in wanted:
                 array = feeds.get(name)

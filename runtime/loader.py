@@ -1,9 +1,12 @@
 """The data that the steps of a package may use while it is loaded."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from .contents import Contents
+from .evaluation import SizeArray
+from .sizes import Size
 
 T = TypeVar("T")
 
@@ -12,17 +15,31 @@ class Loader:
     """Offer the contents of a package to its steps, and what the user has given.
 
     `options` are those that a session is made with: `device`, `dialects`, `drivers`. `machine`
-    names what the native code in use was made for; the steps that load it set it.
+    names what the native code in use was made for; the steps that load it set it. `places` are
+    those of texts of sizes among the numbers of a plan.
     """
 
     def __init__(
-        self, contents: Contents, entries: Mapping[str, memoryview], options: Mapping[str, Any]
+        self,
+        contents: Contents,
+        entries: Mapping[str, memoryview],
+        options: Mapping[str, Any],
+        places: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self.contents = contents
         self.entries = entries
         self.options = options
         self.machine = ""
+        self._places = places
         self._made: dict[object, object] = {}
+
+    def array(self, sizes: Sequence[Size]) -> SizeArray:
+        """Return what makes an array of 64-bit numbers of sizes of a step, for each plan.
+
+        A session has it by `array.at(state.values)` when it binds the step; the step must keep it
+        while native code has its address.
+        """
+        return SizeArray(sizes, self._places)
 
     def once(self, key: object, make: Callable[[], T]) -> T:
         """Return what `make` returns: the same for all steps that ask with this key."""

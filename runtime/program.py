@@ -18,6 +18,7 @@ from .package import Package
 from .state import SessionState
 from .step import Bind, Run
 
+NO_PLACES: Mapping[str, int] = MappingProxyType({})
 NO_SPACES: Mapping[str, PackageMemory] = MappingProxyType({})
 
 
@@ -103,7 +104,8 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     """
     package.check_unchanged()
     manifest = package.manifest
-    loader = Loader(manifest, package.entries, options)
+    places = manifest.evaluation.places if manifest.symbols else NO_PLACES
+    loader = Loader(manifest, package.entries, options, places)
     load_steps, steps = (
         tuple(step.load(loader) for step in listed)
         for listed in (manifest.load_steps, manifest.steps)

@@ -27,7 +27,7 @@ LONGEST, DEEPEST, MOST_OPERATIONS = 4096, 64, 1 << 18
 
 _CHARACTERS = re.compile(r"[A-Za-z0-9_+\-*/(), ]*")
 _BAD_NUMBER = re.compile(r"\b[0-9]+[A-Za-z_]|\b0[0-9]")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]{0,199}")
 _OPERATORS: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//"}
 _FUNCTIONS = ("max", "min")
 

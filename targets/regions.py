@@ -2,7 +2,7 @@
 
 Where values lie at the likely sizes gives the order; at other sizes, each lies above the last end
 of those that are below it and live at the same time. So values that live at once never share a
-byte, whatever their sizes are.
+byte at any sizes.
 """
 
 from collections.abc import Sequence

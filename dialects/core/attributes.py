@@ -2,7 +2,7 @@
 
 import re
 import typing
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
@@ -241,7 +241,7 @@ def from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
 
 def _from_attribute(attribute: ir.Attribute, kind: Any) -> Any:
     if kind is int and isinstance(attribute, ir.StringAttr):
-        return _symbolic(attribute)
+        return _symbolic_sizes([attribute])[0]
     if kind == tuple[int, ...] and isinstance(attribute, ir.ArrayAttr):
         return _symbolic_sizes(attribute)
     if kind in (bool, int, float, str):
@@ -265,8 +265,8 @@ def _symbolic(attribute: ir.Attribute) -> Size:
     return symbol_table(attribute.context).parse(_from_attribute(attribute, str))
 
 
-def _symbolic_sizes(attribute: ir.ArrayAttr) -> Shape:
-    sizes = tuple(map(_symbolic, attribute))
+def _symbolic_sizes(attributes: Iterable[ir.Attribute]) -> Shape:
+    sizes = tuple(map(_symbolic, attributes))
     if not any(map(is_symbolic, sizes)):
         raise TypeError  # ints have one spelling
     return sizes
