@@ -98,6 +98,26 @@ def test_range(kind: str, dtype: Any) -> None:
     check(text, [{name: np.array(v, dtype) for name, v in each.items()} for each in feeds])
 
 
+def test_pad() -> None:
+    text = "main (float[2, 3, 4] x, int64[6] p) => (float[a, b, c] y) { y = Pad (x, p) }"
+    check(text, lists("p", [0] * 6, [1, 0, 2, 0, 3, 1]))
+
+
+def test_pad_of_some_axes() -> None:
+    text = """main (float[2, 3, 4] x, int64[2] p) => (float[2, 3, c] y)
+      <int64[1] axes = {-1}, float zero = {0}> { y = Pad <mode = "reflect"> (x, p, zero, axes) }"""
+    check(text, lists("p", [0, 0], [3, 2]), 18)
+
+
+@pytest.mark.parametrize("opset", [9, 11])
+def test_one_hot(opset: int) -> None:
+    text = """main (int64[4] i, int64[1] d, float[2] v) => (float[4, n] y)
+      { y = OneHot (i, d, v) }"""
+    last = -1 if opset == 11 else 1  # which counts from the end since then
+    given = {"i": np.array([0, 2, last, 5]), "v": np.array([2, 7], np.float32)}
+    check(text, [given | {"d": np.array([d])} for d in (1, 3, 6)], opset)
+
+
 def test_sizes_of_what_was_found() -> None:
     text = """
     main (float[2, 3, 4] x, float[4] t) => (float[n] y, int64 count)

@@ -17,9 +17,9 @@ ort = pytest.importorskip("onnxruntime")
 RNG = np.random.default_rng(0)
 
 
-def check(text: str, feeds: Sequence[Mapping[str, Array]]) -> None:
+def check(text: str, feeds: Sequence[Mapping[str, Array]], opset: int = 17) -> None:
     """Assert that one import of a graph computes what ONNX Runtime computes, for all feeds."""
-    header = '<ir_version: 8, opset_import: ["" : 17]>\n'
+    header = f'<ir_version: 8, opset_import: ["" : {opset}]>\n'
     model = onnx.parser.parse_model(header + text)
     session = ort.InferenceSession(model.SerializeToString())
     with new_context():
