@@ -19,6 +19,7 @@ from ..targets.program import plan_memory
 from ..targets.registry import choose_targets
 from .assemble import assemble
 from .copies import Copies
+from .free_sizes import check_targets
 
 
 def build_module(
@@ -38,6 +39,7 @@ def build_module(
     """
     options.report("optimise")
     targets = choose_targets(options.target)
+    check_targets(module, targets)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
     hooks = (*hooks, *options.hooks)

@@ -5,7 +5,9 @@ from ..dialects.core.mlir import new_context
 from ..passes.inline_parts import InlineParts
 from ..targets.options import CompileOptions
 from ..targets.place import Placement
+from ..targets.registry import choose_targets
 from .arguments import takes_options
+from .free_sizes import check_targets
 from .source import Source, import_model
 from .stages import pipeline_for
 from .support_report import NodeSupport, Strict, SupportLog, node_support, placements
@@ -21,6 +23,7 @@ def check(model: Source, options: CompileOptions) -> tuple[Placement, ...]:
     pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
         module = import_model(model, options)
+        check_targets(module, choose_targets(options.target))
         log = (Strict if options.strict else SupportLog)(module, options.target)
         pipeline.run(module, log, *options.hooks)
         return tuple(placements(log, module))
@@ -36,6 +39,7 @@ def can_run(model: Source, options: CompileOptions) -> tuple[NodeSupport, ...]:
     pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
     with new_context(), types_read_once():
         module = import_model(model, options)
+        check_targets(module, choose_targets(options.target))
         log = SupportLog(module, options.target)
         pipeline.run(module, log, *options.hooks)
         return tuple(node_support(log, module))

@@ -12,17 +12,32 @@ from ..dialects.core.op import Op
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
+from ..runtime.contents import PROCESS
+from ..targets.core import Target
 
 
-def need_static(module: Module) -> None:
+def check_targets(module: Module, targets: Sequence[Target]) -> None:
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes.
+
+    Sizes that ops find when the model runs are known to the host alone.
+    """
+    for target in targets:
+        if not target.takes_symbols:
+            need_static(module, f"target '{target.name}' compiles models of exact sizes")
+        if target.name != PROCESS:
+            _need_no_found_sizes(module)
+
+
+def need_static(module: Module, reason: str = "") -> None:
     """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
 
-    Where there are none, raise it with the ops that find sizes when the model runs.
+    `reason` is what needs static sizes, where that is not clear. Where there are none, raise it
+    with the ops that find sizes when the model runs.
     """
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
-        _need_no_found_sizes(module, list(inputs))
+        _need_no_found_sizes(module)
         return
     faults = [
         Diagnostic(
@@ -31,7 +46,8 @@ def need_static(module: Module) -> None:
         for name, shape in free.items()
     ]
     symbols = list(symbols_of_function(module.main))
-    notes = [f"{symbol} is {_places(symbol, free)}" for symbol in symbols]
+    notes = [reason] if reason else []
+    notes += [f"{symbol} is {_places(symbol, free)}" for symbol in symbols]
     python = ", ".join(f"'{symbol}': …" for symbol in symbols)
     command = " ".join(f"--shape {symbol}=…" for symbol in symbols)
     which = "it" if len(symbols) == 1 else "them"
@@ -40,17 +56,20 @@ def need_static(module: Module) -> None:
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
 
 
-def _need_no_found_sizes(module: Module, inputs: Sequence[str]) -> None:
+def _need_no_found_sizes(module: Module) -> None:
     """Raise CompileError with the ops that find sizes, and the inputs on which these depend."""
-    names: dict[ir.Value, str] = dict(zip(module.main_block.arguments, inputs, strict=True))
+    arguments = module.main_block.arguments
+    names: dict[ir.Value, str] = dict(zip(arguments, _inputs(module), strict=True))
     faults: list[Diagnostic] = []
     for op in ops(module.operation):
         if not isinstance(op, DataDependentOp) or not op.defined:
             continue
         sources = _sources(op, names)
-        message = f"'{op.op_name}' op finds a size, which depends on inputs: {', '.join(sources)}"
-        note = f"fix it when compiling: constants={{'{sources[0]}': …}}"
-        faults.append(Diagnostic(describe(op.location), message, (note,), sources))
+        listed = ", ".join(sources) or "none"
+        message = f"'{op.op_name}' op finds a size, which depends on inputs: {listed}"
+        notes = [f"fix it when compiling: constants={{'{name}': …}}" for name in sources[:1]]
+        notes.append(f"or let all of the model run on the host: target='{PROCESS}'")
+        faults.append(Diagnostic(describe(op.location), message, tuple(notes), sources))
     if faults:
         raise CompileError(faults)
 

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Any
 from ..dialects.core.discovery import import_all, load_plugins
 from ..dialects.core.errors import CompileError
 from ..dialects.core.module import Module
-from ..runtime.contents import PROCESS
 from ..targets.options import DEFAULT, CompileOptions
 from . import formats as built_in
 from .format import FORMATS, Format
-from .free_sizes import need_static
 
 if TYPE_CHECKING:
     from ..runtime.package import Package
@@ -46,17 +44,14 @@ def find_format(source: Any) -> Format:
 def import_model(source: "Source | Package", options: CompileOptions = DEFAULT) -> Module:
     """Translate a model to a `tri` module in the current context.
 
-    `options` bind sizes and values. Raises CompileError as the frontend of the format does, for a
-    package, and for sizes that nothing binds.
+    `options` bind sizes and values; sizes that nothing binds are symbols. Raises CompileError as
+    the frontend of the format does, and for a package.
     """
     if find_format(source).is_compiled:
         raise CompileError(
             f"{_spell(source)} is a package, must be a model: it is compiled already"
         )
-    module = read_model(source, options)
-    if options.target != PROCESS:  # no other target runs symbolic modules yet
-        need_static(module)
-    return module
+    return read_model(source, options)
 
 
 def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:

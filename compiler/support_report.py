@@ -12,7 +12,13 @@ from ..passes.inline_parts import InlineParts
 from ..passes.pipeline import Instrumentation, Stage
 from ..targets.core import Target
 from ..targets.options import DEFAULT
-from ..targets.place import Placement, placed_groups, refusals_in, running_in
+from ..targets.place import (
+    Placement,
+    explained_refusal,
+    placed_groups,
+    refusals_in,
+    running_in,
+)
 from ..targets.placement.claims import claim
 from ..targets.placement.partition import Partition, placeable_ops
 from ..targets.registry import choose_targets
@@ -136,10 +142,10 @@ def placements(log: SupportLog, module: Module) -> Iterator[Placement]:
         nodes = node_names(group.location)
         others = log.targets[1 : names.index(group.target)]
         members = running_in(group)
-        reasons = [r for t in others for m in members if (r := t.refusal(m))]
+        reasons = [r for t in others for m in members if (r := explained_refusal(m, t, None))]
         if group.target != names[0]:
             own = log.reasons(nodes) or tuple(
-                r for m in members if (r := log.targets[0].refusal(m))
+                r for m in members if (r := explained_refusal(m, log.targets[0], None))
             )
             reasons = [*own, *reasons]
         found = tuple(m.op_name for m in members)

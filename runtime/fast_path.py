@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
+from .carried_state import CarriedState
 from .contents import ARENA, FIRST_PORT
 from .memory import Bases, address_of
 from .slots import Slot
@@ -20,18 +21,29 @@ def fast_run(
     bases: Bases,
     steps: Sequence[Callable[[], None]],
     busy: threading.Lock,
+    carried: CarriedState,
     arena_bytes: int = 0,
 ) -> FastRun:
     """Return a function from feeds to new outputs that only binds arrays and runs `steps`.
+
+    Inputs and outputs that are `carried` are neither fed nor returned.
 
     The function returns None, before any step, unless the feeds are a dict of exactly one numpy
     array for each input, of its shape and type, aligned and contiguous, `busy` is free, and the
     arena has `arena_bytes`. All else is left to `Slot.take`: conversions, copies and errors.
     """
     # Tuples of locals, because a call takes no more than a few hundred bytecodes.
-    wanted = tuple((slot.base, slot.name, slot.shape, slot.dtype) for slot in inputs)
-    made = tuple((slot.base, slot.name, slot.shape, slot.dtype) for slot in outputs)
-    count = len(wanted)
+    wanted = tuple(
+        (slot.base, slot.name, slot.shape, slot.dtype)
+        for slot in inputs
+        if slot.name not in carried.turn.inputs
+    )
+    made = tuple(
+        (slot.base, slot.name, slot.shape, slot.dtype)
+        for slot in outputs
+        if slot.name not in carried.outputs
+    )
+    count, state = len(wanted), carried if carried.pairs else None
     arrays, pointers, unbound = bases.arrays, bases.pointers, bases.arrays[FIRST_PORT:]
 
     def run(given: Any) -> dict[str, NDArray[Any]] | None:
@@ -50,6 +62,10 @@ def fast_run(
                     return None
                 arrays[base] = array
                 pointers[base] = address_of(array)
+            if state is not None:
+                for base, array, address in state.turn.bindings:
+                    arrays[base] = array
+                    pointers[base] = address
             results: dict[str, NDArray[Any]] = {}
             try:
                 for base, name, shape, dtype in made:
@@ -59,6 +75,8 @@ def fast_run(
                 return None
             for step in steps:
                 step()
+            if state is not None:
+                state.advance()
             return results
         finally:
             arrays[FIRST_PORT:] = unbound

@@ -8,7 +8,7 @@ from typing import NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
-from .evaluation import Evaluation
+from .evaluation import STATIC, Evaluation, Values
 from .schema import decode, encode
 from .step import Step
 
@@ -39,6 +39,12 @@ class Manifest(Contents):
     def evaluation(self) -> Evaluation:
         """Return what computes sizes; raise PackageError for texts that are no expressions."""
         return Evaluation(self, [(step, f"steps[{i}]") for i, step in enumerate(self.steps)])
+
+    @cached_property
+    def likely_values(self) -> Values:
+        """Return the numbers that sizes stand for at the likely values of the symbols."""
+        likely = {symbol.name: symbol.likely for symbol in self.symbols}
+        return self.evaluation.unchecked(likely) if likely else STATIC
 
     def to_json(self) -> str:
         """Return the text of this manifest; equal manifests have equal texts."""

@@ -173,6 +173,13 @@ def address_of(array: NDArray[Any]) -> int:
         return array.ctypes.data
 
 
+def place_of(array: Bound) -> Place:
+    """Return where a contiguous array is."""
+    if isinstance(array, np.ndarray):
+        return Place(address_of(array))
+    return Place(array.address, array.space)
+
+
 def allocate(size: int, purpose: str = "its arena") -> NDArray[np.uint8]:
     """Return zeroed memory on a page boundary, in huge pages where it is large.
 

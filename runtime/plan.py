@@ -136,12 +136,12 @@ class Plans:
         return Plan(steps, outputs, arena_bytes, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
-        if plan.rest is not None:
+        if plan.rest is not None or self._ports.carried.pairs:
             return _no_run
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]
-        bases = self._state.bases
-        return fast_run(inputs, plan.outputs, bases, plan.steps, self._busy, plan.arena_bytes)
+        work = (self._state.bases, plan.steps, self._busy, self._ports.carried)
+        return fast_run(inputs, plan.outputs, *work, plan.arena_bytes)
 
 
 def _no_run(feeds: Any) -> None:

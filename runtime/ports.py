@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from .carried_state import CarriedState
 from .contents import FIRST_PORT, Contents
 from .errors import RunError
 from .memory import Bases, Bound
@@ -14,10 +17,22 @@ if TYPE_CHECKING:
     from .gpu.ports import DevicePorts
 
 
+class BoundRun(NamedTuple):
+    """Hold the arrays of a run: the results by name, and all that are bound or given.
+
+    `copies` are to be made after the steps: outputs that are state, to arrays of the caller.
+    """
+
+    results: dict[str, Any]
+    arrays: list[Bound]
+    copies: list[tuple[Bound, Bound]]
+
+
 class Ports:
     """Know the inputs and the outputs of a session, and bind the arrays of each run to them.
 
-    `devices` takes arrays that are on a GPU, None where the package has nothing for one.
+    `devices` takes arrays that are on a GPU, None where the package has nothing for one. `carried`
+    has the arrays of inputs and outputs that are state.
     """
 
     def __init__(
@@ -32,41 +47,20 @@ class Ports:
         self.outputs = slots[len(contents.inputs) :]
         self._bases = bases
         self.devices = devices
-
-    def give(
-        self, outputs: Mapping[str, object], slots: Sequence[Slot], arrays: Sequence[Bound]
-    ) -> tuple[dict[str, Any], list[Bound]]:
-        """Bind outputs to slots; return them by name, and all arrays that are bound.
-
-        Those that are not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
-        """
-        given = by_name("outputs", outputs, slots)
-        if not given:
-            results = {slot.name: slot.create() for slot in slots}
-            for slot in slots:
-                self._bases.bind(slot.base, results[slot.name])
-            return results, list(arrays)
-        check_known("output", given, slots)
-        arrays = list(arrays)
-        results: dict[str, Any] = {}
-        for slot in slots:
-            results[slot.name] = given[slot.name] if slot.name in given else slot.create()
-            array = self._adopt(slot, results[slot.name])
-            if overlap(array, arrays):
-                raise RunError(f"output '{slot.name}' shares memory with an input or an output")
-            self._bases.bind(slot.base, array)
-            arrays.append(array)
-        return results, arrays
+        self.carried = CarriedState()
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
-        """Bind inputs; return the arrays that are bound."""
-        feeds = by_name("feeds", given, self.inputs)
+        """Bind inputs, those that are state and not given to its arrays; return all arrays."""
+        state, feeds = self.carried.turn.inputs, by_name("feeds", given, self.inputs)
+        feeds = {**state, **feeds} if state else feeds
         if len(feeds) != len(self.inputs) or any(s.name not in feeds for s in self.inputs):
             raise wrong_names(feeds, self.inputs)
         arrays: list[Bound] = []
         for slot in self.inputs:
             value = feeds[slot.name]
-            if not is_on_device(value):
+            if type(value) is np.ndarray and value is state.get(slot.name):
+                array = value
+            elif not is_on_device(value):
                 array = slot.take(value)
             elif self.devices is None:
                 raise _on_no_device("input", slot)
@@ -75,6 +69,43 @@ class Ports:
             self._bases.bind(slot.base, array)
             arrays.append(array)
         return arrays
+
+    def give(
+        self, outputs: Mapping[str, object], slots: Sequence[Slot], arrays: list[Bound]
+    ) -> BoundRun:
+        """Bind outputs to slots, those that are state to its arrays.
+
+        Others that are not in `outputs` are new numpy arrays. `arrays` are those of the inputs.
+        """
+        given = by_name("outputs", outputs, slots)
+        check_known("output", given, slots)
+        run, state = BoundRun({}, arrays, []), self.carried.outputs
+        for slot in slots:
+            array = self._state(slot) if slot.name in state else None
+            if slot.name in given:
+                target = self._given(slot, given[slot.name], run)
+                if array is None:
+                    array = target
+                else:
+                    run.copies.append((target, array))
+            elif array is None:
+                array = run.results[slot.name] = slot.create()
+            self._bases.bind(slot.base, array)
+        return run
+
+    def _given(self, slot: Slot, value: object, run: BoundRun) -> Bound:
+        """Take an array of the caller for an output."""
+        array = self._adopt(slot, value)
+        if overlap(array, run.arrays):
+            raise RunError(f"output '{slot.name}' shares memory with an input or an output")
+        run.arrays.append(array)
+        run.results[slot.name] = value
+        return array
+
+    def _state(self, slot: Slot) -> Bound:
+        """Return the array that a run writes an output to which is state."""
+        value = self.carried.target(slot)
+        return value if isinstance(value, np.ndarray) else self._adopt(slot, value)
 
     def _adopt(self, slot: Slot, value: object) -> Bound:
         if not is_on_device(value):

@@ -124,7 +124,9 @@ def _compute_constants(
     """Run the load steps; return the memory that holds their results."""
     prepared = allocate(manifest.memory.prepared_bytes)
     if steps:
-        state = SessionState(Bases(manifest, weights, prepared), threads)
+        # What their threads need is a number, and at most what all steps need at any sizes.
+        values = manifest.likely_values
+        state = SessionState(Bases(manifest, weights, prepared), threads, values=values)
         for bind in steps:
             bind(state)()
         prepared.flags.writeable = False

@@ -10,19 +10,22 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .carried_state import CarriedState, StatePair, Value, zeros_of
 from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
 from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
-from .memory import Bound
+from .memory import place_of
 from .package import Package
 from .plan import Plan, Plans
-from .ports import Ports
+from .ports import BoundRun, Ports
 from .program import Program, link
 from .slots import by_name, check_known, quote
 from .spelling import spell_interface
+from .state import SessionState
+from .stateful import Stateful
 from .step import Run
 from .symbols import Symbols, spelled_ports
 
@@ -41,7 +44,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session:
+class Session(Stateful):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -76,7 +79,7 @@ class Session:
         manifest = program.package.manifest
         self._program = program
         self._threads = threads
-        state = program.open(threads)
+        state = self._memory = program.open(threads)
         self._bases, self._spaces = state.bases, tuple(state.spaces.values())
         self._workspace = next((cast("Workspace", s) for s in self._spaces if s.ports), None)
         devices = None if self._workspace is None else self._workspace.ports
@@ -90,10 +93,14 @@ class Session:
     def _renew(self) -> None:
         """Reset the lock: a forked process does not have the thread that may have locked it."""
         self._busy = threading.Lock()
+        self._prepare_fast_run()
+
+    def _prepare_fast_run(self) -> None:
         self._fast = None
         if not self._spaces and not self._closed:
             slots = (self._ports.inputs, self._ports.outputs)
-            self._fast = fast_run(*slots, self._bases, self._plan.steps, self._busy)
+            work = (self._bases, self._plan.steps, self._busy, self._ports.carried)
+            self._fast = fast_run(*slots, *work)
         if self._plans is not None:
             self._plans.renew(self._busy)
             self._fast = self._plans.run
@@ -142,8 +149,7 @@ class Session:
 
     def trim(self) -> None:
         """Free the memory that runs have needed, where that depends on symbols."""
-        if self._plans is not None:
-            self._alone(self._plans.trim)
+        self._alone(self._trim)
 
     def run(
         self,
@@ -152,7 +158,7 @@ class Session:
     ) -> dict[str, Any]:
         """Compute all outputs from all inputs; those given in `outputs` are written in place.
 
-        The others are new numpy arrays.
+        The others are new numpy arrays. What `bind_state` has bound is neither fed nor returned.
         """
         if outputs is None and self._fast is not None:
             results = self._fast(feeds)
@@ -179,7 +185,8 @@ class Session:
 
     def __call__(self, *arrays: "ArrayLike | DeviceArrayLike") -> Any:
         """Compute from inputs in order; returns the output, or a tuple of several."""
-        names = [port.name for port in self.inputs]
+        bound = self._ports.carried.turn.inputs
+        names = [port.name for port in self.inputs if port.name not in bound]
         if len(arrays) != len(names):
             raise RunError(f"got {len(arrays)} inputs, must get {len(names)}: {quote(names)}")
         feeds = dict(zip(names, arrays, strict=True))
@@ -187,12 +194,16 @@ class Session:
         return results[0] if len(results) == 1 else results
 
     def clone(self) -> "Session":
-        """Return a session with memory of its own that shares package, weights and code."""
+        """Return a session with memory of its own that shares package, weights and code.
+
+        State is bound as in this one, and begins as `reset_state` has it.
+        """
         if self._closed:
             raise _closed()
         self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
+        twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -233,15 +244,24 @@ class Session:
     def _close(self) -> None:
         self._closed = True
         self._plan, self._plans = Plan([], ()), None
-        self._fast = None
+        self._carry(CarriedState())
         self._program = self._program.without_spaces()
         for space in self._spaces:
             space.close()
         self._spaces, self._workspace, self._ports.devices = (), None, None
+        self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        if not self._spaces:
-            return self._compute(feeds, given)
+        if self._spaces:
+            results = self._compute_on_devices(feeds, given)
+        else:
+            results = self._compute(feeds, given)
+        self._ports.carried.advance()
+        return results
+
+    def _compute_on_devices(
+        self, feeds: Mapping[str, object], given: Mapping[str, object]
+    ) -> dict[str, Any]:
         with ExitStack() as stack:
             for space in self._spaces:
                 stack.enter_context(space)
@@ -251,25 +271,30 @@ class Session:
         return results
 
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
-        plan, results, _ = self._bind(feeds, given)
+        plan, bound = self._bind(feeds, given)
         _do(plan.steps)
-        return results if plan.rest is None else plan.rest(results)
+        results = bound.results if plan.rest is None else plan.rest(bound.results)
+        for target, source in bound.copies:
+            for space in self._spaces:
+                space.synchronize()
+            self._memory.copy(place_of(target), place_of(source), target.nbytes)
+        return results
 
     def _bind(
         self, feeds: Mapping[str, object], given: Mapping[str, object]
-    ) -> tuple[Plan, dict[str, Any], list[Bound]]:
-        """Bind inputs and outputs; return the plan at their sizes, and what `Ports.give` does."""
+    ) -> tuple[Plan, BoundRun]:
+        """Bind inputs and outputs; return the plan at their sizes, and what is bound."""
         arrays = self._ports.take(feeds)
         plan = self._plan
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
             if plan.rest is not None:
                 plan.rest.check_given(given)
-        return plan, *self._ports.give(given, plan.outputs, arrays)
+        return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
-        ports = self._on_device().ports
-        results = {slot.name: ports.create(slot) for slot in self._ports.outputs}
+        ports, kept = self._on_device().ports, self._ports.carried.outputs
+        results = {s.name: ports.create(s) for s in self._ports.outputs if s.name not in kept}
         self._run(feeds, results)
         return results
 
@@ -277,6 +302,7 @@ class Session:
         from .gpu.replay import Replay
 
         workspace = self._on_device()
+        self._check_stateless()
         ports = workspace.ports
         ports.check_alone(self.manifest, self.manifest.steps)
         slots = self._ports
@@ -287,11 +313,27 @@ class Session:
         }
         given = {s.name: ports.create(s) for s in slots.outputs} | dict(outputs)
         with workspace:
-            plan, _, arrays = self._bind(feeds, given)
-            if any(isinstance(array, np.ndarray) for array in arrays):
+            plan, bound = self._bind(feeds, given)
+            if any(isinstance(array, np.ndarray) for array in bound.arrays):
                 raise RunError("a replay is bound to arrays on the GPU, got one that is not there")
             graph = workspace.record(lambda: _do(plan.steps))
-        return Replay(workspace, graph, feeds, given, self._busy, arrays)
+        return Replay(workspace, graph, feeds, given, self._busy, bound.arrays)
+
+    def _trim(self) -> None:
+        self._ports.carried.trim()
+        if self._plans is not None:
+            self._plans.trim()
+
+    def _carry(self, state: CarriedState) -> None:
+        self._ports.carried = state
+        self._prepare_fast_run()
+
+    def _create_buffer(self, pair: StatePair) -> Value:
+        devices = self._ports.devices
+        bases = (slot.base for slot in (pair.output, *pair.inputs))
+        if devices is None or devices.in_process.issuperset(bases):
+            return zeros_of(pair)
+        return devices.create(pair.output)
 
     def _on_device(self) -> "Workspace":
         if self._workspace is None:

@@ -45,9 +45,8 @@ def check_symbols(manifest: Manifest) -> Manifest:
 
 
 def _at_likely(manifest: Manifest, first_stage: int) -> Manifest:
-    likely = {symbol.name: symbol.likely for symbol in manifest.symbols}
     try:
-        values = manifest.evaluation.unchecked(likely)
+        values = manifest.likely_values
     except SizeFault as error:
         raise PackageError(f"{error} at the likely sizes") from None
     for base, size in values.arenas.items():

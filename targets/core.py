@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from ..dialects import tri
-from ..dialects.core.errors import CompileError
+from ..dialects.core.errors import CompileError, Undecided
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op
 from ..passes.pipeline import Instrumentation, Step
@@ -73,13 +73,15 @@ class Target(LoweringTable):
     other targets, it is a constant of the package, unless that is more than a few times as large as
     what it is computed from. `fallbacks` are the targets that are asked, in order, to take what
     this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
-    or its results for others: a node that is nothing else need not run here.
+    or its results for others: a node that is nothing else need not run here. `takes_symbols` says
+    that it compiles models whose sizes change from run to run.
     """
 
     quantized: ClassVar[bool] = False
     prepares: ClassVar[bool] = False
     legalizes: ClassVar[bool] = True
     is_last_resort: ClassVar[bool] = False
+    takes_symbols: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 
@@ -184,11 +186,21 @@ class Target(LoweringTable):
         """Return why ops that the target takes one by one do not make one kernel, or None."""
         return None
 
+    def size_refusal(self, members: Sequence[Op]) -> str | None:
+        """Return why the target has no kernel of ops for all sizes of their symbols, or None.
+
+        Ops are asked about in the form that the passes of the target give them.
+        """
+        return None
+
     def refusal(self, op: Op) -> str | None:
         """Return why the target does not take an op, or None when it does."""
         if type(op) not in self.lowerings:
             return f"{self.name} has no kernel for {op.op_name}"
         if len(op.operation.operands) + len(op.results) > MOST_VALUES:
             return f"{self.name} takes ops of at most {MOST_VALUES} operands and results"
-        broken = self.broken_limit(op)
+        try:
+            broken = self.broken_limit(op)
+        except Undecided as reason:
+            broken = f"does not take {op.op_name} for all sizes: it {reason}"
         return None if broken is None else f"{self.name} {broken}"

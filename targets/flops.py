@@ -3,7 +3,7 @@
 Only ops that contract are counted: convolutions, matrix products, attention, recurrent ops. All
 others are limited by memory long before they are limited by arithmetic, and count nothing. A
 convolution by Winograd's method counts as what it replaces, so its rate may exceed the peak; causal
-attention counts the scores that it skips.
+attention counts the scores that it skips. Sizes that change from run to run are the likely ones.
 """
 
 import math
@@ -41,7 +41,7 @@ def is_missing(name: str) -> bool:
 
 
 def _tensors(values: Iterable[Any]) -> list[Tensor]:
-    return [tensor_of(value.type) for value in values]
+    return [tensor_of(value.type).likely for value in values]
 
 
 def _conv(op: tri.Conv) -> int:

@@ -8,37 +8,34 @@ from collections.abc import Callable, Sequence
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, direct_ops, ops
+from ..dialects.core.module import Module, direct_ops
 from ..dialects.core.op import Op
 from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import VIEWS, read_memory
 from .memory import Interval
+from .symbolic import has_symbols
 
 Root = Callable[[ir.Value], ir.Value]
 """Return the value whose memory a value is a view of."""
 
 
 def load_groups(module: Module) -> set[Op]:
-    """Return the groups of a placed module that depend on constants alone, in the host's memory."""
+    """Return the groups of a placed module that depend on constants alone, in the host's memory.
+
+    What depends on symbols is not known when a package is loaded.
+    """
     known: set[ir.Value] = set()
     found: set[Op] = set()
     for op in direct_ops(module.main_block):
-        if not known.issuperset(op.operation.operands):
+        if not known.issuperset(op.operation.operands) or has_symbols(op):
             continue
-        if isinstance(op, tri.Group) and read_memory(op) == PROCESS and not _is_symbolic(op):
+        if isinstance(op, tri.Group) and read_memory(op) == PROCESS:
             found.add(op)
         elif not isinstance(op, (tri.Constant, tri.Weight, *VIEWS)):
             continue
         known.update(op.results)
     return found
-
-
-def _is_symbolic(group: tri.Group) -> bool:
-    """Return whether a group depends on symbols, which have no values before a run."""
-    inner = ops(group.block)
-    values = [value for op in (group, *inner) for value in op.results]
-    return any(op.symbols for op in inner) or any(tensor_of(v.type).symbols for v in values)
 
 
 def load_intervals(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..dialects.core.errors import Undecided
 from ..dialects.core.op import Op
 
 Function = TypeVar("Function")
@@ -44,9 +45,15 @@ class LoweringTable:
         return register
 
     def broken_limit(self, op: Op) -> str | None:
-        """Return the text of the first limit that an op breaks, or None."""
-        broken = (limit for limit in self.limits.get(type(op), []) if not limit(op))
-        return next(map(limit_text, broken), None)
+        """Return the text of the first limit that an op breaks, or None.
+
+        An op breaks a limit, too, if the sizes of a run decide whether it does.
+        """
+        try:
+            broken = (limit for limit in self.limits.get(type(op), []) if not limit(op))
+            return next(map(limit_text, broken), None)
+        except Undecided as reason:
+            return str(reason)
 
 
 def limit_text(predicate: Predicate) -> str:

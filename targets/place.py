@@ -81,6 +81,10 @@ def refusals_in(group: tri.Group, target: Target, module: Module) -> list[tuple[
 
 def explained_refusal(op: Op, target: Target, module: Module | None) -> str | None:
     """Return why a target does not accept an op: the reason of an earlier pass, if there is one."""
+    return _refusal(op, target, module) or target.size_refusal([op])
+
+
+def _refusal(op: Op, target: Target, module: Module | None) -> str | None:
     refusal = target.refusal(op)
     if refusal is None or module is None:
         return refusal
@@ -126,7 +130,7 @@ def _must_part(group: tri.Group, choices: Sequence[Target]) -> bool:
     target = _choose(group, choices)
     if target is None or target is choices[0]:
         return target is None
-    return any(choices[0].refusal(op) is None for op in running_in(group))
+    return any(explained_refusal(op, choices[0], None) is None for op in running_in(group))
 
 
 def _choose(op: Op, choices: Sequence[Target]) -> Target | None:
@@ -138,8 +142,17 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
 
     With a module, refusals of earlier passes are the reasons.
     """
+    members = op.members if isinstance(op, tri.Group) else [op]
+    refusals = form_refusals(op, target, module)
+    if not refusals and (refusal := target.size_refusal(members)):
+        return [refusal]
+    return refusals
+
+
+def form_refusals(op: Op, target: Target, module: Module | None = None) -> list[str]:
+    """List why a target takes an op, or a group, at no sizes of symbols."""
     if not isinstance(op, tri.Group):
-        return [r for r in [explained_refusal(op, target, module)] if r]
+        return [r for r in [_refusal(op, target, module)] if r]
     members = op.members
     if refusals := [r for m in members if (r := _member_refusal(m, target, module))]:
         return refusals
@@ -150,7 +163,7 @@ def placement_refusals(op: Op, target: Target, module: Module | None = None) -> 
 def _member_refusal(op: Op, target: Target, module: Module | None) -> str | None:
     """Return why a target does not take an op in a kernel of its own."""
     if not isinstance(op, tri.Constant):
-        return explained_refusal(op, target, module)
+        return _refusal(op, target, module)
     return None if op.value.size == 1 else f"{target.name} takes large constants as operands only"
 
 

@@ -21,6 +21,6 @@ class Roofline:
     def seconds(self, op: Op) -> float:
         """Return how long an op takes as a kernel of its own."""
         values = (*op.operation.operands, *op.results)
-        moved = sum(tensor_of(value.type).size_bytes for value in values)
+        moved = sum(tensor_of(value.type).likely.size_bytes for value in values)
         bound = max(flops(op) / self.flops_per_second, moved / self.bytes_per_second)
         return self.start_seconds + bound

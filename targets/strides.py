@@ -2,23 +2,25 @@
 
 from collections.abc import Sequence
 
+from ..dialects.core.errors import Undecided
+from ..dialects.core.sizes.atoms import Size
 from ..dialects.core.tensor import Shape
 
 
-def row_major(shape: Shape) -> tuple[int, ...]:
+def row_major(shape: Shape) -> Shape:
     """Return the strides, in elements, of a contiguous tensor."""
-    strides: list[int] = []
-    step = 1
+    strides: list[Size] = []
+    step: Size = 1
     for size in reversed(shape):
         strides.append(step)
         step *= size
     return tuple(reversed(strides))
 
 
-def collapsed_shape(shape: Shape, strides: Sequence[Sequence[int]]) -> Shape:
+def collapsed_shape(shape: Shape, strides: Sequence[Sequence[Size]]) -> Shape:
     """Merge neighbouring dimensions that all the strides let be walked as one."""
-    merged: list[int] = []
-    before: tuple[int, ...] = ()
+    merged: list[Size] = []
+    before: tuple[Size, ...] = ()
     for axis, size in enumerate(shape):
         if size == 1:
             continue
@@ -31,30 +33,42 @@ def collapsed_shape(shape: Shape, strides: Sequence[Sequence[int]]) -> Shape:
     return tuple(merged) or (1,)
 
 
-def reshaped_strides(shape: Shape, strides: Sequence[int], new: Shape) -> tuple[int, ...] | None:
-    """Return the strides of the same elements under another shape, or None if that needs a copy."""
+def reshaped_strides(shape: Shape, strides: Sequence[Size], new: Shape) -> Shape | None:
+    """Return the strides of the same elements under another shape, or None if that needs a copy.
+
+    Sizes of symbols that are not known to divide one another need a copy, too.
+    """
     if 0 in shape:
         return row_major(new)
-    runs: list[tuple[int, int]] = []
+    runs: list[tuple[Size, Size]] = []
     for size, step in zip(shape, strides, strict=True):
         if size == 1:
             continue
         whole = runs.pop()[0] if runs and runs[-1][1] == size * step else 1
         runs.append((whole * size, step))
-    result: list[int] = []
+    result: list[Size] = []
     for size in reversed(new):
         if size == 1:
             result.append(0)
             continue
         have, step = runs.pop()
-        if have % size:
+        left, rest = _divided(have, size)
+        if rest != 0:
             return None
         result.append(step)
-        if have > size:
-            runs.append((have // size, step * size))
+        if left != 1:
+            runs.append((left, step * size))
     return tuple(reversed(result))
 
 
-def parts_of(sizes: "list[int] | tuple[int, ...]") -> list[tuple[int, int]]:
+def _divided(size: Size, divisor: Size) -> tuple[Size, Size]:
+    """Return quotient and remainder; all of a size is left where the divisor may be 0."""
+    try:
+        return divmod(size, divisor)
+    except Undecided:
+        return 0, size
+
+
+def parts_of(sizes: Sequence[Size]) -> list[tuple[Size, Size]]:
     """Pair the size of each part with where it starts."""
     return [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]

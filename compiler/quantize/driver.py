@@ -18,6 +18,7 @@ from ...passes.quantize.scale_table import Scale, ScaleTable
 from ...targets.core import Progress
 from ...targets.options import CompileOptions
 from ..arguments import checked_arguments
+from ..free_sizes import need_static
 from ..source import Source, import_model
 from .data import Data, batches, read_data
 from .evaluator import QuantizationCase
@@ -84,6 +85,7 @@ def quantize(
     progress = progress or _ignore
     with new_context():
         module = import_model(model, CompileOptions(shapes=shapes))
+        need_static(module)
         Pipeline(default_pipeline(1, quantized=True, prepares=False)).run(module)
         if table:
             scales = ScaleTable.load(table)

@@ -107,6 +107,13 @@ class Tensor:
         """Return whether the sizes are known at compile time."""
         return not any(map(is_symbolic, self.shape))
 
+    @property
+    def likely(self) -> "Tensor":
+        """Return the type with the likely sizes of its symbols: for costs only."""
+        if self.is_static:
+            return self
+        return Tensor(tuple(map(likely, self.shape)), self.dtype)
+
     def __str__(self) -> str:
         sizes = "".join("?x" if is_symbolic(size) else f"{size}x" for size in self.shape)
         if self.is_static:

@@ -14,7 +14,7 @@ from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
 from .symbol_scope import misplaced
-from .symbol_table import declare_symbols
+from .symbol_table import checks_of, declare_symbols
 
 TARGET = "target"
 """The attribute by which ops with regions say which target runs them."""
@@ -210,7 +210,7 @@ def _fault(operation: ir.Operation, allow_unregistered: bool) -> str | None:
 
 
 def _function_fault(function: ir.Operation) -> str | None:
-    """Return what is wrong with the end of a function, or with the names of its ports, or None."""
+    """Return what is wrong with a function's end, its names of ports or its checks, or None."""
     for block in function.regions[0].blocks:
         last = view(block.operations[len(block.operations) - 1])
         if last is not None and not last.terminator:  # MLIR allows it, as it does not know our ops
@@ -226,6 +226,10 @@ def _function_fault(function: ir.Operation) -> str | None:
             return f"'func.func' op attribute '{key}' must be an array of strings"
         if count is not None and len(names) != count:
             return f"'func.func' op names {len(names)} {which} in '{key}', has {count}"
+    try:
+        checks_of(function)
+    except Invalid as error:
+        return f"'func.func' op {error}"
     return None
 
 

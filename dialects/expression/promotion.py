@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..core.errors import Invalid, Unsupported
+from ..core.sizes.atoms import is_symbolic
 from ..core.tensor import DTYPES, Tensor
 from .functions import FUNCTIONS, Function
 
@@ -88,9 +89,16 @@ def promote(values: Sequence[Any], default: str = DEFAULT_FLOAT) -> str:
     return _over(with_axes, _over(without, numbers))
 
 
-def number_dtype(value: Number, default: str = DEFAULT_FLOAT) -> str:
-    """Return the element type of a number of Python."""
-    return "i1" if isinstance(value, bool) else "i64" if isinstance(value, int) else default
+def number_dtype(value: Any, default: str = DEFAULT_FLOAT) -> str:
+    """Return the element type of a number of Python, or of a size that depends on a run."""
+    if isinstance(value, bool):
+        return "i1"
+    return "i64" if isinstance(value, int) or is_symbolic(value) else default
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number of Python, or a size that depends on a run."""
+    return isinstance(value, bool | int | float) or is_symbolic(value)
 
 
 def kind_of(dtype: str) -> str:
@@ -128,7 +136,7 @@ def _check(function: Function, argument: Any) -> None:
         if argument.dtype not in PNNX_DTYPES:
             known = ", ".join(PNNX_DTYPES)
             raise Invalid(f"'{function.name}' takes {argument}, must have one of {known}")
-    elif not isinstance(argument, bool | int | float):
+    elif not is_number(argument):
         raise Invalid(f"'{function.name}' takes {argument}, must be a tensor or a number")
 
 

@@ -10,7 +10,7 @@ from ..core.tensor import Array, Tensor, numpy_dtype
 from .arithmetic import compute
 from .evaluation import evaluate, given
 from .inference import infer
-from .promotion import PNNX_DTYPES, promote
+from .promotion import PNNX_DTYPES, is_number, promote
 from .tree import Formula
 
 
@@ -56,5 +56,5 @@ def _check(value: Any) -> None:
     if isinstance(value, Tensor):
         if value.dtype not in PNNX_DTYPES:
             raise Invalid(f"expression is {value}, must have one of {', '.join(PNNX_DTYPES)}")
-    elif not isinstance(value, bool | int | float):
+    elif not is_number(value):
         raise Invalid(f"expression is or lists {value}, must be a tensor or a number")

@@ -1,15 +1,21 @@
 """Steps of native code: a function that runs on the threads of a session."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..contents import Contents
 from ..errors import PackageError
+from ..kinds import LEFT_OUT
 from ..loader import Loader
+from ..sizes import Size
 from ..state import SessionState
 from ..step import Bind, Run, Step
 from .choose_code import choose_code
+from .code import CpuRequirements
 from .elf import NativeLibrary, load_objects
 from .part import CpuPart
 from .thread_pool import CODE, ParallelProgram, pool_of
@@ -17,11 +23,23 @@ from .thread_pool import CODE, ParallelProgram, pool_of
 _MOST_PHASES = 1 << 24
 
 
+@dataclass(frozen=True)
+class SizeTable:
+    """Hold the numbers that a native function reads at the sizes of a plan.
+
+    `words` are its calls, `ranges` the iterations and the most chunks of each phase.
+    """
+
+    words: tuple[Size, ...] = ()
+    ranges: tuple[Size, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class CpuStep(Step):
     """Call the native function `symbol`, which does not list the buffers that it works on.
 
     `phases` is how often its threads wait for one another; without any it runs on one thread.
+    `tables` has one for each machine of the package where sizes depend on symbols.
     """
 
     kind: ClassVar[str] = "cpu"
@@ -30,6 +48,7 @@ class CpuStep(Step):
 
     symbol: str
     phases: int = 0
+    tables: tuple[SizeTable, ...] = field(default=(), metadata=LEFT_OUT)
 
     def check(self, contents: Contents, where: str) -> None:
         if not self.symbol:
@@ -38,6 +57,21 @@ class CpuStep(Step):
             raise PackageError(
                 f"'{where}.phases' is {self.phases}, must be from 0 to {_MOST_PHASES}"
             )
+        self._check_tables(contents, where)
+
+    def _check_tables(self, contents: Contents, where: str) -> None:
+        machines = len(contents.part(CpuPart).machines)
+        if len(self.tables) not in (0, machines):
+            raise PackageError(
+                f"'{where}.tables' has {len(self.tables)} tables, must have one for each of "
+                f"{machines} machines"
+            )
+        for i, table in enumerate(self.tables):
+            if self.phases and len(table.ranges) > 2 * self.phases:
+                raise PackageError(
+                    f"'{where}.tables[{i}].ranges' has {len(table.ranges)} numbers, must have at "
+                    f"most two for each of {self.phases} phases"
+                )
 
     def load(self, loader: Loader) -> Bind:
         if not any(name.startswith("cpu/") for name in loader.entries):
@@ -46,14 +80,24 @@ class CpuStep(Step):
             )
         library = loader.once("cpu", lambda: _load(loader))
         library.address(self.symbol)  # a function that is missing is found now
-        pool, own = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
+        pool, own_bytes = pool_of(loader.entries[CODE]), loader.contents.memory.thread_bytes
+        made = [loader.array(each) for each in self._sizes(loader)]
 
         def bind(state: SessionState) -> Run:
-            threads = state.threads if self.phases else 1
-            work = (library.address(self.symbol), self.phases, state.values(own), threads)
+            tables = [each.at(state.values) for each in made]
+            threads = state.threads if self.phases and _may_share(tables) else 1
+            own = state.values(own_bytes)
+            work = (library.address(self.symbol), self.phases, own, threads, tables)
             return ParallelProgram(library, state.bases, pool, *work).run
 
         return bind
+
+    def _sizes(self, loader: Loader) -> Sequence[Sequence[Size]]:
+        """Return the words and the ranges for the code in use, if sizes depend on symbols."""
+        if not self.tables:
+            return ()
+        table = self.tables[loader.contents.part(CpuPart).machines.index(_choose(loader))]
+        return table.words, table.ranges
 
     def operation(self, contents: Contents) -> str:
         return self.symbol
@@ -66,7 +110,7 @@ class CpuStep(Step):
 def _load(loader: Loader) -> NativeLibrary:
     if CODE not in loader.entries:
         raise PackageError(f"the package has native code, but no '{CODE}'")
-    chosen = choose_code(loader.contents.part(CpuPart).machines)
+    chosen = _choose(loader)
     loader.machine = chosen.machine
     return load_objects(
         {
@@ -75,3 +119,16 @@ def _load(loader: Loader) -> NativeLibrary:
             if name == CODE or name.rpartition("/")[0] + "/" == chosen.folder
         }
     )
+
+
+def _choose(loader: Loader) -> CpuRequirements:
+    machines = loader.contents.part(CpuPart).machines
+    return loader.once("cpu machine", lambda: choose_code(machines))
+
+
+def _may_share(tables: Sequence[NDArray[np.int64]]) -> bool:
+    """Return whether any phase has work for two threads at the sizes of a plan."""
+    if not tables:
+        return True
+    _, ranges = tables
+    return bool((ranges[1::2] > 1).any())

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import weakref
+from collections.abc import Sequence
 from functools import cache
 from operator import index
 from pathlib import Path
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..errors import RunError
 from ..fork import ForkSafeLock, call_in_children
-from ..memory import Bases, allocate
+from ..memory import Bases, address_of, allocate
 from .elf import NativeLibrary, load_objects
 
 CODE = "cpu/threads.o"
@@ -38,7 +39,7 @@ _Stop = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 class Job:
     """Number the words of a job; each phase has `PHASE_WORDS` from `COUNTERS` on."""
 
-    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES = range(6)
+    PROGRAM, BASES, RUN, THREADS, OWN, OWN_BYTES, WORDS, RANGES = range(8)
     COUNTERS = 2 * _LINE
     PHASE_WORDS = 2 * _LINE
 
@@ -95,7 +96,10 @@ class ThreadPool:
 
 
 class ParallelProgram:
-    """Run one program of a session, on some threads; results do not depend on how many."""
+    """Run one program of a session, on some threads; results do not depend on how many.
+
+    Its sizes never change: a thread that is late may still read them when others are in use.
+    """
 
     def __init__(
         self,
@@ -106,10 +110,12 @@ class ParallelProgram:
         phases: int,
         own_bytes: int,
         threads: int,
+        tables: Sequence[NDArray[np.int64]] = (),
     ) -> None:
         """Prepare the program at an address; each thread but the first gets `own_bytes` of memory.
 
-        A program without phases has no work to share: it must run on one thread.
+        A program without phases has no work to share: it must run on one thread. `tables` are the
+        words and the ranges of one whose sizes depend on symbols.
         """
         own = allocate(own_bytes * (threads - 1))
         words = _words(Job.COUNTERS + phases * Job.PHASE_WORDS)
@@ -118,6 +124,8 @@ class ParallelProgram:
         words[Job.THREADS] = threads
         words[Job.OWN] = own.ctypes.data
         words[Job.OWN_BYTES] = own_bytes
+        for word, table in zip((Job.WORDS, Job.RANGES), tables, strict=False):
+            words[word] = table.ctypes.data
         self._threads, self._pool, self._words = threads, pool, words
         job: int = words.ctypes.data
         if threads == 1:
@@ -127,7 +135,7 @@ class ParallelProgram:
             self._function = pool.submit
             self._arguments = (ctypes.c_void_p(pool.address), ctypes.c_void_p(job))
         # A thread that is late runs the program through before it sees that all is done.
-        used = (library, words, own, bases)
+        used = (library, words, own, bases, tables)
         release = weakref.finalize(self, _release, pool, job, used)
         release.atexit = False
         call_in_children(ParallelProgram._renew, self)
@@ -150,7 +158,10 @@ def _release(pool: ThreadPool, job: int, used: object) -> None:
 
 
 def _words(count: int) -> NDArray[np.int64]:
-    return allocate(count * 8).view(np.int64)
+    """Return zeroed words that begin on a cache line."""
+    block = np.zeros(count + _LINE, np.int64)
+    start = -address_of(block) // 8 % _LINE
+    return block[start : start + count]
 
 
 _pools: dict[bytes, ThreadPool] = {}

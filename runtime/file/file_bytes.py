@@ -11,13 +11,13 @@ from ..memory import allocate
 _Stamp = tuple[int, int]  # size in bytes, time of the last change in nanoseconds
 
 
-def path_of(path: object) -> str:
+def path_of(path: object, what: str = "a package") -> str:
     """Return the path of a file as a string; raise RunError for other types."""
     if not isinstance(path, (str, bytes, os.PathLike)):
-        raise RunError(f"path is of type {type(path).__name__}, must be the path of a package")
+        raise RunError(f"path is of type {type(path).__name__}, must be the path of {what}")
     if found := os.fsdecode(cast("Any", path)):
         return found
-    raise RunError("path is empty, must be the path of a package")
+    raise RunError(f"path is empty, must be the path of {what}")
 
 
 class MappedFile:

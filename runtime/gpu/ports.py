@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ..contents import ARENA, PREPARED, PROCESS, WEIGHTS, Contents
 from ..errors import RunError
-from ..memory import Place
+from ..memory import Place, place_of
 from ..slots import Slot
 from ..step import Step
 from .array import SPACE, DeviceArray
@@ -37,13 +36,13 @@ class DevicePorts:
 
     def __init__(self, stream: Stream, in_process: frozenset[int]) -> None:
         self._stream = stream
-        self._host = in_process
+        self.in_process = in_process
         self._uploads: list[tuple[Borrowed, NDArray[Any]]] = []
 
     def take(self, slot: Slot, value: object) -> NDArray[Any] | Borrowed:
         """Return what the steps read of an input."""
         borrowed = self._borrow("input", slot, value)
-        if slot.base not in self._host:
+        if slot.base not in self.in_process:
             return borrowed
         array = slot.create()
         self._copy(array, borrowed)
@@ -55,7 +54,7 @@ class DevicePorts:
         borrowed = self._borrow("output", slot, value)
         if not borrowed.writable:
             raise RunError(f"output '{slot.name}' must be writable")
-        if slot.base not in self._host:
+        if slot.base not in self.in_process:
             return borrowed
         array = slot.create()
         self._uploads.append((borrowed, array))
@@ -99,14 +98,8 @@ class DevicePorts:
         return borrowed
 
     def _copy(self, target: NDArray[Any] | Borrowed, source: NDArray[Any] | Borrowed) -> None:
-        copy_bytes(self._stream, _place(target), _place(source), source.nbytes)
+        copy_bytes(self._stream, place_of(target), place_of(source), source.nbytes)
 
 
 def _not_alone(reason: str) -> RunError:
     return RunError(f"there is no graph of the whole package, for {reason}: use run")
-
-
-def _place(array: NDArray[Any] | Borrowed) -> Place:
-    if isinstance(array, np.ndarray):
-        return Place(array.ctypes.data)
-    return Place(array.address, array.space)

@@ -17,6 +17,7 @@ from ..tuning_file import PACKAGED
 from .emit.code import compile_native
 from .emit.kernel_pipeline import code_pipeline, kernel_pipeline
 from .emit.print_kernels import EMITTERS
+from .emit.undecided import undecided_by
 from .layout.choose_layouts import ChooseLayouts
 from .layout.pack_recurrent import PackRecurrent
 from .layout.pack_weights import PackWeights
@@ -32,6 +33,7 @@ class CpuTarget(Target):
     """Run kernels of fused ops as native code of a machine."""
 
     prepares = True
+    takes_symbols = True
     roofline = Roofline(100e9, 15e9, 1e-6)
     kept_entries = (PACKAGED,)
     emitters = EMITTERS
@@ -78,6 +80,13 @@ class CpuTarget(Target):
         if not all(map(TABLE.is_elementwise, work[1:])):
             return f"{self.name} takes only elementwise ops behind the first one of a kernel"
         return TABLE.kernel_refusal(work)
+
+    def size_refusal(self, members: Sequence[Op]) -> str | None:
+        reason = undecided_by(members)
+        if reason is None:
+            return None
+        names = " + ".join(op.op_name for op in members if not isinstance(op, tri.Constant))
+        return f"{self.name} has no kernel for all sizes of {names}, which {reason}"
 
 
 CPU = CpuTarget("cpu", table=TABLE)

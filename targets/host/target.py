@@ -17,6 +17,7 @@ class HostTarget(Target):
     prepares = True
     legalizes = False
     is_last_resort = True
+    takes_symbols = True
     roofline = Roofline(2e9, 2e9, 20e-6)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:

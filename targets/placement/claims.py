@@ -13,7 +13,7 @@ from ...passes.pipeline import Pipeline
 from ..core import Target
 from ..memories import code_ops
 from ..options import CompileOptions
-from ..place import placement_refusals
+from ..place import form_refusals
 
 CONSTANTS = (tri.Constant, tri.Weight)
 
@@ -37,9 +37,10 @@ class Claim:
 def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Claim:
     """Return whether a target runs an op of a module.
 
-    An op that the target refuses is taken apart by the target's passes in a module of its own.
+    An op that the target refuses is taken apart by the target's passes in a module of its own. The
+    sizes of symbols do not count yet: passes may still give an op another form.
     """
-    reasons = tuple(placement_refusals(op, target, module))
+    reasons = tuple(form_refusals(op, target, module))
     if not reasons or isinstance(op, tri.Group) or not target.legalizes:
         return Claim(reasons)
     alone = _isolate(op, module)
@@ -50,7 +51,7 @@ def claim(op: Op, target: Target, module: Module, options: CompileOptions) -> Cl
     made = code_ops(alone)
     if any(type(each) is type(op) for each in made):
         return Claim(reasons)
-    refused = [placement_refusals(each, target) for each in made]
+    refused = [form_refusals(each, target) for each in made]
     found = tuple(dict.fromkeys(reason for each in refused for reason in each))
     return Claim(found, partial=bool(found) and not all(refused))
 

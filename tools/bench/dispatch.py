@@ -13,8 +13,9 @@ from ...runtime.cpu.thread_pool import CODE
 from ...runtime.manifest import Manifest
 from ...runtime.package import Package
 from ...runtime.session import Session
+from ...targets.cpu.emit.call_table import KernelCall
 from ...targets.cpu.emit.compile import compile_threads
-from ...targets.cpu.emit.segment import KernelCall, segment
+from ...targets.cpu.emit.segment import segment
 from ...targets.cpu.emit.threads import CHUNKS
 from ...targets.cpu.emit.to_llvm import to_object
 from ...targets.cpu.kernels.kernel_module import Phase

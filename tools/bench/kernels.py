@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ...compiler.free_sizes import need_static
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...compiler.support_report import strict_hooks
@@ -53,6 +54,7 @@ def time_kernels(path: str, options: CompileOptions = DEFAULT) -> tuple[list[Ker
     best = options.machines[0]
     with new_context():
         module = import_model(path, options)
+        need_static(module)
         tuner = Tuner(options, best, options.report)
         hooks = (tuner, *strict_hooks(options.strict, module, options.target))
         pipeline_for(options.target, options.opt_level, options).run(module, *hooks)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ...compiler.build import build_module
+from ...compiler.free_sizes import need_static
 from ...compiler.source import import_model
 from ...compiler.stages import pipeline_for
 from ...compiler.support_report import strict_hooks
@@ -45,6 +46,7 @@ def prepare(path: str, options: CompileOptions = DEFAULT) -> Prepared:
     with new_context():
         options.report("import")
         module = import_model(path, options)
+        need_static(module)
         bounds = index_bounds(module)
         hooks = strict_hooks(options.strict, module, options.target)
         package = build_module(module, pipeline, options, Path(path).name, hooks=hooks)

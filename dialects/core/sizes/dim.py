@@ -78,22 +78,31 @@ class Dim(int if TYPE_CHECKING else object):
 
     __int__ = __index__
 
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __truediv__(self, other: object) -> float:
+        return float(self)
+
+    def __rtruediv__(self, other: object) -> float:
+        return float(self)
+
     def __add__(self, other: Size) -> Size:
         if not _is_size(other):
-            return NotImplemented
+            return _not_a_size(self, other)
         terms = dict(self.terms)
         for product, factor in terms_of(other).items():
             terms[product] = terms.get(product, 0) + factor
         return _size(terms)
 
     def __mul__(self, other: Size) -> Size:
-        return _times(self, other) if _is_size(other) else NotImplemented
+        return _times(self, other) if _is_size(other) else _not_a_size(self, other)
 
     def __neg__(self) -> Size:
         return Dim({product: -factor for product, factor in self.terms.items()})
 
     def __sub__(self, other: Size) -> Size:
-        return self + -other if _is_size(other) else NotImplemented
+        return self + -other if _is_size(other) else _not_a_size(self, other)
 
     def __rsub__(self, other: Size) -> Size:
         return -self + other
@@ -101,7 +110,7 @@ class Dim(int if TYPE_CHECKING else object):
     __radd__, __rmul__ = __add__, __mul__
 
     def __floordiv__(self, other: Size) -> Size:
-        return floordiv(self, other) if _is_size(other) else NotImplemented
+        return floordiv(self, other) if _is_size(other) else _not_a_size(self, other)
 
     def __rfloordiv__(self, other: Size) -> Size:
         return floordiv(other, self)
@@ -132,6 +141,11 @@ class Dim(int if TYPE_CHECKING else object):
 
 def _is_size(other: object) -> bool:
     return isinstance(other, int | Dim)
+
+
+def _not_a_size(size: Dim, other: object) -> Size:
+    """Leave an operation to the other operand, but for floats: no result of them is a size."""
+    return size.__index__() if isinstance(other, float) else NotImplemented
 
 
 def symbol(name: str, range: Range = ANY) -> Size:
@@ -182,7 +196,7 @@ def _symbols_of(size: Dim) -> dict[str, Symbol]:
                 case Maximum():
                     for each in atom.of:
                         found |= symbols_of(each)
-    return found
+    return dict(sorted(found.items()))
 
 
 def substitute(size: Size, values: Mapping[str, Size]) -> Size:

@@ -11,14 +11,16 @@ from ....dialects.core.module import Module, ops
 from ....dialects.core.op import Op
 from ....runtime.cpu.code import CpuRequirements, Kernel
 from ....runtime.cpu.part import CpuPart
-from ....runtime.cpu.step import CpuStep
+from ....runtime.cpu.step import CpuStep, SizeTable
 from ....runtime.cpu.thread_pool import CODE as THREADS
 from ...calls import Call, NumberedCall
 from ...compiled import Buffers, CompiledPart
 from ...core import Progress
 from ...options import CompileOptions
 from ...program import Program
+from ...written import written
 from ..layout.describe import describe_layouts
+from .call_table import KernelCall
 from .compile import (
     CpuCode,
     compile_kernels,
@@ -26,7 +28,6 @@ from .compile import (
     compile_threads,
     object_entries,
 )
-from .segment import KernelCall
 from .variants import merge_scratch, own_pieces
 
 
@@ -66,11 +67,20 @@ class NativeCode(CompiledPart):
                 buffers.number(value)
         nodes = [n for _, call in calls for n in node_names(call.op.location)]
         symbol, phases = None, 0
+        tables: list[SizeTable] = []
         for code in self.codes:
             made = [self._kernel_call(code, call, buffers) for call in calls]
             segment = compile_segment(code, made, symbol)
             symbol, phases = segment.symbol, max(phases, segment.phases)
-        return [CpuStep(symbol=symbol or "", nodes=tuple(dict.fromkeys(nodes)), phases=phases)]
+            tables.append(SizeTable(written(segment.words), written(segment.ranges)))
+        return [
+            CpuStep(
+                symbol=symbol or "",
+                nodes=tuple(dict.fromkeys(nodes)),
+                phases=phases,
+                tables=tuple(tables) if any(table.words for table in tables) else (),
+            )
+        ]
 
     def _kernel_call(self, code: CpuCode, numbered: NumberedCall, buffers: Buffers) -> KernelCall:
         """Call the kernel that a machine has for a call, in the memory that all of them share."""
@@ -81,7 +91,7 @@ class NativeCode(CompiledPart):
         scratch = dict(zip(merged, program.scratch[number], strict=True))
         values = (*call.operands, *call.results)
         places = [*(program.place(v) for v in values), *own_pieces(kernel.scratch, scratch)]
-        return KernelCall(kernel.symbol, tuple(places), kernel.phases)
+        return KernelCall(kernel.symbol, tuple(places), kernel.phases, code.records[call.op])
 
     def layouts(self) -> Mapping[ir.Value, str]:
         return describe_layouts(self.module)

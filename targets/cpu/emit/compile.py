@@ -9,6 +9,8 @@ from ....dialects.core.location import node_names
 from ....dialects.core.machine import LEVELS, Machine
 from ....dialects.core.mlir import code_context, ir
 from ....dialects.core.module import Module, ops
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.symbol_table import symbol_table
 from ....dialects.core.verification import Verify
 from ....passes.instrumentation import Begun
 from ....passes.pipeline import Instrumentation
@@ -16,23 +18,32 @@ from ...cache import cached
 from ...core import kernel_progress
 from ...forks import map_forked, map_here
 from ...options import DEFAULT, CompileOptions
-from ..kernels.kernel_module import Kernel, kernel_modules
+from ..kernels.kernel_module import Kernel, kernel_modules, record_of
 from ..lower.group import structure
+from .bind_kernel import bind_kernel
+from .call_table import KernelCall
 from .kernel_cache import CompiledKernel, recall_kernel, remember_kernel, source_of
 from .kernel_pipeline import code_pipeline, kernel_pipeline, module_of
-from .segment import KernelCall, Segment, segment
+from .segment import Segment, segment
 from .threads import threads_text
 from .to_llvm import object_code, recipe, to_object
 
 
 @dataclass
 class CpuCode:
-    """Hold the kernels of a model by group, and all object code by symbol; equal kernels once."""
+    """Hold the kernels of a model by group, and all object code by symbol; equal kernels once.
+
+    Sizes of the kernels are expressions of the model's symbols, and so are the words of the
+    records of those that have one.
+    """
 
     machine: Machine
     options: CompileOptions = DEFAULT
     kernels: dict[tri.Group, Kernel] = field(default_factory=dict["tri.Group", Kernel])
     objects: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    records: dict[tri.Group, tuple[Size, ...]] = field(
+        default_factory=dict["tri.Group", tuple[Size, ...]]
+    )
 
 
 def compile_kernels(
@@ -54,8 +65,12 @@ def compile_kernels(
     compiled = dict(zip(distinct, _compile_all(jobs, options), strict=True))
     code = CpuCode(machine, options)
     for group, same in zip(groups, structures, strict=True):
-        code.kernels[group] = compiled[same].kernel
-        code.objects[compiled[same].kernel.symbol] = compiled[same].code
+        made = compiled[same]
+        table = symbol_table(group.operation.context)
+        record = tuple(map(table.parse, made.record))
+        code.kernels[group] = bind_kernel(made.kernel, record)
+        code.records[group] = record
+        code.objects[made.kernel.symbol] = made.code
     return code
 
 
@@ -88,7 +103,9 @@ class _Job:
         source = "\n".join([recipe(self.machine, self.options.strict_math), kernel.symbol])
         generate = partial(self._generate, module)
         code = generate() if self.hooks else cached(source, generate)
-        made = CompiledKernel(kernel, code).to_bytes()
+        (group,) = (op for op in ops(module.main) if isinstance(op, tri.Group))
+        record = tuple(map(str, record_of(group.operation)))
+        made = CompiledKernel(kernel, code, record).to_bytes()
         remember_kernel(self.source, made)
         return made
 

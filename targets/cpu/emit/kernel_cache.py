@@ -2,20 +2,26 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
 
 from ....dialects import tri
+from ....dialects.core.attributes import tensor_of
 from ....dialects.core.module import ops
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import symbols_of
+from ....dialects.core.sizes.parse import parse_size
+from ....dialects.core.symbol_table import symbol_table
 from ....dialects.core.tensor import Tensor
 from ...cache import recall, remember
 from ...program import Scratch
 from ..kernels.kernel_module import Kernel, Phase
 from ..registry import TABLE
+from .bind_kernel import words_of
 
 SUFFIX = ".kernel"
 _ROOT = Path(__file__).parents[3]
@@ -24,18 +30,22 @@ _PACKAGE = __name__.partition(".")[0]
 
 @dataclass(frozen=True)
 class CompiledKernel:
-    """Hold a kernel and its object code."""
+    """Hold a kernel and its object code, and the text of what the words of its record are."""
 
     kernel: Kernel
     code: bytes
+    record: tuple[str, ...] = ()
 
     def to_bytes(self) -> bytes:
         """Return a line of JSON and the object code."""
         kernel = self.kernel
         described = {
             "symbol": kernel.symbol,
-            "scratch": [[s.tensor.shape, s.tensor.dtype, s.private] for s in kernel.scratch],
-            "phases": [[phase.iterations, phase.work] for phase in kernel.phases],
+            "record": self.record,
+            "scratch": [
+                [_texts(s.tensor.shape), s.tensor.dtype, s.private] for s in kernel.scratch
+            ],
+            "phases": [_texts([phase.iterations, phase.work]) for phase in kernel.phases],
         }
         return json.dumps(described).encode() + b"\n" + self.code
 
@@ -44,9 +54,20 @@ class CompiledKernel:
         """Return the kernel that `to_bytes` wrote."""
         line, _, code = data.partition(b"\n")
         described = json.loads(line)
-        scratch = (Scratch(Tensor(tuple(s), d), own) for s, d, own in described["scratch"])
-        phases = (Phase(*numbers) for numbers in described["phases"])
-        return CompiledKernel(Kernel(described["symbol"], tuple(scratch), tuple(phases)), code)
+        record = tuple(described["record"])
+        sizes = partial(_sizes, words_of(len(record)))
+        scratch = (Scratch(Tensor(sizes(s), d), own) for s, d, own in described["scratch"])
+        phases = (Phase(*sizes(numbers)) for numbers in described["phases"])
+        kernel = Kernel(described["symbol"], tuple(scratch), tuple(phases), len(record))
+        return CompiledKernel(kernel, code, record)
+
+
+def _texts(sizes: Sequence[Size]) -> list[int | str]:
+    return [str(size) if is_symbolic(size) else size for size in sizes]
+
+
+def _sizes(words: Mapping[str, Size], texts: Sequence[int | str]) -> tuple[Size, ...]:
+    return tuple(parse_size(text, words) if isinstance(text, str) else text for text in texts)
 
 
 def recall_kernel(source: str) -> bytes | None:
@@ -71,7 +92,21 @@ def source_of(group: tri.Group, structure: Hashable, recipe: str) -> str:
             parts.append(TABLE.lowering_of(op).function)
         if any(part.__module__.partition(".")[0] != _PACKAGE for part in parts):
             return ""
-    return "\n".join([_compiler(), recipe, repr(structure)])
+    return "\n".join([_compiler(), recipe, repr(structure), *_ranges(group)])
+
+
+def _ranges(group: tri.Group) -> list[str]:
+    """Return the ranges of the symbols that a group depends on, by which it is lowered."""
+    members = list(ops(group.block))
+    names = {name for op in members for name in op.symbols}
+    names |= {
+        name
+        for value in (*group.block.arguments, *(v for op in members for v in op.results))
+        for name in tensor_of(value.type).symbols
+    }
+    table = symbol_table(group.operation.context)
+    atoms = (symbols_of(table.sizes[name]).values() for name in sorted(names))
+    return [f"{atom}: {atom.range}" for found in atoms for atom in found]
 
 
 @cache

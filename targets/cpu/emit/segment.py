@@ -1,41 +1,33 @@
 """Segments: programs that call kernels one after another, phase by phase, on all threads.
 
-A segment is a table of calls in constant memory, and a function that reads it. Each call is a row
-of words of 64 bits: the number of the kernel and of its caller among the functions, the counts of
-arguments and of phases, then of each argument its base, its offset and the offset in the memory of
-a thread (-1 without), of each phase its iterations and the most chunks that it has. Code for each
-call would take LLVM a millisecond a call, and longer the more there are.
+A segment is a table of calls (`call_table.py`) in constant memory, and a function that reads it.
+Code for each call would take LLVM a millisecond a call, and longer the more there are. Where sizes
+depend on symbols, the table is in the memory of a job, made by the run time from expressions.
 """
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ....dialects.core.sizes.atoms import Size
 from ....runtime.cpu.thread_pool import Job
-from ...program import Place
-from ..kernels.kernel_module import Phase
+from .call_table import CallTable, KernelCall, caller_of
 from .threads import GRAIN
-
-
-@dataclass(frozen=True)
-class KernelCall:
-    """Call a kernel with pointers to these places."""
-
-    symbol: str
-    arguments: tuple[Place, ...]
-    phases: tuple[Phase, ...]
 
 
 @dataclass(frozen=True)
 class Segment:
     """Hold a program as text, its symbol, and the number of phases that threads can share.
 
-    The number is 0 if no phase has work for two threads: one thread runs the program.
+    The number is 0 if no phase ever has work for two threads: one thread runs the program. `words`
+    and `ranges` are the tables that a job needs where sizes depend on symbols; else they are empty.
     """
 
     symbol: str
     text: str
     phases: int
+    words: tuple[Size, ...] = ()
+    ranges: tuple[Size, ...] = ()
 
 
 def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None = None) -> Segment:
@@ -44,34 +36,22 @@ def segment(calls: Sequence[KernelCall], grain: int = GRAIN, symbol: str | None 
     Its C type is `void(void *job, int64_t thread, int64_t run)`; a job is defined in
     `runtime.cpu.thread_pool`. `grain` is the least number of instructions in a chunk of a phase.
     """
-    kernels = sorted({call.symbol for call in calls})
-    arities = sorted({len(call.arguments) for call in calls})
-    functions = [*kernels, *(f"{_NAME}_call_{arity}" for arity in arities)]
-    numbers = {name: number for number, name in enumerate(functions)}
-    words: list[int] = []
-    limits: list[int] = []
-    for call in calls:
-        arity = len(call.arguments)
-        caller = numbers[f"{_NAME}_call_{arity}"]
-        words += [numbers[call.symbol], caller, arity, len(call.phases)]
-        for place in call.arguments:
-            words += [place.base, place.offset, -1 if place.own is None else place.own]
-        for phase in call.phases:
-            limits.append(max(1, min(phase.iterations, phase.work // grain)))
-            words += [phase.iterations, limits[-1]]
-    phases = len(limits) if max(limits, default=1) > 1 else 0
-    parts = [
-        _DECLARATIONS,
-        *(f"llvm.func @{kernel}()" for kernel in kernels),
-        *map(_caller, arities),
-        _words(words),
-        _functions(functions),
-        _program(len(calls), max(arities, default=0)),
-    ]
-    text = "\n".join(parts)
-    symbol = symbol or "s_" + hashlib.sha256(text.encode()).hexdigest()[:16]
+    table = CallTable(calls, grain, _NAME)
+    text = "\n".join(
+        [
+            _DECLARATIONS,
+            *(f"llvm.func @{kernel}()" for kernel in table.kernels),
+            *map(_caller, table.arities),
+            *([] if table.symbolic else [_words(table.rows)]),
+            _functions(table.functions),
+            _program(len(calls), max(table.arities, default=0), table.symbolic),
+        ]
+    )
+    words, ranges = (table.words, table.ranges) if table.symbolic else ((), ())
+    content = f"{text}\n{words}\n{ranges}" if table.symbolic else text
+    symbol = symbol or "s_" + hashlib.sha256(content.encode()).hexdigest()[:16]
     # No two objects define the same function.
-    return Segment(symbol, text.replace(f"@{_NAME}", f"@{symbol}"), phases)
+    return Segment(symbol, text.replace(f"@{_NAME}", f"@{symbol}"), table.phases, words, ranges)
 
 
 _NAME = "segment"
@@ -89,7 +69,7 @@ def _caller(arity: int) -> str:
         for i in range(arity + 1)
     )
     return (
-        f"llvm.func @{_NAME}_call_{arity}"
+        f"llvm.func @{caller_of(_NAME, arity)}"
         "(%table: !llvm.ptr, %phase: i64, %begin: i64, %end: i64) {\n"
         f"{loads}"
         f"  llvm.call %p0(%phase, %begin, %end{pointers}) : !llvm.ptr, ({types}) -> ()\n"
@@ -97,7 +77,7 @@ def _caller(arity: int) -> str:
     )
 
 
-def _words(words: Sequence[int]) -> str:
+def _words(words: Sequence[Size]) -> str:
     size = len(words)
     content = f"dense<[{', '.join(map(str, words))}]> : tensor<{size}xi64>"
     type_ = f"!llvm.array<{size} x i64>"
@@ -138,11 +118,61 @@ _ELEMENT = "(!llvm.ptr, i64) -> !llvm.ptr, !llvm.ptr"
 _BYTE = "(!llvm.ptr, i64) -> !llvm.ptr, i8"
 
 
-def _program(calls: int, arity: int) -> str:
+@dataclass(frozen=True)
+class _Parts:
+    """Hold the lines by which a program finds its tables, a base and the range of a phase.
+
+    `inline` is the number of words of a phase in the row of its call.
+    """
+
+    tables: str
+    start: str
+    range: str
+    inline: int
+
+
+def _lines(*lines: str) -> str:
+    return "\n  ".join(lines)
+
+
+_CONSTANT_PARTS = _Parts(
+    f"%words = llvm.mlir.addressof @{_NAME}_words : !llvm.ptr",
+    _lines(
+        f"%at_start = llvm.getelementptr %bases[%base] : {_ELEMENT}",
+        "%start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
+    ),
+    _lines(_word("iterations", "%range", 0), _word("limit", "%range", 1)),
+    2,
+)
+
+_JOB_PARTS = _Parts(
+    _lines(
+        _word("words", "%job", Job.WORDS, "!llvm.ptr"),
+        _word("ranges", "%job", Job.RANGES, "!llvm.ptr"),
+    ),
+    _lines(
+        '%is_record = llvm.icmp "slt" %base, %zero : i64',
+        "%some_base = llvm.select %is_record, %zero, %base : i1, i64",
+        f"%at_start = llvm.getelementptr %bases[%some_base] : {_ELEMENT}",
+        "%other_start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr",
+        "%start = llvm.select %is_record, %words, %other_start : i1, !llvm.ptr",
+    ),
+    _lines(
+        "%twice = llvm.add %chunks, %chunks : i64",
+        "%here = llvm.getelementptr %ranges[%twice] : (!llvm.ptr, i64) -> !llvm.ptr, i64",
+        _word("iterations", "%here", 0),
+        _word("limit", "%here", 1),
+    ),
+    0,
+)
+
+
+def _program(calls: int, arity: int, symbolic: bool) -> str:
     """Return the function that reads the table of calls.
 
     The pointers of a call are in memory of a thread, the kernel first. Offsets have 64 bits.
     """
+    parts = _JOB_PARTS if symbolic else _CONSTANT_PARTS
     return f"""llvm.func @{_NAME}(%job: !llvm.ptr, %thread: i64, %run: i64) {{
   {_number("zero", 0)}
   {_number("one", 1)}
@@ -156,7 +186,7 @@ def _program(calls: int, arity: int) -> str:
   %skipped = llvm.mul %before, %bytes : i64
   %memory = llvm.getelementptr %others[%skipped] : {_BYTE}
   %other = llvm.icmp "ne" %thread, %zero : i64
-  %words = llvm.mlir.addressof @{_NAME}_words : !llvm.ptr
+  {parts.tables}
   %functions = llvm.mlir.addressof @{_NAME}_functions : !llvm.ptr
   llvm.br ^call(%zero, %zero, %words : i64, i64, !llvm.ptr)
 ^call(%number: i64, %counter: i64, %row: !llvm.ptr):
@@ -181,8 +211,7 @@ def _program(calls: int, arity: int) -> str:
   {_word("base", "%place", 0)}
   {_word("offset", "%place", 1)}
   {_word("own", "%place", 2)}
-  %at_start = llvm.getelementptr %bases[%base] : {_ELEMENT}
-  %start = llvm.load %at_start : !llvm.ptr -> !llvm.ptr
+  {parts.start}
   %shared = llvm.getelementptr %start[%offset] : {_BYTE}
   %mine = llvm.getelementptr %memory[%own] : {_BYTE}
   %private = llvm.icmp "sge" %own, %zero : i64
@@ -198,13 +227,12 @@ def _program(calls: int, arity: int) -> str:
   %next_call = llvm.add %number, %one : i64
   llvm.cond_br %work, ^share, ^call(%next_call, %chunks, %range : i64, i64, !llvm.ptr)
 ^share:
-  {_word("iterations", "%range", 0)}
-  {_word("limit", "%range", 1)}
+  {parts.range}
   llvm.call @share(%job, %run, %chunks, %iterations, %limit, %calls, %table, %phase)
       : (!llvm.ptr, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, i64) -> ()
   %next_phase = llvm.add %phase, %one : i64
   %next_chunks = llvm.add %chunks, %one : i64
-  {_skip("next_range", "%range", 2)}
+  {_skip("next_range", "%range", parts.inline)}
   llvm.br ^phase(%next_phase, %next_chunks, %next_range : i64, i64, !llvm.ptr)
 ^end:
   llvm.return

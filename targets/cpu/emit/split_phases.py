@@ -10,17 +10,20 @@ from dataclasses import dataclass, field
 
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....passes.core import Pass
 from ..kernels.effects import Access, Effects, is_pure
-from ..kernels.index import IndexExpr, scf
+from ..kernels.index import TRIPS, IndexExpr, arith, scf
 from ..kernels.kernel_module import BEGIN, END, PHASE, Phase, kernel_modules
 from ..kernels.loops import GROUP, PIECE, SPREAD
+from ..kernels.record import declare_words, emit_in_words, size_of_mark
 
 
 class SplitPhases(Pass):
     """Split kernels into phases, of which calls run ranges of iterations.
 
-    The attribute `cpu.phases` of a kernel module lists the iterations and the work of each phase.
+    The attribute `cpu.phases` of a kernel module lists the iterations and the work of each phase,
+    as expressions of the words of its record where they depend on symbols.
 
         scf.for %i = %0 to %n { … } {spread}; scf.for %j = %0 to %m { … } {spread}
             =>   scf.if (%phase == 0) { scf.for %i = clamp(%begin) to clamp(%end) { … } }
@@ -31,6 +34,7 @@ class SplitPhases(Pass):
         with module.operation.context, ir.Location.unknown():
             for kernel in kernel_modules(module):
                 if not kernel.is_split:
+                    declare_words(kernel.operation.context, kernel.words)
                     entry = kernel.function.regions[0].blocks[0]
                     kernel.phases = split(entry, kernel.private_arguments)
 
@@ -44,8 +48,9 @@ class _Part:
     loops: tuple[ir.Operation, ...] = ()
 
     @property
-    def iterations(self) -> int:
-        return sum(map(_iterations, self.loops)) or 1
+    def iterations(self) -> Size:
+        total = sum(map(_iterations, self.loops))
+        return 1 if total == 0 else total
 
     def join(self, other: "_Part", *loops: ir.Operation) -> "_Part":
         operations = (*self.operations, *other.operations)
@@ -90,7 +95,7 @@ def _together(before: Sequence[ir.Operation], after: Sequence[ir.Operation]) -> 
     """Return whether two parts are one phase: neither is cut, or both belong to one `spread`."""
     if not before or not after:
         return not before and not after
-    return _attribute(before[0], GROUP) == _attribute(after[0], GROUP)
+    return _mark(before[0], GROUP) == _mark(after[0], GROUP)
 
 
 def _without_results(parts: list[_Part]) -> list[_Part]:
@@ -151,33 +156,38 @@ def _filled_by_users(parts: list[_Part], private: frozenset[int]) -> list[_Part]
     return parts
 
 
-def _iterations(loop: ir.Operation) -> int:
-    return _constant(loop.operands[1]) * _attribute(loop, SPREAD)
+def _iterations(loop: ir.Operation) -> Size:
+    return _count(loop) * _mark(loop, SPREAD)
 
 
 def _cut(part: _Part, entry: ir.Block) -> None:
     """Let the loops of a part run over their part of the range that the kernel is called for."""
     begin, end = IndexExpr(entry.arguments[BEGIN]), IndexExpr(entry.arguments[END])
-    first = 0
+    first = IndexExpr(0)
     for loop in part.loops:
-        inner, count = _attribute(loop, SPREAD), _iterations(loop)
         with ir.InsertionPoint(loop):
+            inner = _index(_mark(loop, SPREAD), entry)
+            count = _trips(loop) * inner
             low, high = _clamped(begin - first, count), _clamped(end - first, count)
-            _set_bounds(loop, low // inner, (high + (inner - 1)) // inner)
-        if inner > 1:
-            _cut_pieces(loop, low, high, inner)
-        first += count
+            # There may be no inner iterations, but divisions are done even so.
+            divisor = inner.maximum(1)
+            _set_bounds(loop, _over(low, divisor), _over(high + (divisor - 1), divisor))
+            first += count
+        if inner.known != 1:
+            _cut_pieces(loop, low, high, inner, entry)
 
 
-def _cut_pieces(loop: ir.Operation, low: IndexExpr, high: IndexExpr, inner: int) -> None:
+def _cut_pieces(
+    loop: ir.Operation, low: IndexExpr, high: IndexExpr, inner: IndexExpr, entry: ir.Block
+) -> None:
     body = loop.regions[0].blocks[0]
     start = IndexExpr(body.arguments[0])
     for operation in [o.operation for o in body.operations]:
         if PIECE not in operation.attributes:
             continue
-        count = _constant(operation.operands[1])
+        count = _trips(operation)
         with ir.InsertionPoint(operation):
-            offset = start * inner + _attribute(operation, PIECE)
+            offset = start * inner + _index(_mark(operation, PIECE), entry)
             _set_bounds(operation, _clamped(low - offset, count), _clamped(high - offset, count))
 
 
@@ -186,7 +196,14 @@ def _set_bounds(loop: ir.Operation, low: IndexExpr, high: IndexExpr) -> None:
     loop.operands[1] = high.ssa
 
 
-def _clamped(index: IndexExpr, most: int) -> IndexExpr:
+def _over(index: IndexExpr, divisor: IndexExpr) -> IndexExpr:
+    """Divide a non-negative index by a positive one."""
+    if divisor.known is not None:
+        return index // divisor.known
+    return IndexExpr(arith.divui(index.ssa, divisor.ssa))
+
+
+def _clamped(index: IndexExpr, most: IndexExpr) -> IndexExpr:
     return index.maximum(0).minimum(most)
 
 
@@ -203,10 +220,23 @@ def _branch(entry: ir.Block, parts: Sequence[_Part]) -> None:
             operation.move_before(last)
 
 
-def _attribute(operation: ir.Operation, name: str) -> int:
-    value: int = operation.attributes[name].value
-    return value
+def _mark(operation: ir.Operation, name: str) -> Size:
+    return size_of_mark(operation.attributes[name])
 
 
-def _constant(value: ir.Value) -> int:
-    return _attribute(value.owner.operation, "value")
+def _count(loop: ir.Operation) -> Size:
+    """Return the trip count of a loop, as an expression of words where it depends on them."""
+    if TRIPS in loop.attributes:
+        return _mark(loop, TRIPS)
+    number: int = loop.operands[1].owner.operation.attributes["value"].value
+    return number
+
+
+def _trips(loop: ir.Operation) -> IndexExpr:
+    """Return the trip count of a loop before it is cut."""
+    return IndexExpr(loop.operands[1] if TRIPS in loop.attributes else _count(loop))
+
+
+def _index(size: Size, entry: ir.Block) -> IndexExpr:
+    """Emit an expression of words; numbers stay such."""
+    return IndexExpr(emit_in_words(entry, size) if is_symbolic(size) else size)

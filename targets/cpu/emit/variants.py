@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from ....dialects.core.sizes.dim import highest
+from ....dialects.core.tensor import Tensor
 from ...calls import Scratch
 
 Key = tuple[bool, int]
@@ -17,9 +19,18 @@ def merge_scratch(needs: Sequence[Sequence[Scratch]]) -> dict[Key, Scratch]:
     for scratch in needs:
         for key, piece in zip(_keys(scratch), scratch, strict=True):
             known = merged.get(key)
-            if known is None or known.tensor.size_bytes < piece.tensor.size_bytes:
-                merged[key] = piece
+            merged[key] = piece if known is None else _larger(known, piece)
     return merged
+
+
+def _larger(first: Scratch, second: Scratch) -> Scratch:
+    """Return memory that is large enough for either piece."""
+    size = highest(first.tensor.size_bytes, second.tensor.size_bytes)
+    if size == first.tensor.size_bytes:
+        return first
+    if size == second.tensor.size_bytes:
+        return second
+    return Scratch(Tensor((size,), "i8"), first.private)
 
 
 def own_pieces(scratch: Sequence[Scratch], merged: Mapping[Key, Value]) -> list[Value]:

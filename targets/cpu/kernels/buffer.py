@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from ....dialects.core.mlir import ir, upstream
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import Shape, Tensor
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.strided import StridedBuffer
 from ...strides import row_major
-from .index import IndexExpr, place_dtype
+from .index import IndexExpr, as_index, place_dtype
 from .value import Value, arith, constant_of, element_type, shaped_like
 
 vector: Any = upstream("vector")
@@ -48,7 +49,7 @@ class Buffer(StridedBuffer):
         self,
         memory: Any,
         tensor: Tensor,
-        strides: Sequence[int] | None = None,
+        strides: Sequence[Size] | None = None,
         offset: IndexExpr | None = None,
     ) -> None:
         self.memory = memory
@@ -73,7 +74,7 @@ class Buffer(StridedBuffer):
         tensor = Tensor(self.shape[count:], self.dtype)
         return Buffer(self.memory, tensor, self.strides[count:], at)
 
-    def slice(self, starts: Sequence[int], sizes: Shape, steps: Sequence[int]) -> Self:
+    def slice(self, starts: Sequence[Size], sizes: Shape, steps: Sequence[int]) -> Self:
         """View `sizes` elements of each dimension, from `starts` on, `steps` apart."""
         offset = self.position([IndexExpr(start) for start in starts])
         strides = [stride * step for stride, step in zip(self.strides, steps, strict=True)]
@@ -98,9 +99,7 @@ class Buffer(StridedBuffer):
             return one.with_ssa(vector.broadcast(type_, one.ssa))
         if stride == 1:
             return unpack(self._load_contiguous(at, lanes), self.dtype)
-        dtype = place_dtype(stride * lanes.width)
-        steps = constant_vector([stride * lane for lane in range(lanes.width)], dtype)
-        return self.gather(at, steps, lanes)
+        return self.gather(at, lane_steps(stride, lanes.width), lanes)
 
     def prefetch(self, position: IndexExpr, writes: bool = False) -> None:
         """Prefetch the cache line at a flat position, which may be outside of the memory."""
@@ -184,17 +183,43 @@ def constant_vector(values: Sequence[int], dtype: str = "i32") -> Any:
     return arith.constant(type_, attribute)
 
 
+def lane_steps(stride: Size, width: int) -> Any:
+    """Emit the vector 0, stride, 2 * stride, …"""
+    dtype = place_dtype(stride * width)
+    if not is_symbolic(stride):
+        return constant_vector([stride * lane for lane in range(width)], dtype)
+    repeated = vector.broadcast(
+        ir.VectorType.get([width], element_type(dtype)), IndexExpr(stride).to_value(dtype).ssa
+    )
+    return arith.muli(repeated, constant_vector(list(range(width)), dtype))
+
+
 def all_lanes(width: int) -> Any:
     """Emit a mask that leaves no lane out."""
     return constant_of(1, "i1", ir.VectorType.get([width], ir.IntegerType.get_signless(1)))
 
 
-def tail_mask(width: int, count: IndexExpr | int) -> Any:
+def tail_mask(width: int, count: IndexExpr | Size) -> Any:
     """Emit a mask of the first `count` lanes."""
     type_ = ir.VectorType.get([width], ir.IntegerType.get_signless(1))
     # `create_mask` needs a count of 32 bits.
-    count = count.minimum(width) if isinstance(count, IndexExpr) else IndexExpr(count)
-    return vector.create_mask(type_, [count.ssa])
+    known = not isinstance(count, IndexExpr) and not is_symbolic(count)
+    return vector.create_mask(
+        type_, [(as_index(count) if known else as_index(count).minimum(width)).ssa]
+    )
+
+
+def memory_type(tensor: Tensor) -> ir.Type:
+    """Return the type of the memory of a tensor; it is boundless where the size is symbolic.
+
+    A pointer without a descriptor stands only for memory whose size is a number.
+    """
+    size = BOUNDLESS if is_symbolic(tensor.size) else max(tensor.size, 1)
+    return ir.MemRefType.get([size], storage_type(tensor.dtype))
+
+
+BOUNDLESS = 1 << 40
+"""The size of memory that is as large as a run needs it."""
 
 
 def zero(dtype: str, lanes: Lanes | None = None) -> Value:

@@ -1,5 +1,7 @@
 """A kernel under construction: its parameters and its scratch memory."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ....dialects.core.machine import Machine
@@ -7,9 +9,10 @@ from ....dialects.core.mlir import ir
 from ....dialects.core.tensor import DTYPES, Array, Shape, Tensor, numpy_dtype
 from ...calls import Scratch
 from ...kernels.arithmetic import compute_dtype
-from .buffer import Buffer, memref, storage_dtype, storage_type
+from .buffer import Buffer, memory_type, memref, storage_dtype, storage_type
 from .kernel_module import FUNCTION, MEMORY, KernelModule
 from .loops import each
+from .record import Record
 
 
 class KernelBuilder:
@@ -26,13 +29,14 @@ class KernelBuilder:
             self.function = ir.Operation.create("func.func", [], [], attributes, regions=1)
         index = ir.IndexType.get()
         self.block = ir.Block.create_at_start(self.function.regions[0], [index] * MEMORY)
+        self.record = Record(self.block)
         self._scratch: list[Scratch] = []
         self._tables = 0
 
     def argument(self, tensor: Tensor) -> Buffer:
         """Add a parameter: a pointer to a contiguous tensor."""
-        memory_type = ir.MemRefType.get([max(tensor.size, 1)], storage_type(tensor.dtype))
-        return Buffer(self.block.add_argument(memory_type, ir.Location.unknown()), tensor)
+        memory = self.block.add_argument(memory_type(tensor), ir.Location.unknown())
+        return Buffer(memory, tensor)
 
     def scratch(self, shape: Shape, dtype: str) -> Buffer:
         """Add memory that is only used while the kernel runs, and that its threads share."""
@@ -77,10 +81,13 @@ class KernelBuilder:
 
     def finish(self) -> KernelModule:
         """Close the function and return the kernel module."""
+        scratch = [replace(s, tensor=self.record.tensor_in_words(s.tensor)) for s in self._scratch]
+        words = self.record.finish()
         with ir.InsertionPoint(self.block):
             ir.Operation.create("func.return", [], [])
         types = [argument.type for argument in self.block.arguments]
         function_type = ir.FunctionType.get(types, [])
         self.function.attributes["function_type"] = ir.TypeAttr.get(function_type)
-        self.module.scratch = self._scratch
+        self.module.words = words
+        self.module.scratch = scratch
         return self.module

@@ -10,23 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import ceildiv
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ....dialects.cpu.packing import even_split
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import IndexExpr, carry_nest
-from .loops import Piece, Section, spread
+from .index import IndexExpr, carry_nest, greatest, is_equal, least
+from .loops import Piece, Section, each, spread
 from .panels import Fetch, Panel
+from .runs import Rows, Run, cut_rows
 from .value import Value, constant_of, element_type
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Name rows that are stored together: `count` of them, from `first` on; one or more tiles."""
-
-    first: IndexExpr
-    count: int
-
 
 Left = Callable[[Rows, int, Sequence[IndexExpr]], Value]
 """Load the element of a row, by its number in the rows that are stored together, at a depth."""
@@ -42,15 +37,6 @@ def multiply_add(factor: Value, vector: Value, total: Value) -> Value:
 
 
 @dataclass(frozen=True)
-class Run:
-    """Describe `count` blocks of `rows` rows each; `first` returns the first row of a block."""
-
-    rows: int
-    count: int
-    first: Callable[[IndexExpr], IndexExpr]
-
-
-@dataclass(frozen=True)
 class Contraction:
     """Describe a contraction: y[row, column] = Σ left(row, depth) * panel(depth, column).
 
@@ -61,8 +47,8 @@ class Contraction:
     `multiply` emits a multiply-add.
     """
 
-    rows: int
-    columns: int
+    rows: Size
+    columns: Size
     depth: Shape
     dtype: str
     left: Left
@@ -71,46 +57,55 @@ class Contraction:
     initial: Callable[[IndexExpr], Value] | None = None
     touch: Callable[[IndexExpr, IndexExpr], None] | None = None
     ahead: Callable[[Rows, Sequence[IndexExpr]], None] | None = None
-    unit: int = 1
+    unit: Size = 1
     block: int | None = None
     multiply: Multiply = multiply_add
 
     def emit(self, tile: Tile) -> None:
         """Emit independent iterations over panels and tiles."""
+        spread(*self.sections(tile, (), lambda _: self))
+
+    def sections(
+        self, tile: Tile, shape: Shape, make: "Callable[[list[IndexExpr]], Contraction]"
+    ) -> list[Section]:
+        """Return the iterations of the contractions that `make` returns for indices of a shape.
+
+        All of them have the sizes of this one.
+        """
         full, rest = divmod(self.columns, tile.columns)
-        runs = self._runs(tile.rows if self.block is None else self.block)
+        runs = cut_rows(self.rows, self.unit, tile.rows if self.block is None else self.block)
         blocks = sum(run.count for run in runs)
         plain = [Lanes(tile.lanes)] * tile.vectors
-        masks = [
-            Lanes(tile.lanes, tail_mask(tile.lanes, max(0, rest - v * tile.lanes)))
-            if rest < (v + 1) * tile.lanes
-            else Lanes(tile.lanes)
-            for v in range(-(-rest // tile.lanes))
-        ]
         last = IndexExpr(full * tile.columns)
 
         def panel(at: list[IndexExpr]) -> list[Piece]:
-            return self._panel(tile, runs, at[0] * tile.columns, plain)
+            return make(at[:-1])._panel(tile, runs, at[-1] * tile.columns, plain)
 
-        spread(
-            Section((full,), blocks, panel),
-            Section((int(rest > 0),), blocks, lambda _: self._panel(tile, runs, last, masks)),
-        )
+        def last_panel(masks: Sequence[Lanes]) -> Callable[[list[IndexExpr]], list[Piece]]:
+            return lambda at: make(at[:-1])._panel(tile, runs, last, masks)
 
-    def _runs(self, most: int) -> list[Run]:
-        """Cut the rows into blocks of two heights at most."""
-        unit, units = self.unit, self.rows // self.unit
-        if unit <= most:
-            large, small, many, few = even_split(units, most // unit)
-            offset = many * large * unit
-            return [
-                Run(large * unit, many, lambda i: i * (large * unit)),
-                Run(small * unit, few, lambda i: i * (small * unit) + offset),
-            ]
-        large, small, many, few = even_split(unit, most)
         return [
-            Run(large, units * many, lambda i: i // many * unit + i % many * large),
-            Run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
+            Section((*shape, full), blocks, panel),
+            *(
+                Section((*shape, some), blocks, last_panel(masks))
+                for some, masks in self._last_panels(tile, rest)
+            ),
+        ]
+
+    def _last_panels(self, tile: Tile, rest: Size) -> list[tuple[Size, list[Lanes]]]:
+        """Return the masks of the last panel, and whether it exists (1 or 0).
+
+        Where that is known when the kernel runs, it has as many vectors as it needs; or all of
+        them, if rows are cut into tiles only then: there is code for each of these.
+        """
+        if not is_symbolic(rest):
+            return [(int(rest > 0), _masks(tile.lanes, rest, -(-rest // tile.lanes)))]
+        if is_symbolic(self.rows):
+            return [(least(rest, 1), _masks(tile.lanes, rest, tile.vectors))]
+        needed = ceildiv(rest, tile.lanes)
+        return [
+            (is_equal(needed, count), _masks(tile.lanes, rest, count))
+            for count in range(1, tile.vectors + 1)
         ]
 
     def _panel(
@@ -120,12 +115,12 @@ class Contraction:
         self.panel.prepare(start, masks)
         blocks = sum(run.count for run in runs)
         pieces: list[Piece] = []
-        before = 0
+        before: Size = 0
         for run in runs:
 
-            def block(i: IndexExpr, run: Run = run, before: int = before) -> None:
+            def block(i: IndexExpr, run: Run = run, before: Size = before) -> None:
                 fetch = self.panel.fetch_next(start, i + before, blocks)
-                self._block(tile, Rows(run.first(i), run.rows), start, masks, fetch)
+                run.emit(i, lambda rows: self._block(tile, rows, start, masks, fetch))
 
             pieces.append(Piece(run.count, block))
             before += run.count
@@ -180,6 +175,27 @@ class Contraction:
             return splat(self.initial(row), lanes.width)
         type_ = ir.VectorType.get([lanes.width], element_type(self.dtype))
         return Value(constant_of(0, self.dtype, type_), self.dtype)
+
+
+def emit_each(shape: Shape, make: Callable[[list[IndexExpr]], Contraction], tile: Tile) -> None:
+    """Emit a contraction for each index of a shape; all of them have the same sizes.
+
+    Threads share the work inside of each if there may be few: `make` then emits no loops.
+    """
+    if any(map(is_symbolic, shape)):
+        spread(*make([IndexExpr(0)] * len(shape)).sections(tile, shape, make))
+    else:
+        each(shape, lambda at: make(at).emit(tile))
+
+
+def _masks(lanes: int, rest: Size, vectors: int) -> list[Lanes]:
+    """Return the lanes of some vectors, of which the first `rest` ones count."""
+    return [
+        Lanes(lanes)
+        if at_least(rest, (v + 1) * lanes)
+        else Lanes(lanes, tail_mask(lanes, greatest(rest - v * lanes, 0)))
+        for v in range(vectors)
+    ]
 
 
 def packed_rows(weights: Buffer, depth: int) -> Left:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size
+from .index import TRIPS
+from .record import size_of_mark
 
 _READS = frozenset({"memref.load", "vector.load", "vector.maskedload", "vector.gather"})
 _WRITES = frozenset({"memref.store", "vector.store", "vector.maskedstore", "vector.scatter"})
@@ -13,16 +16,19 @@ INSTRUCTIONS = 3
 """Instructions per memory access, about the same in any kernel."""
 
 UNKNOWN_TRIPS = 3
-"""The assumed trip count of a loop whose bounds are only known at run time."""
+"""The assumed trip count of a loop whose bounds depend on other loops."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """Name the arguments of a kernel that some code reads and writes; `work` is in instructions."""
+    """Name the arguments of a kernel that some code reads and writes; `work` is in instructions.
+
+    The work is an expression of the words of the kernel's record where trip counts are.
+    """
 
     reads: frozenset[int] = frozenset()
     writes: frozenset[int] = frozenset()
-    work: int = 0
+    work: Size = 0
 
     @property
     def uses(self) -> frozenset[int]:
@@ -38,7 +44,7 @@ class Effects:
     def __init__(self, entry: ir.Block) -> None:
         self._entry = entry
         self._tops: dict[ir.Operation, Access] = {}
-        self._paths: dict[ir.Operation, tuple[ir.Operation, int]] = {}
+        self._paths: dict[ir.Operation, tuple[ir.Operation, Size]] = {}
         for number, argument in enumerate(entry.arguments):
             for use in argument.uses:
                 self._add(use.owner.operation, number)
@@ -58,7 +64,7 @@ class Effects:
         access = Access(one if reads else none, none if reads else one, INSTRUCTIONS * trips)
         self._tops[top] = self.of(top).join(access)
 
-    def _path(self, operation: ir.Operation) -> tuple[ir.Operation, int]:
+    def _path(self, operation: ir.Operation) -> tuple[ir.Operation, Size]:
         """Return the top-level operation that contains an operation, and its trip count."""
         if operation not in self._paths:
             parent = operation.parent
@@ -82,10 +88,12 @@ def is_pure(operation: ir.Operation, effects: Effects) -> bool:
     return name.partition(".")[0] in _PURE and name not in _WRITES
 
 
-def _trips(operation: ir.Operation) -> int:
+def _trips(operation: ir.Operation) -> Size:
     """Return the trip count of a loop; 1 for other operations."""
     if operation.name != "scf.for":
         return 1
+    if TRIPS in operation.attributes:
+        return size_of_mark(operation.attributes[TRIPS])
     bounds = [_constant(v) for v in list(operation.operands)[:3]]
     if any(bound is None for bound in bounds):
         return UNKNOWN_TRIPS

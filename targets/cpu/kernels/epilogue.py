@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.epilogue import GroupEpilogue
@@ -12,12 +14,12 @@ from ..registry import TABLE
 from .buffer import Buffer, Lanes, tail_mask
 from .builder import KernelBuilder
 from .index import IndexExpr
-from .loops import Piece, Section, each, spread
+from .loops import Piece, Section, cut, each, spread
 from .transposition import contiguous_axis, copy_transposed
 from .value import Value, constant_of, element_type
 
 DISTANT = 512 << 10
-"""Bytes from which on a result is not expected in the near caches."""
+"""Bytes from which on a result is not expected in the near caches, at likely sizes."""
 
 Reader = Callable[[list[IndexExpr]], Value]
 VectorReader = Callable[[list[IndexExpr], Lanes | None], Value | None]
@@ -42,7 +44,7 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
         """Return whether the outputs can be viewed under another shape without a copy."""
         return all(out.restride(shape) is not None for out in self.outputs.values())
 
-    def window(self, starts: Sequence[int], shape: Shape) -> "Epilogue":
+    def window(self, starts: Sequence[Size], shape: Shape) -> "Epilogue":
         """View a box of the elements: index 0 then refers to `starts`."""
         steps = [1] * len(shape)
 
@@ -86,7 +88,7 @@ class Epilogue(GroupEpilogue[KernelBuilder, Buffer, Buffer]):
     def prefetch(self, indices: Sequence[IndexExpr]) -> None:
         """Prefetch the memory that `store` will access, of buffers that outgrow the near caches."""
         for buffer in (*self.leaves.values(), *self.outputs.values()):
-            if buffer.strides[-1] == 1 and buffer.tensor.size_bytes >= DISTANT:
+            if buffer.strides[-1] == 1 and likely(buffer.tensor.size_bytes) >= DISTANT:
                 buffer.prefetch(buffer.position(indices), writes=buffer in self.outputs.values())
 
     def emit_elementwise(self, read: Reader) -> None:
@@ -146,16 +148,16 @@ def each_vector(
     if not shape or width == 1:
         each(shape, lambda i: body(i, None))
         return
-    full, rest = divmod(shape[-1], width)
+    full, rest, tails = cut(shape[-1], width)
 
     def row(outer: list[IndexExpr]) -> list[Piece]:
         def tail(_: IndexExpr) -> None:
             body([*outer, IndexExpr(full * width)], Lanes(width, tail_mask(width, rest)))
 
         whole = Piece(full, lambda i: body([*outer, i * width], Lanes(width)))
-        return [whole, Piece(1, tail)] if rest else [whole]
+        return [whole, Piece(tails, tail)] if tails != 0 else [whole]
 
-    spread(Section(shape[:-1], full + bool(rest), row))
+    spread(Section(shape[:-1], full + tails, row))
 
 
 def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:

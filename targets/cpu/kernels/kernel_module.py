@@ -7,6 +7,7 @@ from kernel IR to the llvm dialect:
     module @k_0123456789abcdef attributes {
         cpu.scratch = [tensor<4x8xf32>, tensor<16xf32>],   the pieces of scratch memory
         cpu.private = array<i64: 1>,                       which pieces each thread has for itself
+        cpu.words = 2 : i64,                               the words of its record, if it has one
         cpu.phases = array<i64: 32, 1200, 1, 40>}          iterations and work of each phase
 """
 
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from ....dialects.core.attributes import from_attribute, tensor_of, to_attribute, type_of
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.sizes.atoms import Size
 from ...calls import Scratch
+from .record import declare_words
 
 PHASE, BEGIN, END, MEMORY = range(4)
 """The arguments of a kernel: a phase, the range of its iterations to run, then pointers."""
@@ -27,7 +30,11 @@ FUNCTION = "kernel"
 KERNEL = "cpu.kernel"
 """The attribute of a group that names its kernel."""
 
+RECORD = "cpu.record"
+"""The attribute of a group that says what the words of the record of its kernel are."""
+
 _NAME, _SCRATCH, _PRIVATE, _PHASES = "sym_name", "cpu.scratch", "cpu.private", "cpu.phases"
+_WORDS = "cpu.words"
 
 
 @dataclass(frozen=True)
@@ -47,12 +54,14 @@ class Kernel:
 
     Its arguments are the number of a phase and the range of its iterations to do, then pointers:
     the inputs, the outputs, then one for each piece of scratch memory, which the caller provides
-    and nobody reads afterwards.
+    and nobody reads afterwards, then one to its record, if it has `words`. Sizes of scratch memory
+    and of phases are expressions of these words.
     """
 
     symbol: str
     scratch: tuple[Scratch, ...]
     phases: tuple[Phase, ...]
+    words: int = 0
 
 
 class KernelModule:
@@ -64,7 +73,7 @@ class KernelModule:
     @property
     def kernel(self) -> Kernel:
         """Return the description of a kernel that is named and split into phases."""
-        return Kernel(self.symbol, self.scratch, self.phases)
+        return Kernel(self.symbol, self.scratch, self.phases, self.words)
 
     @property
     def block(self) -> ir.Block:
@@ -90,6 +99,7 @@ class KernelModule:
     @property
     def scratch(self) -> tuple[Scratch, ...]:
         """Return the scratch memory, in the order of the arguments."""
+        declare_words(self.operation.context, self.words)
         private = self._numbers(_PRIVATE)
         types = self.operation.attributes[_SCRATCH]
         return tuple(
@@ -104,9 +114,21 @@ class KernelModule:
         self.operation.attributes[_PRIVATE] = to_attribute(private, tuple[int, ...])
 
     @property
+    def words(self) -> int:
+        """Return the number of words of the record, the last argument; 0 if there is none."""
+        attributes = self.operation.attributes
+        return attributes[_WORDS].value if _WORDS in attributes else 0
+
+    @words.setter
+    def words(self, count: int) -> None:
+        if count:
+            self.operation.attributes[_WORDS] = to_attribute(count, int)
+
+    @property
     def private_arguments(self) -> frozenset[int]:
         """Return the numbers of the arguments that point to memory of a thread."""
-        first = len(self.function.regions[0].blocks[0].arguments) - len(self.scratch)
+        arguments = len(self.function.regions[0].blocks[0].arguments) - bool(self.words)
+        first = arguments - len(self.scratch)
         return frozenset(first + number for number in self._numbers(_PRIVATE))
 
     @property
@@ -151,6 +173,20 @@ class KernelModule:
         made = KernelModule(operation)
         made.scratch = ()
         return made
+
+
+def set_record(operation: ir.Operation, record: Sequence[Size]) -> None:
+    """Note on a group what the words of the record of its kernel are; nothing without words."""
+    if record:
+        operation.attributes[RECORD] = to_attribute(tuple(record), tuple[int, ...])
+
+
+def record_of(operation: ir.Operation) -> tuple[Size, ...]:
+    """Return what the words of the record of a group's kernel are."""
+    if RECORD not in operation.attributes:
+        return ()
+    record: tuple[Size, ...] = from_attribute(operation.attributes[RECORD], tuple[int, ...])
+    return record
 
 
 def kernel_modules(module: Module) -> Iterator[KernelModule]:

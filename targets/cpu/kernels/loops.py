@@ -9,8 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
-from .index import IndexExpr, for_each, nest, scf, unravel
+from .index import IndexExpr, for_each, least, mark_trips, nest, scf, unravel
+from .record import current_record, mark_of
 
 SPREAD = "trivium.spread"
 """The attribute of a parallel loop: the number of inner iterations of each trip."""
@@ -22,14 +26,20 @@ PIECE = "trivium.piece"
 """The attribute of a loop directly inside a parallel loop: its first inner iteration."""
 
 ENOUGH = 64
-"""From this number of outer iterations on, inner loops are not cut."""
+"""From this number of likely outer iterations on, inner loops are not cut."""
+
+
+def cut(size: Size, width: int) -> tuple[Size, Size, Size]:
+    """Cut a size into widths: return how many, what is left, and whether anything is (1 or 0)."""
+    full, rest = divmod(size, width)
+    return full, rest, least(rest, 1)
 
 
 @dataclass(frozen=True)
 class Piece:
     """Run `body` for the numbers 0 to `count` - 1."""
 
-    count: int
+    count: Size
     body: Callable[[IndexExpr], None]
 
 
@@ -42,11 +52,11 @@ class Section:
     """
 
     shape: Shape
-    inner: int
+    inner: Size
     enter: Callable[[list[IndexExpr]], Sequence[Piece]]
 
     @property
-    def iterations(self) -> int:
+    def iterations(self) -> Size:
         return math.prod(self.shape) * self.inner
 
 
@@ -54,19 +64,19 @@ def spread(*sections: Section) -> None:
     """Emit sections, all of whose iterations are independent."""
     block = ir.InsertionPoint.current.block
     at_top = block.owner.operation.name == "func.func"
-    if not at_top or sum(section.iterations for section in sections) <= 1:
+    if not at_top or at_least(1, sum(section.iterations for section in sections)):
         for section in sections:
             nest(section.shape, lambda at, enter=section.enter: _whole(enter(at)))
         return
     group = len(block.operations)
     for section in sections:
-        if section.iterations:
+        if section.iterations != 0:
             _spread(section, group)
 
 
 def _spread(section: Section, group: int) -> None:
     outer = math.prod(section.shape)
-    cut = section.inner if outer < ENOUGH else 1
+    cut = section.inner if likely(outer) < ENOUGH else 1
 
     def place(number: IndexExpr) -> None:
         pieces = section.enter(unravel(number, section.shape))
@@ -88,15 +98,15 @@ def each(shape: Shape, body: Callable[[list[IndexExpr]], None]) -> None:
         spread(Section(shape, 1, lambda at: [Piece(1, lambda _: body(at))]))
 
 
-def each_of(count: int, body: Callable[[IndexExpr], None]) -> None:
+def each_of(count: Size, body: Callable[[IndexExpr], None]) -> None:
     """Emit independent iterations for the numbers 0 to `count` - 1."""
     each((count,), lambda at: body(at[0]))
 
 
 def _marked(pieces: Sequence[Piece]) -> None:
-    offset = 0
+    offset: Size = 0
     for piece in pieces:
-        if piece.count:
+        if piece.count != 0:
             _loop(piece.count, piece.body, {PIECE: offset})
         offset += piece.count
 
@@ -106,11 +116,12 @@ def _whole(pieces: Sequence[Piece]) -> None:
         for_each(piece.count, piece.body)
 
 
-def _loop(count: int, body: Callable[[IndexExpr], None], marks: Mapping[str, int]) -> None:
+def _loop(count: Size, body: Callable[[IndexExpr], None], marks: Mapping[str, Size]) -> None:
     loop = scf.ForOp(IndexExpr(0).ssa, IndexExpr(count).ssa, IndexExpr(1).ssa)
-    i64 = ir.IntegerType.get_signless(64)
     for name, value in marks.items():
-        loop.operation.attributes[name] = ir.IntegerAttr.get(i64, value)
+        words = current_record().in_words(value) if is_symbolic(value) else value
+        loop.operation.attributes[name] = mark_of(words)
+    mark_trips(loop, count)
     with ir.InsertionPoint(loop.body):
         body(IndexExpr(loop.induction_variable))
         scf.yield_([])

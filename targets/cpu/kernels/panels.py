@@ -3,9 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.tensor import DTYPES, Shape
 from ...kernels.conversion import convert
 from ...strides import row_major
+from ..schedule.costs import ALIASING
 from ..schedule.tiles import Tile
 from .buffer import Buffer, Lanes
 from .builder import KernelBuilder
@@ -33,7 +37,7 @@ class Panel:
         """Return the vectors of one row of the panel."""
         raise NotImplementedError
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
         """Return the emitter of prefetches of the next panel at each step of a tile, or None."""
         return None
 
@@ -62,10 +66,10 @@ class PackedPanel(Panel):
         offsets = range(0, len(masks) * masks[0].width, masks[0].width)
         return [self.memory.load([*depth, IndexExpr(o)], Lanes(masks[0].width)) for o in offsets]
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
         """Fetch a cache line of each row of the next panel in each tile."""
         source, columns = self.source, self.memory.shape[-1]
-        if source is None or source.strides[-1] != 1 or source.tensor.size_bytes < STREAMED:
+        if source is None or source.strides[-1] != 1 or likely(source.tensor.size_bytes) < STREAMED:
             return None
         line = LINE * 8 // DTYPES[source.dtype].bits
         column = start + columns + (tile % max(1, columns // line)) * line
@@ -121,14 +125,14 @@ class StoredPanel(Panel):
         loaded = [flat.load([row + v * plain.width], plain) for v in range(len(masks))]
         return [convert(value, self.dtype) if self.dtype else value for value in loaded]
 
-    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: int) -> Fetch | None:
-        """Prefetch an equal share of the next panel in each tile."""
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
+        """Prefetch an equal share of the next panel in each tile, if as many as likely."""
         panels, size, columns = self.panels.shape
         if self.tile.columns != columns or self.ahead:
             return None
-        if tiles < 2 or panels < 2 or not self._streams:
+        if likely(tiles) < 2 or panels < 2 or not self._streams:
             return None
-        share = -(-columns // tiles)
+        share = -(-columns // likely(tiles))
         first = (start + columns) * size + tile * (size * share)
         return lambda depth: self.panels.prefetch(first + self._row(depth) * share)
 
@@ -143,9 +147,29 @@ class StoredPanel(Panel):
         return row
 
 
-def matrix_panel(kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: int, tile: Tile) -> Panel:
+def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
+    """Allocate private rows; those of a bounded size that changes are a number of elements apart.
+
+    Then one pointer and constants address several rows, of which caches take each somewhere else.
+    """
+    most = bounds(size)[1]
+    if not is_symbolic(size) or most is None or most > LONGEST:
+        return kernel.private((rows, size), dtype)
+    line = LINE * 8 // DTYPES[dtype].bits
+    pitch = -(-most // line) * line
+    pitch += 0 if pitch % (ALIASING // LINE * line) else line
+    return kernel.private((rows, pitch), dtype).slice([0, 0], (rows, size), [1, 1])
+
+
+LONGEST = 4096
+"""The most elements of a row for which memory is reserved although rows may be shorter."""
+
+
+def matrix_panel(
+    kernel: KernelBuilder, matrix: Buffer, dtype: str, rows: Size, tile: Tile
+) -> Panel:
     """Choose how to read a matrix [depth, columns], any strides: in place or packed."""
-    if rows <= tile.rows:
+    if likely(rows) <= tile.rows:
         return DirectPanel(matrix)
     memory = kernel.private((matrix.shape[0], tile.columns), dtype)
     return PackedPanel(memory, copy_columns(matrix), matrix)

@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape, normalize_axis
 from .buffer import Lanes, tail_mask
 from .contraction import splat
 from .epilogue import each_vector
-from .index import IndexExpr, carry, for_each
+from .index import IndexExpr, carry, for_each, greatest, least, replaced_if
 from .loops import each_of
 from .reduction import Reduction
 from .value import Value
@@ -32,7 +34,7 @@ class Strip:
     """Address the elements of one strip, or of one vector of neighbouring strips."""
 
     outer: IndexExpr
-    length: int
+    length: Size
     width: int
     inner: IndexExpr | None = None
     across: Lanes | None = None  # lanes over neighbouring strips, when there is an inner axis
@@ -51,13 +53,13 @@ class Strip:
                 return [how.combine(now[0], element(self._at(i), self.across))]
 
             return carry(self.length, [start], step)[0]
-        enough = self.length >= 2 * beside * self.width
-        return self._reduce_along(how, element, start, beside if enough else 1)
+        return self._reduce_along(how, element, start, beside)
 
     def _reduce_along(self, how: Reduction, element: Element, start: Value, beside: int) -> Value:
         stride = beside * self.width
         full = self.length - self.length % self.width
-        rounds = full - full % stride
+        long = _is_long(self.length, stride) if beside > 1 else 0
+        rounds, alone = (full - full % stride) * long, full * (1 - long)
 
         def vector_at(i: IndexExpr) -> Value:
             return element(self._at(i), Lanes(self.width))
@@ -68,16 +70,29 @@ class Strip:
                 for number, total in enumerate(now)
             ]
 
-        totals = carry(rounds, [start] * beside, step, step=stride) if rounds else [start]
-        for number, at in enumerate(range(rounds, full, self.width)):
-            totals[number] = how.combine(totals[number], vector_at(IndexExpr(at)))
+        totals = [start]
+        if rounds != 0:
+            totals = carry(rounds, [start] * beside, step, step=stride)
+        if alone != 0:
+            totals[:1] = carry(alone, totals[:1], step, step=self.width)
+        left = (full - rounds - alone) // self.width
+        for number in range(len(totals) - 1):
+
+            def with_left(number: int = number) -> Value:
+                at = IndexExpr(rounds + number * self.width)
+                return how.combine(totals[number], vector_at(at))
+
+            some = greatest(least(left - number, 1), 0)
+            totals[number] = replaced_if(some, totals[number], with_left)
         total = reduce(how.combine, totals)
-        if self.length > full:
+
+        def with_rest() -> Value:
             lanes = Lanes(self.width, tail_mask(self.width, self.length - full))
             rest = element(self._at(IndexExpr(full)), lanes)
             kept = Value(lanes.mask, "i1").select(rest, start)
-            total = how.combine(total, kept)
-        return how.across(total)
+            return how.combine(total, kept)
+
+        return how.across(replaced_if(least(self.length - full, 1), total, with_rest))
 
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
         """Visit all elements of the strip."""
@@ -92,6 +107,12 @@ class Strip:
 
     def _at(self, i: IndexExpr) -> list[IndexExpr]:
         return [self.outer, i] if self.inner is None else [self.outer, i, self.inner]
+
+
+def _is_long(length: Size, stride: int) -> Size:
+    """Return 1 where a strip is long enough for several accumulators, else 0."""
+    enough = at_least(length, 2 * stride)
+    return least(length // (2 * stride), 1) if enough is None else int(enough)
 
 
 def strip_shape(shape: Shape, axis: int) -> Shape:

@@ -4,13 +4,15 @@ Square tiles are loaded along the one dimension and stored along the other; in b
 registers are transposed by shuffles.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import likely
 from .buffer import Buffer, Lanes, tail_mask, vector
-from .index import IndexExpr, for_each
-from .loops import Piece, Section, each, spread
+from .index import IndexExpr, for_each, when
+from .loops import Piece, Section, cut, each, spread
 from .value import Value, constant_of, element_type
 
 Take = Callable[[Value, list[IndexExpr], Lanes], None]
@@ -19,16 +21,37 @@ _WIDEST = 16
 """The side of the largest tile: as many registers as fit twice."""
 
 _NARROWEST = 4
-"""The least size of a dimension that is worth a tile."""
+"""The least likely size of a dimension that is worth a tile."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """Neighbours along a dimension: the first one, their count, and their lanes."""
+    """Neighbours along a dimension: the first one, their count, and their lanes.
+
+    Where the count is only known when the kernel runs, it is at least 1.
+    """
 
     start: IndexExpr
-    count: int
+    count: Size
     lanes: Lanes
+
+    def each(self, body: Callable[[int], None]) -> None:
+        """Emit code for each number below the count."""
+        if not is_symbolic(self.count):
+            for number in range(self.count):
+                body(number)
+            return
+        for number in range(self.lanes.width):
+            inside = IndexExpr(number).less(self.count)
+            when(inside, lambda number=number: body(number))
+
+    def places(self) -> Iterator[IndexExpr]:
+        """Yield the places to load: beyond a count that is not known, the last one again."""
+        if not is_symbolic(self.count):
+            yield from (self.start + number for number in range(self.count))
+            return
+        last = self.start + (self.count - 1)
+        yield from ((self.start + number).minimum(last) for number in range(self.lanes.width))
 
 
 def contiguous_axis(source: Buffer) -> int | None:
@@ -36,7 +59,7 @@ def contiguous_axis(source: Buffer) -> int | None:
     if not source.strides or source.strides[-1] in (0, 1):
         return None
     axes = range(len(source.shape) - 1)
-    found = [d for d in axes if source.strides[d] == 1 and source.shape[d] >= _NARROWEST]
+    found = [d for d in axes if source.strides[d] == 1 and likely(source.shape[d]) >= _NARROWEST]
     return found[0] if found else None
 
 
@@ -48,15 +71,15 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
     turned = source.transpose([*others, last, axis])
 
     def tile(at: list[IndexExpr], rows: Block, columns: Block) -> None:
-        loaded = [
-            turned.load([*at, rows.start + r, columns.start], columns.lanes)
-            for r in range(rows.count)
-        ]
+        loaded = [turned.load([*at, row, columns.start], columns.lanes) for row in rows.places()]
         made = transpose_registers(loaded, width)
-        for c, value in enumerate(made[: columns.count]):
+
+        def store(column: int) -> None:
             place = dict(zip(others, at, strict=True))
-            place |= {axis: columns.start + c, last: rows.start}
-            take(value, [place[d] for d in range(last + 1)], rows.lanes)
+            place |= {axis: columns.start + column, last: rows.start}
+            take(made[column], [place[d] for d in range(last + 1)], rows.lanes)
+
+        columns.each(store)
 
     def plane(at: list[IndexExpr]) -> list[Piece]:
         def column(columns: Block) -> None:
@@ -66,7 +89,8 @@ def copy_transposed(source: Buffer, axis: int, width: int, take: Take) -> None:
         return _blocks(source.shape[axis], width, column)
 
     shape = tuple(source.shape[d] for d in others)
-    spread(Section(shape, -(-source.shape[axis] // width), plane))
+    full, _, tails = cut(source.shape[axis], width)
+    spread(Section(shape, full + tails, plane))
 
 
 def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
@@ -79,15 +103,15 @@ def store_transposed(matrix: Buffer, target: Buffer, width: int) -> None:
         copy_transposed(turned, axis, width, target.store)
 
 
-def _blocks(size: int, width: int, body: Callable[[Block], None]) -> list[Piece]:
+def _blocks(size: Size, width: int, body: Callable[[Block], None]) -> list[Piece]:
     """Cut a dimension into blocks; the last one may be shorter."""
-    full, rest = divmod(size, width)
+    full, rest, tails = cut(size, width)
 
     def tail(_: IndexExpr) -> None:
         body(Block(IndexExpr(full * width), rest, Lanes(width, tail_mask(width, rest))))
 
     whole = Piece(full, lambda i: body(Block(i * width, width, Lanes(width))))
-    return [whole, Piece(1, tail)] if rest else [whole]
+    return [whole, Piece(tails, tail)] if tails != 0 else [whole]
 
 
 def transpose_registers(rows: Sequence[Value], width: int) -> list[Value]:

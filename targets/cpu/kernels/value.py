@@ -11,8 +11,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from ....dialects.core.mlir import ir, upstream
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import Arithmetic
+from .record import emitted
 
 arith: Any = upstream("arith")
 llvm: Any = upstream("llvm")
@@ -90,8 +92,18 @@ class Value(Arithmetic["Value"]):
     # -- types --------------------------------------------------------------------------------
 
     def like(self, constant: float) -> "Value":
-        """Make a constant of the same type and width."""
+        """Make a constant of the same type and width; of a size of a run, its value."""
+        size: Any = constant
+        if is_symbolic(size):
+            return self._size(size)
         return Value(constant_of(constant, self.dtype, self.ssa.type), self.dtype)
+
+    def _size(self, size: Size) -> "Value":
+        number = Value(arith.index_cast(element_type("i64"), emitted(size)), "i64")
+        number = number.cast(self.dtype)
+        if not isinstance(self.ssa.type, ir.VectorType):
+            return number
+        return number.with_ssa(vector.broadcast(self.ssa.type, number.ssa))
 
     def with_ssa(self, ssa: Any, dtype: str | None = None) -> "Value":
         return Value(ssa, dtype or self.dtype)
@@ -238,6 +250,15 @@ class Value(Arithmetic["Value"]):
         return self.with_ssa(getattr(math, function)(self.ssa))
 
 
+def over_size(total: Value, size: Size) -> Value:
+    """Multiply a float by the reciprocal of a size, which is rounded to its type."""
+    if not is_symbolic(size):
+        return total * (1 / size)
+    one = Value(constant_of(1, "f64"), "f64")
+    factor = (one / size).cast(total.dtype)
+    return total * factor
+
+
 def shaped_like(type_: ir.Type, element: ir.Type) -> ir.Type:
     """Return `element`, as a vector when `type_` is one."""
     if isinstance(type_, ir.VectorType):
@@ -269,4 +290,5 @@ def _wrap(value: int, bits: int, dtype: str) -> int:
 
 def _is_ordered(other: "Value | float") -> bool:
     """Return whether an operand is a constant other than NaN: a choice then loses no NaN."""
-    return not isinstance(other, Value) and other == other
+    known: Any = other
+    return not isinstance(other, Value) and (is_symbolic(known) or known == known)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ...strides import row_major
 from .buffer import Buffer, Lanes, all_lanes, constant_vector
@@ -39,8 +41,8 @@ def unsigned(value: Value) -> Value:
     return Value(value.ssa, f"u{value.dtype}")
 
 
-def divide_unsigned(value: Value, divisor: int) -> Value:
-    """Divide by a positive constant; needs none of the guards of a division by a value."""
+def divide_unsigned(value: Value, divisor: Size) -> Value:
+    """Divide by a positive size; needs none of the guards of a division by a value."""
     if divisor == 1:
         return value
     return value.with_ssa(arith.divui(value.ssa, value.like(divisor).ssa))
@@ -64,7 +66,7 @@ def positions(start: IndexExpr, shape: Shape, width: int, dtype: str) -> list[Va
 class Axis:
     """Describe one spatial axis of sliding windows."""
 
-    size: int
+    size: Size
     stride: int
     begin: int
     dilation: int
@@ -161,11 +163,12 @@ def window_axes(
     begins: Sequence[int],
     dilations: Sequence[int],
 ) -> list[Axis]:
-    """Describe the spatial axes of windows; notes which ones never leave the input."""
+    """Describe the spatial axes of windows; notes which ones are known to stay in the input."""
     axes: list[Axis] = []
     for size, count, taps, stride, begin, dilation in zip(
         sizes, outputs, kernel, strides, begins, dilations, strict=True
     ):
         last = (count - 1) * stride - begin + (taps - 1) * dilation
-        axes.append(Axis(size, stride, begin, dilation, begin > 0 or last >= size))
+        padded = begin > 0 or not at_least(size - 1, last)
+        axes.append(Axis(size, stride, begin, dilation, padded))
     return axes

@@ -72,7 +72,7 @@ def is_image(value: ir.Value, lanes: int) -> bool:
     """Return whether a value is an image of one or two axes that can be cut into blocks."""
     tensor = tensor_of(value.type)
     fits = tensor.rank in (3, 4) and tensor.dtype == "f32"
-    return fits and tensor.shape[1] % lanes == 0 and tensor.size > 0
+    return fits and tensor.shape[1] % lanes == 0 and tensor.likely.size > 0
 
 
 @has_blocked_form(*[cls for cls in OPS.values() if cls.elementwise])
@@ -120,7 +120,7 @@ def _pool(op: tri.MaxPool | tri.AveragePool, blocks: Blocks, rewriter: Rewriter)
     for name, size in (("kernel", 1), ("strides", 1), ("dilations", 1)):
         more[name] = (*more[name], size)
     more["pads"] = (*op.pads[:rank], 0, *op.pads[rank:], 0)
-    vectors = tensor_of(op.y.type).size / blocks.lanes
+    vectors = tensor_of(op.y.type).likely.size / blocks.lanes
     return Form(
         (0,),
         lambda blocked, _: type(op).build(*blocked, **more),

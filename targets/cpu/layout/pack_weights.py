@@ -9,6 +9,7 @@ from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES, Array
 from ....dialects.cpu.packing import pack_columns
 from ....passes.core import Pass
@@ -89,7 +90,7 @@ class _PackProduct(MachinePattern):
 
         Each weight is then read once, so that widening it beforehand does not pay.
         """
-        if math.prod(tensor_of(op.a.type).shape[:-1]) > rows:
+        if not at_least(rows, math.prod(tensor_of(op.a.type).shape[:-1])):
             return None
         narrow = find_narrow(op.b, 0 if transposed else 1, rewriter)
         if narrow is None or narrow.scale is None or self.sink_dequantize:

@@ -8,21 +8,22 @@ import math
 from collections.abc import Sequence
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.tri.attention.attention import fills_of
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction, splat
 from ..kernels.epilogue import Epilogue
-from ..kernels.index import IndexExpr, for_each, place_dtype
-from ..kernels.loops import Piece, Section, spread
-from ..kernels.panels import DirectPanel
+from ..kernels.index import IndexExpr, for_each, greatest, place_dtype
+from ..kernels.loops import Piece, Section, cut, spread
+from ..kernels.panels import DirectPanel, private_rows
 from ..kernels.strips import Strip
 from ..kernels.transposition import store_transposed
 from ..kernels.value import Value
 from ..kernels.windows import neighbours, splat_index
 from ..registry import template
-from ..schedule.tiles import choose_tile
+from ..schedule.tiles import choose_tile, filled
 from .softmax import exponentiate
 
 BLOCK = 32
@@ -54,8 +55,10 @@ def lower_attention(
         [kernel.reshaped(mask, (batch, heads, queries, keys)) for mask in wide],
         y.reshape((batch, heads, queries, v.shape[-1])),
     )
-    blocks = -(-queries // work.block)
-    spread(Section((batch, heads), blocks, lambda at: work.head(at, [at[0], at[1] // shared])))
+    full, _, tails = cut(queries, work.block)
+    spread(
+        Section((batch, heads), full + tails, lambda at: work.head(at, [at[0], at[1] // shared]))
+    )
 
 
 class _Attention:
@@ -75,9 +78,9 @@ class _Attention:
         self.queries, inner = q.shape[-2:]
         self.keys = k.shape[-2]
         self.dtype = compute_dtype(q.dtype)
-        self.block = min(BLOCK, self.queries)
-        self.columns = kernel.private((inner, self.keys), self.dtype)
-        self.scores = kernel.private((self.block, self.keys), self.dtype)
+        self.block = filled(self.queries, BLOCK)
+        self.columns = private_rows(kernel, inner, self.keys, self.dtype)
+        self.scores = private_rows(kernel, self.block, self.keys, self.dtype)
         self.scales = kernel.private((self.block,), self.dtype)
 
     def head(self, at: Sequence[IndexExpr], source: Sequence[IndexExpr]) -> list[Piece]:
@@ -87,19 +90,19 @@ class _Attention:
         """
         keys, values = self.k.part(source), self.v.part(source)
         store_transposed(keys, self.columns, self.kernel.lanes(self.dtype))
-        full, rest = divmod(self.queries, self.block)
+        full, rest, tails = cut(self.queries, self.block)
         last = IndexExpr(full * self.block)
         return [
             Piece(full, lambda i: self._rows(at, values, i * self.block, self.block)),
-            Piece(bool(rest), lambda _: self._rows(at, values, last, rest)),
+            Piece(tails, lambda _: self._rows(at, values, last, rest)),
         ]
 
-    def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
+    def _rows(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
         self._score(at, first, count)
         for_each(count, self._normalise)
         self._mix(at, values, first, count)
 
-    def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: int) -> None:
+    def _score(self, at: Sequence[IndexExpr], first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
             self.scores.store(self._masked(value, at, first + i, j, lanes), [i, j], lanes)
 
@@ -121,7 +124,7 @@ class _Attention:
             seen = mask.load([*at, query, key], lanes)
             value = seen.select(value, fill) if seen.dtype == "i1" else value + seen
         if self.op.causal:
-            dtype = place_dtype(max(self.keys, self.queries))
+            dtype = place_dtype(greatest(self.keys, self.queries))
             keys = neighbours(key, lanes, dtype)
             before = keys.less_equal(splat_index(query, lanes.width, dtype))
             value = before.select(value, -math.inf)
@@ -133,7 +136,7 @@ class _Attention:
         scale = exponentiate(strip, self.dtype, self.scores.load, self.scores.store)
         self.scales.store(scale, [row])
 
-    def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: int) -> None:
+    def _mix(self, at: Sequence[IndexExpr], values: Buffer, first: IndexExpr, count: Size) -> None:
         def finish(i: IndexExpr, j: IndexExpr, value: Value, lanes: Lanes) -> None:
             scaled = value * splat(self.scales.load([i]), lanes.width)
             self.y.store(scaled, [*at, first + i, j], lanes)

@@ -14,7 +14,7 @@ from ...kernels.group_body import GroupBody
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.kernel_module import KernelModule
+from ..kernels.kernel_module import KernelModule, set_record
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import TABLE
 from .pad import fill_border
@@ -23,16 +23,19 @@ from .pad import fill_border
 def lower_group(group: tri.Group, machine: Machine, strict: bool = False) -> KernelModule:
     """Emit the kernel of a group as a kernel module at the current insertion point.
 
-    With `strict`, numbers are computed without approximations.
+    The group notes what the words of the kernel's record are. With `strict`, numbers are computed
+    without approximations. Raises Undecided where the code depends on sizes of a run.
     """
     with ir.Location.unknown(), strict_numbers(strict):
         kernel = KernelBuilder(machine, group.location)
         body = _Body(TABLE, kernel, Epilogue, group.members)
         body.inputs = {v: kernel.argument(tensor_of(v.type)) for v in group.block.arguments}
         body.outputs = {v: kernel.argument(tensor_of(v.type)) for v in group.end.operands}
-        with ir.InsertionPoint(kernel.block):
+        with ir.InsertionPoint(kernel.block), kernel.record.current():
             body.lower()
-        return kernel.finish()
+        made = kernel.finish()
+        set_record(group.operation, kernel.record.sizes)
+        return made
 
 
 def structure(group: tri.Group) -> Hashable:
@@ -57,7 +60,7 @@ class _Body(GroupBody[KernelBuilder, Buffer, Epilogue]):
         if following and isinstance(border := following[-1], tri.Pad):
             self._lower_border(border)
             following = following[:-1]
-        if any(tensor_of(value.type).size for value in anchor.results):
+        if any(tensor_of(value.type).size != 0 for value in anchor.results):
             super().lower_anchor(anchor, following)
 
     def _lower_border(self, border: tri.Pad) -> None:

@@ -7,6 +7,7 @@ kernels have nobody to tell, and must not leave their buffers.
 import math
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import Shape, normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
@@ -21,7 +22,7 @@ from ..kernels.windows import neighbours, repeated
 from ..registry import template
 
 
-def _place(indices: Buffer, at: list[IndexExpr], size: int) -> IndexExpr:
+def _place(indices: Buffer, at: list[IndexExpr], size: Size) -> IndexExpr:
     return index_of(clamped_index(indices.load(at), size))
 
 
@@ -127,7 +128,7 @@ def lower_one_hot(
         epilogue.reshape((outer, op.depth, inner)).emit_vectors(along_inner, values.dtype, "i64")
 
 
-def _hot(index: Value, depth: int, dtype: str) -> Value:
+def _hot(index: Value, depth: Size, dtype: str) -> Value:
     """Return the place that an index makes hot; -1 when it is outside of the axis."""
     wide = from_start(index, depth)
     inside = wide.greater_equal(0).logical_and(wide.less(depth))
@@ -153,7 +154,7 @@ def lower_scatter_elements(
             target = [place if d == axis else i for d, i in enumerate(at)]
             y.store(combined(op.reduction, y.load(target), updates.load(at)), target)
 
-        if x.tensor.size:
+        if x.tensor.size != 0:
             nest(indices.shape, update)
 
     epilogue.materialize(write, _kept_in(op.reduction, x.dtype))
@@ -181,7 +182,7 @@ def lower_scatter_nd(
             target = [*_tuple(names, [at[0]], sizes), at[1]]
             slices.store(combined(op.reduction, slices.load(target), new.load(at)), target)
 
-        if x.tensor.size:
+        if x.tensor.size != 0:
             nest((tuples, inner), update)
 
     epilogue.materialize(write, _kept_in(op.reduction, x.dtype))

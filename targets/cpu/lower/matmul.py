@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import is_float
 from ...kernels.arithmetic import compute_dtype
 from ...strides import row_major
@@ -26,7 +27,7 @@ def lower_matmul(op: tri.MatMul, kernel: KernelBuilder, a: Buffer, b: Buffer, y:
     right = b if len(b.shape) > 1 else b.reshape((*b.shape, 1))
     rows, columns = left.shape[-2], right.shape[-1]
     batch = y.shape[: max(len(left.shape), len(right.shape)) - 2]
-    if rows > 1 and all(size == 1 for size in right.shape[:-2]) and _stacked(left):
+    if not at_least(1, rows) and all(size == 1 for size in right.shape[:-2]) and _stacked(left):
         # The same matrix serves the whole batch: its rows are those of one tall matrix.
         rows = left.tensor.size // left.shape[-1]
         left, batch = left.reshape((rows, left.shape[-1])), ()

@@ -11,7 +11,7 @@ from ..kernels.contraction import splat
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, nest
 from ..kernels.strips import Element, Strip, each_strip
-from ..kernels.value import Value
+from ..kernels.value import Value, over_size
 from ..registry import template
 
 
@@ -150,7 +150,7 @@ class _Rows:
 
 
 def _mean(s: Strip, load: Element, dtype: str) -> Value:
-    return s.reduce("add", load, dtype) * (1 / s.length)
+    return over_size(s.reduce("add", load, dtype), s.length)
 
 
 def _centred(s: Strip, load: Element, dtype: str) -> Element:
@@ -167,7 +167,7 @@ def _inverse_deviation(s: Strip, load: Element, dtype: str, epsilon: float) -> V
         return value * value
 
     squares = s.reduce("add", square, dtype)
-    return 1 / (squares * (1 / s.length) + epsilon).apply("sqrt")
+    return 1 / (over_size(squares, s.length) + epsilon).apply("sqrt")
 
 
 def _affine(

@@ -1,6 +1,7 @@
 """Lowering of matrix products with packed weights."""
 
 from ....dialects import cpu
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype
 from ..kernels.buffer import Buffer, Lanes
@@ -24,7 +25,7 @@ def lower_packed_mat_mul(
     dtype = compute_dtype(a.dtype)
     tile = fit_tile(kernel.machine, dtype, rows, w.shape[2], op.rows)
     left = a.reshape((rows, depth))
-    if rows > 1:
+    if not at_least(1, rows):
         left = spread_rows(kernel, left)
     epilogue = y.reshape((rows, op.columns))
 

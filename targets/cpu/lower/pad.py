@@ -7,6 +7,8 @@ from itertools import product
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
@@ -24,9 +26,9 @@ class Run:
     The run is every `step`-th element of the input from `source` on; constant if that is None.
     """
 
-    start: int
-    size: int
-    source: int | None
+    start: Size
+    size: Size
+    source: Size | None
     step: int = 1
 
 
@@ -38,7 +40,7 @@ def has_few_boxes(op: tri.Pad) -> bool:
     return math.prod(most_runs(*side, op.mode) for side in sides) <= MOST_BOXES
 
 
-def most_runs(size: int, before: int, after: int, mode: str) -> int:
+def most_runs(size: Size, before: Size, after: Size, mode: str) -> Size:
     """Return a bound on the number of runs of one axis, without listing them."""
     kept = size + min(before, 0) + min(after, 0)
     added = max(before, 0), max(after, 0)
@@ -54,7 +56,7 @@ def lower_pad(op: tri.Pad, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue)
     for box in _boxes_of(op, x.shape):
         if all(run.source is not None for run in box):
             part = _window(epilogue, box)
-            sources = [run.source or 0 for run in box]
+            sources = [0 if run.source is None else run.source for run in box]
             part.emit_copy(x.slice(sources, part.shape, [run.step for run in box]))
 
 
@@ -79,12 +81,12 @@ def _boxes_of(op: tri.Pad, shape: Shape) -> Iterator[tuple[Run, ...]]:
     )
 
 
-def runs(size: int, before: int, after: int, mode: str) -> Iterator[Run]:
+def runs(size: Size, before: Size, after: Size, mode: str) -> Iterator[Run]:
     """Cut one axis of the result into runs, in order; negative pads cut elements off first."""
     cut = max(-before, 0)
     kept = size + min(before, 0) + min(after, 0)
     start, stop = -max(before, 0), kept + max(after, 0)
-    while start < stop:
+    while not at_least(start, stop):
         run = _run(start, kept, mode, start < 0)
         count = min(run.size, stop - start)
         source = None if run.source is None else run.source + cut
@@ -92,9 +94,9 @@ def runs(size: int, before: int, after: int, mode: str) -> Iterator[Run]:
         start += count
 
 
-def _run(place: int, kept: int, mode: str, before: bool) -> Run:
+def _run(place: Size, kept: Size, mode: str, before: bool) -> Run:
     """Return the longest run from a place on; place 0 is the first element that is kept."""
-    if 0 <= place < kept:
+    if place >= 0 and not at_least(place, kept):
         return Run(place, kept - place, place)
     beyond = -place if before else 2**63
     if mode == "constant":

@@ -15,7 +15,7 @@ from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, constant_vector, vector
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, carry_nest, for_each
+from ..kernels.index import IndexExpr, carry, carry_nest, for_each, greatest
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.value import Value
@@ -139,7 +139,7 @@ class _Row:
         self.span, self.how, self.width = span, how, width
         # A vector of windows may start at the last one; the other lanes are not stored.
         reach = (span.windows + width) * span.stride + (span.taps - 1) * span.dilation
-        size = max(span.begin + span.high, reach) + 2 * width
+        size = greatest(span.begin + span.high, reach) + 2 * width
         self.memory = kernel.private((size,), how.dtype)
         border = Lanes(width)
         for_each(size - width + 1, lambda i: self._store(how.identity(width), i, border), width)

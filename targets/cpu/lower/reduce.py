@@ -6,6 +6,9 @@ from itertools import groupby
 
 from ....dialects import tri
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype, float_dtype, mean_dtype
 from ...kernels.conversion import convert
@@ -13,7 +16,7 @@ from ..kernels import approximation
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, carry_nest
+from ..kernels.index import IndexExpr, carry, carry_nest, least, replaced_if, when
 from ..kernels.loops import each
 from ..kernels.reduction import Element, Reduction
 from ..kernels.value import Value
@@ -37,8 +40,15 @@ class Walk:
             self.dims = [(False, 1)]
         self.along = self.dims[-1][0]
         self.x = x.reshape(tuple(size for _, size in self.dims))
-        lanes, length = kernel.lanes(x.dtype, dtype), self.dims[-1][1]
-        self.width = lanes * _UNROLL if length >= lanes * _UNROLL else lanes
+        self._lanes, self._length = kernel.lanes(x.dtype, dtype), self.dims[-1][1]
+        self._wide = self._lanes * _UNROLL
+        at_hand = self._length if self.decided else likely(self._length)
+        self.width = self._wide if at_hand >= self._wide else self._lanes
+
+    @property
+    def decided(self) -> bool:
+        """Return whether it is known how wide vectors are."""
+        return at_least(self._length, self._wide) is not None
 
     @property
     def kept(self) -> Shape:
@@ -47,9 +57,19 @@ class Walk:
     def each(self, body: Callable[[list[IndexExpr], Lanes | None], None]) -> None:
         """Visit all kept indices, one by one if vectors are along the reduced last dimension."""
         if self.along:
-            each(self.kept, lambda at: body(at, None))
+            each(self.kept, lambda at: self._by_width(lambda: body(at, None)))
         else:
             each_vector(self.kept, self.width, body)
+
+    def _by_width(self, body: Callable[[], None]) -> None:
+        """Emit code for each width that vectors along a reduced row may have: sums depend on it."""
+        if self.decided:
+            body()
+            return
+        long = least(self._length // self._wide, 1)
+        for width, wanted in ((self._wide, 1), (self._lanes, 0)):
+            self.width = width
+            when(IndexExpr(long).equal(wanted), body)
 
     def reduce(
         self,
@@ -81,13 +101,15 @@ class Walk:
                 loaded = self._load(at, [*inner, i], Lanes(width))
                 return [how.combine(now[0], element(loaded))]
 
-            total = carry(full, now, step, step=width)
-            if length == full:
-                return total
-            lanes = Lanes(width, tail_mask(width, length - full))
-            rest = element(self._load(at, [*inner, IndexExpr(full)], lanes))
-            kept = Value(lanes.mask, "i1").select(rest, how.identity(width))
-            return [how.combine(total[0], kept)]
+            (total,) = carry(full, now, step, step=width)
+
+            def with_rest() -> Value:
+                lanes = Lanes(width, tail_mask(width, length - full))
+                rest = element(self._load(at, [*inner, IndexExpr(full)], lanes))
+                kept = Value(lanes.mask, "i1").select(rest, how.identity(width))
+                return how.combine(total, kept)
+
+            return [replaced_if(least(length - full, 1), total, with_rest)]
 
         return how.across(carry_nest(tuple(outer), [how.identity(width)], row)[0])
 
@@ -108,7 +130,7 @@ def _reduce(op: Op, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue, how: R
     walk.each(place)
 
 
-def _count(op: Op, x: Buffer) -> int:
+def _count(op: Op, x: Buffer) -> Size:
     axes: Sequence[int] = op.attributes["axes"]
     return math.prod(x.shape[axis] for axis in axes)
 

@@ -12,14 +12,16 @@ from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr, carry, index_of, place_dtype
 from ..kernels.loops import each
 from ..kernels.value import Value
-from ..kernels.windows import repeated
+from ..kernels.windows import divide_unsigned, neighbours, repeated
 from ..registry import template
 
 Taps = resize.Taps[Buffer]
 
 
 def _place(taps: Taps, tap: IndexExpr, at: IndexExpr) -> IndexExpr:
-    return at if taps.places is None else index_of(taps.places.load([tap, at]))
+    if taps.places is None:
+        return at // taps.ratio[1]
+    return index_of(taps.places.load([tap, at]))
 
 
 @template(tri.Resize)
@@ -43,14 +45,21 @@ def _nearest(x: Buffer, axes: Sequence[Taps], y: Epilogue, beyond: float) -> Non
 
     def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         places = [_place(taps, IndexExpr(0), i) for taps, i in zip(outer, at, strict=False)]
-        if last.places is None or lanes is None:
+        if lanes is None or (last.places is None and last.ratio[1] == 1):
             number = x.load([*places, _place(last, IndexExpr(0), at[-1])], lanes)
         else:
-            steps = last.places.load([IndexExpr(0), at[-1]], lanes)
+            steps = _steps(last, at[-1], lanes, place_dtype(x.shape[-1] * last.ratio[1]))
             number = x.gather(x.position([*places, IndexExpr(0)]), steps.ssa, lanes)
         return _extrapolated(number, axes, at, lanes, beyond)
 
     y.emit_vectors(read, x.dtype, place_dtype(x.shape[-1]))
+
+
+def _steps(taps: Taps, at: IndexExpr, lanes: Lanes, dtype: str) -> Value:
+    """Return the elements of a row that neighbouring new elements take."""
+    if taps.places is not None:
+        return taps.places.load([IndexExpr(0), at], lanes)
+    return divide_unsigned(neighbours(at, lanes, dtype), taps.ratio[1])
 
 
 def _interpolate(

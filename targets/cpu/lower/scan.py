@@ -3,13 +3,14 @@
 from collections.abc import Callable
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.arithmetic import compute_dtype
 from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer, Lanes, tail_mask
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue, each_vector
-from ..kernels.index import IndexExpr, carry, for_each, place_dtype, when
+from ..kernels.index import IndexExpr, carry, for_each, greatest, place_dtype, when
 from ..kernels.loops import each
 from ..kernels.reduction import Reduction
 from ..kernels.strips import strip_shape
@@ -65,7 +66,7 @@ def lower_arg_extreme(
 class _Search:
     """Look for the extreme element of strips: its value so far, and its place."""
 
-    def __init__(self, kind: str, length: int, last: bool, dtype: str) -> None:
+    def __init__(self, kind: str, length: Size, last: bool, dtype: str) -> None:
         self.length, self.last = length, last
         self.places = place_dtype(length)
         self.how = Reduction(kind, dtype)
@@ -91,7 +92,7 @@ class _Search:
             return self._step(rows.load([outer, i], lanes), neighbours(i, lanes, self.places), now)
 
         best = carry(full, start, step, step=width)
-        if self.length > full:
+        if self.length != full:
             tail = Lanes(width, tail_mask(width, self.length - full))
             places = neighbours(IndexExpr(full), lanes, self.places)
             best = self._step(rows.load([outer, IndexExpr(full)], tail), places, best, tail.mask)
@@ -177,7 +178,7 @@ def lower_top_k(
         for_each(op.k, lambda j: tops[0].store(best.values.load([j]), [at[0], j, at[1]]))
         for_each(op.k, lambda j: tops[1].store(best.places.load([j]), [at[0], j, at[1]]))
 
-    if op.k:
+    if op.k != 0:
         each((outer, *inner), strip)
 
 
@@ -185,8 +186,8 @@ class _Best:
     """Keep the best elements of a strip in order, with their places, in scratch memory."""
 
     def __init__(self, kernel: KernelBuilder, count: int, dtype: str, better: Better) -> None:
-        self.values = kernel.private((max(count, 1),), dtype)
-        self.places = kernel.private((max(count, 1),), "i64")
+        self.values = kernel.private((greatest(count, 1),), dtype)
+        self.places = kernel.private((greatest(count, 1),), "i64")
         self.better = better
 
     def insert(self, value: Value, place: IndexExpr, count: IndexExpr) -> None:

@@ -1,13 +1,14 @@
 """Lowerings of ops that move or repeat elements: views where strides allow it, else copies."""
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import normalize_axis
 from ...kernels.lower.views import register_views
 from ...strides import parts_of
 from ..kernels.buffer import Buffer, Lanes
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.index import IndexExpr, place_dtype
+from ..kernels.index import IndexExpr, greatest, least, place_dtype
 from ..kernels.value import Value
 from ..kernels.windows import neighbours, repeated
 from ..registry import TABLE, indexed, template
@@ -30,7 +31,7 @@ def lower_concat(
         epilogue.window(_along(axis, start, x), x.shape).emit_copy(x)
 
 
-def _along(axis: int, start: int, x: Buffer) -> list[int]:
+def _along(axis: int, start: Size, x: Buffer) -> list[Size]:
     return [start if d == axis else 0 for d in range(len(x.shape))]
 
 
@@ -45,8 +46,8 @@ def lower_tile(op: tri.Tile, kernel: KernelBuilder, x: Buffer, epilogue: Epilogu
 @template(tri.Trilu)
 def lower_trilu(op: tri.Trilu, kernel: KernelBuilder, x: Buffer, epilogue: Epilogue) -> None:
     rows, columns = x.shape[-2:]
-    diagonal = max(-rows, min(op.k, columns))
-    dtype = place_dtype(max(rows, columns))
+    diagonal = greatest(-rows, least(op.k, columns))
+    dtype = place_dtype(greatest(rows, columns))
 
     def read(at: list[IndexExpr], lanes: Lanes | None) -> Value:
         distance = neighbours(at[-1], lanes, dtype) - repeated(at[-2].to_value(dtype), lanes)

@@ -7,8 +7,9 @@ from ....dialects.core.attributes import to_attribute
 from ....dialects.core.machine import NATIVE, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
+from ....dialects.core.sizes.atoms import Size
 from ....passes.core import Pass
-from ..kernels.kernel_module import FUNCTION, KERNEL, kernel_modules
+from ..kernels.kernel_module import FUNCTION, KERNEL, kernel_modules, record_of, set_record
 from .group import lower_group, structure
 
 
@@ -17,7 +18,7 @@ class LowerToKernels(Pass):
 
     A kernel is IR of the func, scf, memref, vector, arith, math and llvm dialects. `machine` is the
     machine that it is for. With `strict`, numbers are computed without approximations. Groups name
-    their kernels.
+    their kernels, and say what the words of their records are where kernels depend on symbols.
 
     tri.group %x { exp } {target = "cpu"}
         =>   tri.group %x { exp } {target = "cpu", cpu.kernel = "kernel_0"}
@@ -29,15 +30,18 @@ class LowerToKernels(Pass):
 
     def run(self, module: Module) -> None:
         machine = find_machine(self.machine)
-        known: dict[Hashable, str] = {}
+        known: dict[Hashable, tuple[str, tuple[Size, ...]]] = {}
         count = len(list(kernel_modules(module)))
         with module.operation.context, ir.InsertionPoint(module.ir.body):
             for group in _groups(module):
                 same = structure(group)
                 if same not in known:
                     kernel = lower_group(group, machine, self.strict)
-                    kernel.symbol = known[same] = f"{FUNCTION}_{count + len(known)}"
-                group.operation.attributes[KERNEL] = to_attribute(known[same], str)
+                    kernel.symbol = f"{FUNCTION}_{count + len(known)}"
+                    known[same] = kernel.symbol, record_of(group.operation)
+                symbol, record = known[same]
+                group.operation.attributes[KERNEL] = to_attribute(symbol, str)
+                set_record(group.operation, record)
 
 
 def _groups(module: Module) -> list[tri.Group]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ....dialects.core.attributes import tensor_of
 from ....dialects.core.machine import NATIVE, Machine, find_machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, ops
@@ -60,7 +61,10 @@ def winner(
 
 
 def key_of(op: Op) -> str:
-    """Spell an op with the types of its operands and its attributes: equal keys, equal times."""
+    """Spell an op with the types of its operands and its attributes: equal keys, equal times.
+
+    Types with symbols are spelled with their likely sizes.
+    """
     names = [field.name for field in op.fields.operands]
     operands = [
         f"{name}={_spell_type(value)}"
@@ -72,7 +76,9 @@ def key_of(op: Op) -> str:
 
 
 def _spell_type(value: ir.Value) -> str:
-    return str(value.type).removeprefix("tensor<").removesuffix(">")
+    tensor = tensor_of(value.type)
+    text = str(value.type if tensor.is_static else tensor.likely)
+    return text.removeprefix("tensor<").removesuffix(">")
 
 
 def _spell(value: object) -> str:

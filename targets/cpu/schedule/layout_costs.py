@@ -24,7 +24,7 @@ LANE_TAP = {1: 2.5, 2: 4.0}
 
 def relayout_cost(tensor: Tensor, machine: Machine) -> float:
     """Return the cost of blocking an image, unblocking it, or adding a border."""
-    return RELAYOUT * tensor.size / machine.lanes(DTYPES[tensor.dtype].bits)
+    return RELAYOUT * tensor.likely.size / machine.lanes(DTYPES[tensor.dtype].bits)
 
 
 def conv_cost(product: Product, machine: Machine, error: float) -> tuple[Schedule, float]:
@@ -41,7 +41,7 @@ def on_blocks(product: Product) -> Product:
 
 def depthwise_costs(op: tri.Conv, machine: Machine) -> tuple[float, float]:
     """Return the costs of a depthwise convolution on plain and on blocked images."""
-    y = tensor_of(op.y.type)
+    y = tensor_of(op.y.type).likely
     lanes = machine.lanes(DTYPES[y.dtype].bits)
     *leading, width = y.shape
     taps = math.prod(tensor_of(op.w.type).shape[2:])

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ....dialects import tri
-from ....dialects.core.attributes import tensor_of
+from ....dialects.core.attributes import tensor_of, type_of
 from ....dialects.core.machine import Machine
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module, add_main, ops
@@ -90,11 +90,19 @@ def _call(library: object, action: Action) -> None:
 
 
 def _alone(op: Op) -> Module:
-    """Return a module of nothing but an op: its first operand comes in, the others are random."""
+    """Return a module of nothing but an op: its first operand comes in, the others are random.
+
+    Sizes with symbols are the likely ones.
+    """
     with ir.Location.unknown():
         module = Module(ir.Module.create())
         x, *others = op.operation.operands
-        block = add_main(module, [x], [v.type for v in op.results])
+        results = [_likely_type(v.type) for v in op.results]
+        block = add_main(module, [x], results)
+        argument = _likely_type(x.type)
+        block.arguments[0].set_type(argument)
+        function_type = ir.FunctionType.get([argument], results)
+        module.main.attributes["function_type"] = ir.TypeAttr.get(function_type)
         with ir.InsertionPoint(block):
             constants = [
                 tri.build_constant(module, _random(tensor_of(v.type)), "w").results[0]
@@ -105,6 +113,11 @@ def _alone(op: Op) -> Module:
             copy = type(op).build(*operands, **op.attributes)
             ir.Operation.create("func.return", [], list(copy.results))
     return module
+
+
+def _likely_type(type_: ir.Type) -> ir.Type:
+    tensor = tensor_of(type_)
+    return type_ if tensor.is_static else type_of(tensor.likely)
 
 
 def _random(tensor: Tensor) -> Array:

@@ -17,7 +17,8 @@ class Product:
 
     The points are the pixels of a convolution or the rows of a matrix product; an output is a
     column of the weights. `taps` and `image` are the kernel and the result of a convolution, empty
-    for others. `moved` is whether any window differs from the pixel at the same index.
+    for others. `moved` is whether any window differs from the pixel at the same index. Sizes that
+    change from run to run are the likely ones: schedules are chosen for these.
     """
 
     outputs: int
@@ -32,6 +33,7 @@ class Product:
     plain: bool = False  # strides and dilations of 1
     seen: int = 0  # pixels of the input, padding included
     blocked: bool = False  # a convolution to a blocked image
+    fixed: bool = True  # the sizes of the image are known
 
     @property
     def is_conv(self) -> bool:
@@ -46,7 +48,8 @@ class Product:
     def winograd_suits(self) -> bool:
         """Return whether Winograd's method computes this convolution."""
         square = self.taps == (TAPS, TAPS)
-        return square and self.plain and self.group == 1 and self.dtype == "f32"
+        suits = square and self.plain and self.fixed and self.group == 1
+        return suits and self.dtype == "f32"
 
     @property
     def panels_suit(self) -> bool:
@@ -83,6 +86,7 @@ def _convolution(op: tri.Conv) -> Product | None:
     if op.is_depthwise:  # that reads one kernel at a time
         return None
     padded = any(op.pads) or x.shape[2:] != y.shape[2:]
+    fixed, y = y.is_static, y.likely
     strided = any(step != 1 for step in op.strides)
     return Product(
         outputs // op.group,
@@ -101,11 +105,12 @@ def _convolution(op: tri.Conv) -> Product | None:
                 y.shape[2:], op.strides, taps, op.dilations, strict=True
             )
         ),
+        fixed=fixed,
     )
 
 
 def _blocked_convolution(op: cpu.BlockedConv) -> Product:
-    x, y, w = (tensor_of(v.type) for v in (op.x, op.y, op.w))
+    x, y, w = (tensor_of(v.type).likely for v in (op.x, op.y, op.w))
     image, taps = y.shape[2:-1], op.kernel
     return Product(
         op.outputs // op.group,
@@ -118,11 +123,12 @@ def _blocked_convolution(op: cpu.BlockedConv) -> Product:
         moved=math.prod(taps) > 1 or set(op.strides) != {1},
         seen=math.prod(x.shape[2 : 2 + len(taps)]),
         blocked=True,
+        fixed=tensor_of(op.y.type).is_static,
     )
 
 
 def _matrix_product(op: tri.MatMul) -> Product | None:
-    a, b = tensor_of(op.a.type), tensor_of(op.b.type)
+    a, b = tensor_of(op.a.type).likely, tensor_of(op.b.type).likely
     if b.rank != 2 or a.rank < 2 or a.dtype != compute_dtype(a.dtype) or not b.size:
         return None
     depth, outputs = b.shape
@@ -130,7 +136,7 @@ def _matrix_product(op: tri.MatMul) -> Product | None:
 
 
 def _linear_layer(op: tri.Gemm) -> Product | None:
-    a, b = tensor_of(op.a.type), tensor_of(op.b.type)
+    a, b = tensor_of(op.a.type).likely, tensor_of(op.b.type).likely
     if op.trans_a or op.alpha != 1 or op.beta != 1 or a.dtype != compute_dtype(a.dtype):
         return None
     outputs, depth = b.shape if op.trans_b else b.shape[::-1]

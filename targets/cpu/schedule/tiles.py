@@ -4,6 +4,9 @@ import math
 from dataclasses import dataclass
 
 from ....dialects.core.machine import Machine
+from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.dim import likely
+from ....dialects.core.sizes.limits import bounds
 from ....dialects.core.tensor import DTYPES
 
 
@@ -30,14 +33,23 @@ def most_rows(machine: Machine, vectors: int) -> int:
     return max(1, (machine.registers - vectors - 2) // vectors)
 
 
-def choose_tile(machine: Machine, dtype: str, rows: int, columns: int) -> Tile:
-    """Fill the registers: accumulators, one row of the panel, one broadcast and one spare."""
+def choose_tile(machine: Machine, dtype: str, rows: Size, columns: Size) -> Tile:
+    """Fill the registers: accumulators, one row of the panel, one broadcast and one spare.
+
+    Of symbolic sizes, the likely ones count, but a tile has as many rows as any of them needs.
+    """
     lanes = machine.lanes(DTYPES[dtype].bits)
-    vectors = max(1, min(_most_vectors(machine, rows), -(-columns // lanes)))
-    return Tile(min(rows, most_rows(machine, vectors)), vectors, lanes)
+    vectors = max(1, min(_most_vectors(machine, likely(rows)), -(-likely(columns) // lanes)))
+    return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
-def block_tile(machine: Machine, dtype: str, block: int, columns: int, vectors: int = 0) -> Tile:
+def filled(rows: Size, most: int) -> int:
+    """Return the number of rows of a tile that has at most some, and none too many."""
+    high = bounds(rows)[1]
+    return most if high is None else min(high, most)
+
+
+def block_tile(machine: Machine, dtype: str, block: int, columns: Size, vectors: int = 0) -> Tile:
     """Return a tile of all rows that were packed together, by `vectors` vectors unless that is 0.
 
     If rows packed for another machine do not fit in the registers, the tile has those that do.
@@ -48,7 +60,7 @@ def block_tile(machine: Machine, dtype: str, block: int, columns: int, vectors: 
 
 
 def fit_tile(
-    machine: Machine, dtype: str, rows: int, width: int, most: int = 0, block: int = 0
+    machine: Machine, dtype: str, rows: Size, width: int, most: int = 0, block: int = 0
 ) -> Tile:
     """Fill the registers of a machine from a panel that was packed `width` columns wide.
 
@@ -60,9 +72,9 @@ def fit_tile(
     count = width // lanes
     if most and fits_registers(machine, most, count):
         return Tile(most, count, lanes)
-    widest = min(_most_vectors(machine, rows), count)
+    widest = min(_most_vectors(machine, likely(rows)), count)
     vectors = next(v for v in range(widest, 0, -1) if count % v == 0)
-    return Tile(min(rows, most_rows(machine, vectors)), vectors, lanes)
+    return Tile(filled(rows, most_rows(machine, vectors)), vectors, lanes)
 
 
 def _most_vectors(machine: Machine, rows: int) -> int:

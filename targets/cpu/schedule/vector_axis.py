@@ -20,7 +20,7 @@ def output_tile(op: tri.Conv, sums: str, machine: Machine) -> Tile:
 
     Raises NoMatch if vectors across pixels are fuller, or the op has no kernel for them.
     """
-    y, w = tensor_of(op.y.type), tensor_of(op.w.type)
+    y, w = tensor_of(op.y.type).likely, tensor_of(op.w.type)
     outputs, _, *kernel = w.shape
     pixels = math.prod(y.shape[2:])
     if op.group != 1 or len(kernel) > 2:

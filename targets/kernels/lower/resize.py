@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array, Shape, numpy_dtype
 from ....dialects.tri.image.interpolation import Axis, Kernel
 
@@ -44,6 +45,25 @@ def axes_of(op: tri.Resize, shape: Shape) -> list[Axis]:
     return list(map(Axis, shape, op.sizes, op.scales, starts, ends))
 
 
+def repeats_of(op: tri.Resize, axis: Axis) -> int | None:
+    """Return how often each element of an axis is repeated; None where they are not all alike.
+
+    Serves axes whose size is not known: the op's own arithmetic is tried on a few sizes.
+    """
+    times = axis.new_size // axis.size
+    if op.mode != "nearest" or is_symbolic(times) or axis.new_size != times * axis.size:
+        return None
+    for size in _TRIED:
+        tried = Axis(size, size * times, axis.scale, axis.start, axis.end)
+        places = tried.nearest(op.coordinate_transform, op.nearest_mode)
+        if axis.scale != times or (places != np.arange(size * times) // times).any():
+            return None
+    return times
+
+
+_TRIED = (1, 2, 3, 8, 61, 1000)
+
+
 def taps_of(
     op: tri.Resize,
     axis: Axis,
@@ -57,6 +77,8 @@ def taps_of(
     """
     if axis.unchanged:
         return Taps()
+    if is_symbolic(axis.new_size) and (times := repeats_of(op, axis)):
+        return Taps(ratio=(1, times))
     place_dtype, weight_dtype = map(numpy_dtype, dtypes)
     transform = op.coordinate_transform
     outside = None

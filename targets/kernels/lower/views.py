@@ -1,6 +1,7 @@
 """Lowerings of ops whose results are views of the operand."""
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.tensor import normalize_axis
 from ...strides import parts_of
 from ..kernel_table import KernelTable
@@ -20,9 +21,14 @@ def lower_transpose(op: tri.Transpose, x: StridedBuffer) -> StridedBuffer:
 
 
 def lower_slice(op: tri.Slice, x: StridedBuffer) -> StridedBuffer:
-    # A slice without elements may start outside of its axis.
-    starts = [s if 0 <= s < d else 0 for s, d in zip(op.starts, x.shape, strict=True)]
+    starts = list(map(_start, op.starts, x.shape))
     return x.slice(starts, op.sizes, op.steps)
+
+
+def _start(start: Size, size: Size) -> Size:
+    """Return where a slice starts; one without elements may start outside of its axis."""
+    known = not is_symbolic(start) and not is_symbolic(size)
+    return 0 if known and not 0 <= start < size else start
 
 
 def lower_split(op: tri.Split, x: StridedBuffer) -> tuple[StridedBuffer, ...]:
@@ -30,7 +36,7 @@ def lower_split(op: tri.Split, x: StridedBuffer) -> tuple[StridedBuffer, ...]:
     return tuple(_part(x, axis, start, size) for start, size in parts_of(op.sizes))
 
 
-def _part(x: StridedBuffer, axis: int, start: int, size: int) -> StridedBuffer:
+def _part(x: StridedBuffer, axis: int, start: Size, size: Size) -> StridedBuffer:
     starts = [start if d == axis else 0 for d in range(len(x.shape))]
     sizes = tuple(size if d == axis else n for d, n in enumerate(x.shape))
     return x.slice(starts, sizes, [1] * len(x.shape))

@@ -18,6 +18,7 @@ MODEL = """
 FAULT = """\
 x: error: input has shape Nx3, must be static
 m: error: input has shape Nxbatch_size, must be static
+  note: target 'gpu' compiles models of exact sizes
   note: N is axis 0 of 'x', axis 0 of 'm'
   note: batch_size is axis 1 of 'm'
   note: bind them: shapes={'N': …, 'batch_size': …}, or --shape N=… --shape batch_size=…"""
@@ -32,14 +33,16 @@ def model() -> onnx.ModelProto:
 def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
     for what in (trivium.compile, trivium.check, trivium.can_run):
         with pytest.raises(trivium.CompileError) as caught:
-            what(model())
+            what(model(), target="gpu")
         assert str(caught.value) == FAULT
         assert caught.value.needs == ("x", "m")
 
 
 def test_ranges_leave_sizes_free() -> None:
     with pytest.raises(trivium.CompileError, match="x: error: input has shape 8\\*N_8x3, must be"):
-        trivium.compile(model(), shapes={"N": trivium.Range(8, 64, step=8), "batch-size": 1})
+        trivium.compile(
+            model(), target="gpu", shapes={"N": trivium.Range(8, 64, step=8), "batch-size": 1}
+        )
 
 
 def test_bound_sizes_are_accepted() -> None:
@@ -67,7 +70,8 @@ def test_sizes_that_data_decide_are_refused_with_the_inputs_that_they_depend_on(
         trivium.compile(onnx.parser.parse_model(FOUND))
     assert str(caught.value) == (
         "find: error: 'tri.non_zero' op finds a size, which depends on inputs: x\n"
-        "  note: fix it when compiling: constants={'x': …}"
+        "  note: fix it when compiling: constants={'x': …}\n"
+        "  note: or let all of the model run on the host: target='host'"
     )
     assert caught.value.needs == ("x",)
 

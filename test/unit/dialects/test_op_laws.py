@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples import Example, examples
+from built_ops import built, completed
+from examples import examples
 from examples_cpu import CPU
 from examples_dla import DLA
 from examples_math import MATH
@@ -16,7 +17,7 @@ from examples_selection import SELECTION
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import cpu, dla, tri
-from trivium.dialects.core.attributes import tensor_of, type_of
+from trivium.dialects.core.attributes import tensor_of
 from trivium.dialects.core.mlir import ir, new_context
 from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
@@ -79,7 +80,7 @@ def test_infer_returns_the_types_of_the_reference(op: type[Op], data: st.DataObj
 @given(data=st.data())
 def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -> None:
     example = data.draw(examples(EXAMPLES[op]))
-    module = built(op, example)
+    module = built(op, example.types, example.attributes)
     module.verify()
     text = str(module)
     parsed = Module.parse(text)
@@ -94,7 +95,7 @@ def test_text_keeps_operands_and_attributes(op: type[Op], data: st.DataObject) -
 @given(data=st.data())
 def test_defaults_may_be_left_out_of_the_text(op: type[Op], data: st.DataObject) -> None:
     example = data.draw(examples(EXAMPLES[op]))
-    module = built(op, example)
+    module = built(op, example.types, example.attributes)
     (made,) = ops(module.operation)
     for field in op.fields.attributes:
         if not field.required and made.attributes[field.name] == field.default:
@@ -104,10 +105,6 @@ def test_defaults_may_be_left_out_of_the_text(op: type[Op], data: st.DataObject)
     assert frozen(parsed.attributes) == frozen(completed(op, example.attributes))
 
 
-def completed(op: type[Op], given: dict[str, Any]) -> dict[str, Any]:
-    return {f.name: f.default for f in op.fields.attributes if not f.required} | given
-
-
 def frozen(value: Any) -> Any:
     """Turn arrays inside into something that compares bit by bit."""
     if isinstance(value, np.ndarray):
@@ -115,31 +112,6 @@ def frozen(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: frozen(v) for name, v in value.items()}
     return [frozen(v) for v in value] if isinstance(value, list | tuple) else value
-
-
-def built(op: type[Op], example: Example) -> Module:
-    """Build the op in a function of its operands."""
-    module = Module(ir.Module.create())
-    flat = [t for group in example.types for t in (group if isinstance(group, list) else [group])]
-    inputs = [type_of(t) for t in flat if t is not None]
-    with ir.InsertionPoint(module.ir.body):
-        signature = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
-        attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": signature}
-        function = ir.Operation.create("func.func", [], [], attributes, regions=1)
-        block = ir.Block.create_at_start(function.regions[0], [])
-        arguments = iter([block.add_argument(t, ir.Location.unknown()) for t in inputs])
-        with ir.InsertionPoint(block):
-            groups = [taken(arguments, group) for group in example.types]
-            op.build(*groups, **example.attributes)
-            ir.Operation.create("func.return")
-    return module
-
-
-def taken(arguments: Iterator[ir.Value], group: Any) -> Any:
-    """Take as many arguments as an operand field has values."""
-    if group is None:
-        return None
-    return [next(arguments) for _ in group] if isinstance(group, list) else next(arguments)
 
 
 def types(group: Any) -> Any:

@@ -136,3 +136,23 @@ def test_feeds_may_change_during_a_run(scale: Package):
     package = replace(scale, manifest=replace(scale.manifest, steps=steps))
     session = Session(package, {"toy": {"toy.empty": lambda: SimpleNamespace(reference=empty)}})
     np.testing.assert_array_equal(session.run(feeds)["y"], RESULT)
+
+
+def test_state_is_bound_and_replaced(session: Session):
+    session.bind_state({"y": "x"}, {"x": ONES})
+    x = ONES
+    for _ in range(4):
+        np.testing.assert_array_equal(session.state["x"], x)
+        assert fast(session, {}) == {}
+        x = x * (RESULT - 1) + 1
+    assert fast(session, {"x": ONES}) is None
+    np.testing.assert_array_equal(session.state["x"], x)
+
+
+def test_a_run_that_is_left_to_the_session_leaves_the_state(scale: Package):
+    session = copying(scale, Port("x", (3,), "float32", 0))
+    session.bind_state({"y": "x"})
+    session._busy.acquire()
+    assert fast(session, {}) is None
+    session._busy.release()
+    np.testing.assert_array_equal(session.state["x"], np.zeros(3, np.float32))

@@ -4,14 +4,14 @@ import math
 from collections.abc import Callable, Sequence
 
 from .....dialects import cpu
+from .....dialects.core.sizes.dim import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
-from ...kernels.contraction import Contraction, Left, Rows
+from ...kernels.contraction import Contraction, Left, Rows, emit_each
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, unravel
-from ...kernels.loops import each
 from ...kernels.panels import StoredPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
@@ -47,7 +47,7 @@ def lower_blocked_conv(
     epilogue = PixelSink(y)
     image = ImageReader(x, tuple(spatial), op.kernel, op.strides, op.dilations, op.group)
 
-    def one(at: list[IndexExpr]) -> None:
+    def one(at: list[IndexExpr]) -> Contraction:
         number, group = at
 
         def finish(pixel: IndexExpr, output: IndexExpr, total: Value, taken: Lanes) -> None:
@@ -55,7 +55,7 @@ def lower_blocked_conv(
             biased = total if b is None else total + b.load([place], taken)
             epilogue.store(biased, number, place, pixel, taken)
 
-        Contraction(
+        return Contraction(
             pixels,
             outputs,
             image.depth,
@@ -65,9 +65,9 @@ def lower_blocked_conv(
             finish,
             ahead=image.ahead(number, group),
             unit=1 if image.pointwise else spatial[-1],
-        ).emit(tile)
+        )
 
-    each((batch, op.group), one)
+    emit_each((batch, op.group), one, tile)
 
 
 class ImageReader:
@@ -118,7 +118,7 @@ class ImageReader:
 
         They are too far apart for the hardware prefetcher.
         """
-        if not (self.blocked and self.pointwise) or self.x.tensor.size_bytes < KEPT_BYTES:
+        if not (self.blocked and self.pointwise) or likely(self.x.tensor.size_bytes) < KEPT_BYTES:
             return None
         pixels = self._pixels()
 

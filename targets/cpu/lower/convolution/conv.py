@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .....dialects import tri
+from .....dialects.core.sizes.dim import likely
 from .....dialects.core.tensor import Shape
 from ....kernels.arithmetic import compute_dtype
 from ....strides import row_major
@@ -12,7 +13,7 @@ from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Multiply, multiply_add
 from ...kernels.epilogue import Epilogue
-from ...kernels.index import IndexExpr, nest, place_dtype, unravel
+from ...kernels.index import IndexExpr, greatest, nest, place_dtype, unravel
 from ...kernels.loops import each
 from ...kernels.panels import DirectPanel, Fill, PackedPanel, Panel, copy_columns
 from ...kernels.value import Value, arith
@@ -140,17 +141,17 @@ def _window_panel(
     if math.prod(taps) == 1 and all(a.stride == 1 and not a.padded for a in axes):
         matrix = Buffer(image.memory, image.tensor, offset=image.offset)
         matrix = matrix.reshape((channels, math.prod(windows)))
-        if rows <= tile.rows:
+        if likely(rows) <= tile.rows:
             return DirectPanel(matrix)
         memory = _panel_memory(kernel, matrix.shape[0], tile, image.dtype)
         return PackedPanel(memory, copy_columns(matrix), matrix)
     in_rows = window_rows.suits(axes, windows, tile.lanes)
-    if in_rows and rows <= tile.rows:
+    if in_rows and likely(rows) <= tile.rows:
         return DirectWindows(RowWindows(image, axes, taps, windows))
     memory = _panel_memory(kernel, channels * math.prod(taps), tile, image.dtype)
     if in_rows:
         return PackedPanel(memory, RowWindows(image, axes, taps, windows).fill)
-    dtype = place_dtype(max(math.prod(image.shape[1:]), math.prod(windows)))
+    dtype = place_dtype(greatest(math.prod(image.shape[1:]), math.prod(windows)))
     reader = WindowReader(image, axes, dtype)
     return PackedPanel(memory, _gather_windows(reader, taps, windows, channels))
 
@@ -222,7 +223,7 @@ def lower_conv_transpose(
 def _gather_spread(op: tri.ConvTranspose, image: Buffer, taps: Shape, spatial: Shape) -> Fill:
     channels, *sizes = image.shape
     strides = row_major(tuple(sizes))
-    dtype = place_dtype(max(math.prod(sizes), math.prod(spatial)))
+    dtype = place_dtype(greatest(math.prod(sizes), math.prod(spatial)))
 
     def fill(memory: Buffer, start: IndexExpr, masks: Sequence[Lanes]) -> None:
         width = masks[0].width

@@ -7,14 +7,15 @@ loads are then contiguous and unmasked. A tile is a few rows of one vector, whic
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
-from .....dialects.cpu.packing import even_split
 from ...kernels.buffer import Buffer, Lanes, tail_mask, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import splat
 from ...kernels.epilogue import Epilogue, each_vector
-from ...kernels.index import IndexExpr, for_each
+from ...kernels.index import IndexExpr, for_each, least
 from ...kernels.loops import each
+from ...kernels.runs import Rows, cut_rows
 from ...kernels.value import Value
 from ...kernels.windows import Axis, inside_axis
 from .winograd_tiles import deal
@@ -65,22 +66,26 @@ class Depthwise:
         self._copy(plane, at)
         weights = self._weights(channel)
         bias = zero(self.dtype) if self.b is None else self.b.load([channel])
-        large, small, many, few = even_split(self.y.shape[2], ROWS)
+        runs = cut_rows(self.y.shape[2], 1, ROWS)
 
         def columns(start: IndexExpr, lanes: Lanes) -> None:
-            def tile(first: IndexExpr, rows: int) -> None:
-                sums = [splat(bias, lanes.width)] * rows
-                for r, total in enumerate(self._tile(plane, weights, first, start, sums)):
-                    self.y.store(total, [batch, channel, first + r, start], lanes)
+            def tile(rows: Rows) -> None:
+                sums = [splat(bias, lanes.width)] * rows.count
+                for r, total in enumerate(self._tile(plane, weights, rows.first, start, sums)):
+                    self.y.store(total, [batch, channel, rows.first + r, start], lanes)
 
-            for_each(many, lambda i: tile(i * large, large))
-            for_each(few, lambda i: tile(i * small + many * large, small))
+            for run in runs:
+                run.each(tile)
 
         width = self.y.shape[3]
         full = width - width % self._width
         for_each(full, lambda start: columns(start, Lanes(self._width)), step=self._width)
-        if rest := width - full:
+        rest = width - full
+
+        def tail(_: IndexExpr) -> None:
             columns(IndexExpr(full), Lanes(self._width, tail_mask(self._width, rest)))
+
+        for_each(least(rest, 1), tail)
 
     def _weights(self, channel: IndexExpr) -> list[list[Value]]:
         rows, columns = self.w.shape[2:]
@@ -99,21 +104,23 @@ class Depthwise:
         """Copy the rows of a channel that windows read; rows of padding remain zero."""
         down = self.axes[0]
         first = max(down.begin, 0)
-        stop = min(down.begin + down.size, plane.shape[1])
+        stop = least(down.begin + down.size, plane.shape[1])
+        for_each(stop, lambda row: self._copy_line(plane, at, row), start=first)
+
+    def _copy_line(self, plane: Buffer, at: Sequence[IndexExpr], row: IndexExpr) -> None:
+        def move(column: IndexExpr, masked: bool = False) -> None:
+            self._move(plane, at, row, column, masked)
+
+        if is_symbolic(plane.shape[2]):
+            for_each(plane.shape[2], lambda column: move(column, True), step=self._width)
+            return
         starts = range(0, plane.shape[2], self._width)
         inner = [start for start in starts if self._lies_inside(start)]
-
-        def line(row: IndexExpr) -> None:
-            def move(column: IndexExpr, masked: bool = False) -> None:
-                self._move(plane, at, row, column, masked)
-
-            for start in starts:
-                if start not in inner:
-                    move(IndexExpr(start), True)
-            if inner:
-                for_each(inner[-1] + 1, move, step=self._width, start=inner[0])
-
-        for_each(stop, line, start=first)
+        for start in starts:
+            if start not in inner:
+                move(IndexExpr(start), True)
+        if inner:
+            for_each(inner[-1] + 1, move, step=self._width, start=inner[0])
 
     def _lies_inside(self, column: int) -> bool:
         """Return whether a vector of a padded row, for each part, is all input."""

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from .....dialects import cpu
 from .....dialects.core.machine import Machine
-from .....dialects.cpu.packing import even_split
 from ...kernels.buffer import Buffer, Lanes, vector, zero
 from ...kernels.builder import KernelBuilder
 from ...kernels.epilogue import Epilogue
-from ...kernels.index import IndexExpr, carry_nest, for_each, unravel
+from ...kernels.index import IndexExpr, carry_nest, unravel
 from ...kernels.loops import Piece, Section, spread
+from ...kernels.runs import Rows, cut_rows
 from ...kernels.value import Value
 from ...registry import template
 
@@ -28,15 +28,19 @@ def lower_lane_conv(
 ) -> None:
     batch, blocks, *rows, width, _ = y.shape
     work = _LaneConv(op, x, w, b, y, kernel.machine)
-    large, small, many, few = even_split(width, work.most)
+    runs = cut_rows(width, 1, work.most)
 
     def enter(at: list[IndexExpr]) -> list[Piece]:
         start = work.start(at[1])
 
         def row(number: IndexExpr) -> None:
             place = unravel(number, rows)
-            for_each(many, lambda i: work.tile(at, place, i * large, large, start))
-            for_each(few, lambda i: work.tile(at, place, i * small + many * large, small, start))
+
+            def tile(pixels: Rows) -> None:
+                work.tile(at, place, pixels.first, pixels.count, start)
+
+            for run in runs:
+                run.each(tile)
 
         return [Piece(math.prod(rows), row)]
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import cpu
+from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import DTYPES, Shape
 from ....kernels.arithmetic import compute_dtype
 from ...kernels.buffer import Buffer, Lanes
@@ -114,7 +115,7 @@ def _padded(
         return image
     shape = (image.shape[0], *seen_sizes(y.shape[2:], taps, axes))
     # Iterations over a batch pad one image each; a single image is padded by all threads.
-    memory = kernel.private if y.shape[0] > 1 else kernel.scratch
+    memory = kernel.scratch if at_least(1, y.shape[0]) else kernel.private
     copy = memory(shape, dtype)
     width = kernel.lanes(dtype)
 

@@ -2,11 +2,22 @@
 
 from collections.abc import Callable, Sequence
 
+from .....dialects.core.sizes.atoms import Size
 from ...kernels.buffer import Buffer
 from ...kernels.contraction import Left, Rows
 from ...kernels.index import IndexExpr
 from ...kernels.value import Value
 from ...kernels.windows import Axis
+
+
+def _place(rows: Rows, r: int, width: Size) -> list[IndexExpr]:
+    """Return the line and the column of a row of a tile."""
+    if rows.place is not None:
+        line, column = rows.place
+        return [line, column + r]
+    column = IndexExpr(r % width) if rows.count >= width else rows.first % width + r
+    return [rows.first // width + r // width, column]
+
 
 Read = Callable[[Sequence[IndexExpr], Sequence[IndexExpr]], Value]
 """Load the element of a channel, which may take several indices, at a place of an image."""
@@ -20,7 +31,7 @@ def read_pixels(matrix: Buffer) -> Left:
     return lambda rows, r, depth: matrix.load([depth[-1], rows.first + r])
 
 
-def read_windows(read: Read, width: int, axes: Sequence[Axis]) -> Left:
+def read_windows(read: Read, width: Size, axes: Sequence[Axis]) -> Left:
     """Return the `left` whose rows are windows; tiles are whole lines of `width` or parts of one.
 
     A depth is the index of a tap on each axis, then a channel.
@@ -28,8 +39,7 @@ def read_windows(read: Read, width: int, axes: Sequence[Axis]) -> Left:
 
     def left(rows: Rows, r: int, depth: Sequence[IndexExpr]) -> Value:
         tap, channel = depth[: len(axes)], depth[len(axes) :]
-        column = IndexExpr(r % width) if rows.count >= width else rows.first % width + r
-        place = [rows.first // width + r // width, column][-len(axes) :]
+        place = _place(rows, r, width)[-len(axes) :]
         at = [
             p * axis.stride + t * axis.dilation for p, t, axis in zip(place, tap, axes, strict=True)
         ]

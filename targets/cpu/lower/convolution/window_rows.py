@@ -7,6 +7,7 @@ parts are contiguous loads: the second one starts further left by the size of th
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .....dialects.core.sizes.limits import at_least
 from .....dialects.core.tensor import Shape
 from ....strides import row_major
 from ...kernels.buffer import Buffer, Lanes, tail_mask
@@ -19,8 +20,8 @@ from .winograd_tiles import deal
 
 
 def suits(axes: Sequence[Axis], windows: Shape, lanes: int) -> bool:
-    """Return whether a vector of windows touches two rows at most, and is a load or two of each."""
-    return len(axes) == 2 and axes[1].stride in (1, 2) and windows[1] >= lanes
+    """Return whether a vector of windows surely is a load or two of each of two rows at most."""
+    return len(axes) == 2 and axes[1].stride in (1, 2) and at_least(windows[1], lanes) is True
 
 
 @dataclass(frozen=True)

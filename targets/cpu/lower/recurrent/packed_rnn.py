@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from .....dialects import cpu
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Shape
 from ...kernels.buffer import Buffer, Lanes
 from ...kernels.builder import KernelBuilder
@@ -143,4 +144,5 @@ class _PackedLayer(RecurrentLayer):
 
     def _tile(self) -> Tile:
         """Return the tile of a product: a whole panel, where the registers suffice."""
-        return fit_tile(self.kernel.machine, self.dtype, self.batch, self.r.shape[3], self.batch)
+        rows = 0 if is_symbolic(self.batch) else self.batch
+        return fit_tile(self.kernel.machine, self.dtype, self.batch, self.r.shape[3], rows)

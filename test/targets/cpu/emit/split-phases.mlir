@@ -66,3 +66,84 @@ module {
     }
   }
 }
+
+// -----
+
+// Iterations and work are expressions of the words of the record; the sizes are read once.
+// CHECK-LABEL: module @counts_trips_by_the_record
+// CHECK-SAME:    cpu.phases = ["4*_0", "24*_0*_1 + 6*_0", "_1", "15*_1"]
+// CHECK:       func.func @counts_trips_by_the_record(%{{.*}}: index, %[[BEGIN:.*]]: index, %{{.*}}: index,
+// CHECK:         %[[ROWS:.*]] = arith.index_cast
+// CHECK:         %[[COLUMNS:.*]] = arith.index_cast
+// CHECK:         %[[ALL:.*]] = arith.muli %[[ROWS]], %{{.*}}
+// CHECK:         arith.minsi %{{.*}}, %[[ALL]]
+// CHECK:         scf.if
+// CHECK:           scf.for
+// CHECK:         scf.if
+// CHECK:           scf.for
+module {
+  module @counts_trips_by_the_record attributes {cpu.private = array<i64>, cpu.scratch = [], cpu.words = 2 : i64} {
+    func.func @counts_trips_by_the_record(%phase: index, %begin: index, %end: index, %x: memref<1099511627776xf32>, %y: memref<1099511627776xf32>, %record: memref<2xi64>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c4 = arith.constant 4 : index
+      %c5 = arith.constant 5 : index
+      %word0 = memref.load %record[%c0] : memref<2xi64>
+      %rows = arith.index_cast %word0 : i64 to index
+      %word1 = memref.load %record[%c1] : memref<2xi64>
+      %columns = arith.index_cast %word1 : i64 to index
+      scf.for %i = %c0 to %rows step %c1 {
+        scf.for %j = %c0 to %c4 step %c1 {
+          scf.for %k = %c0 to %columns step %c1 {
+            %a = memref.load %x[%k] : memref<1099511627776xf32>
+            memref.store %a, %y[%k] : memref<1099511627776xf32>
+          } {trivium.trips = "_1"}
+        } {trivium.piece = 0 : i64}
+        %b = memref.load %x[%i] : memref<1099511627776xf32>
+        memref.store %b, %y[%i] : memref<1099511627776xf32>
+      } {trivium.group = 0 : i64, trivium.spread = 4 : i64, trivium.trips = "_0"}
+      scf.for %i = %c0 to %columns step %c1 {
+        scf.for %j = %c0 to %c5 step %c1 {
+          %a = memref.load %y[%j] : memref<1099511627776xf32>
+        }
+      } {trivium.group = 1 : i64, trivium.spread = 1 : i64, trivium.trips = "_1"}
+      return
+    }
+  }
+}
+
+// -----
+
+// Pieces whose number depends on the record: a division by it is one by at least 1.
+// CHECK-LABEL: module @cuts_pieces_by_the_record
+// CHECK-SAME:    cpu.phases = ["2*_0 + 2", "6*_0 + 6"]
+// CHECK:         %[[WORD:.*]] = arith.index_cast
+// CHECK:         %[[INNER:.*]] = arith.addi %{{.*}}, %{{.*}}
+// CHECK:         %[[DIVISOR:.*]] = arith.maxsi %[[INNER]], %{{.*}}
+// CHECK:         arith.divui %{{.*}}, %[[DIVISOR]]
+// CHECK:         arith.divui %{{.*}}, %[[DIVISOR]]
+// CHECK:         scf.for %[[I:.*]] =
+// CHECK:           %[[START:.*]] = arith.muli %[[I]], %[[INNER]]
+// CHECK:           scf.for
+// CHECK:           scf.for
+module {
+  module @cuts_pieces_by_the_record attributes {cpu.private = array<i64>, cpu.scratch = [], cpu.words = 1 : i64} {
+    func.func @cuts_pieces_by_the_record(%phase: index, %begin: index, %end: index, %y: memref<1099511627776xf32>, %record: memref<1xi64>) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c2 = arith.constant 2 : index
+      %word0 = memref.load %record[%c0] : memref<1xi64>
+      %count = arith.index_cast %word0 : i64 to index
+      %zero = arith.constant 0.0 : f32
+      scf.for %i = %c0 to %c2 step %c1 {
+        scf.for %j = %c0 to %count step %c1 {
+          memref.store %zero, %y[%j] : memref<1099511627776xf32>
+        } {trivium.piece = 0 : i64, trivium.trips = "_0"}
+        scf.for %j = %c0 to %c1 step %c1 {
+          memref.store %zero, %y[%i] : memref<1099511627776xf32>
+        } {trivium.piece = "_0"}
+      } {trivium.group = 0 : i64, trivium.spread = "_0 + 1"}
+      return
+    }
+  }
+}

@@ -11,7 +11,8 @@ from examples_expressions import expressions
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from trivium.dialects import expression
-from trivium.dialects.core.errors import Invalid, Unsupported
+from trivium.dialects.core.errors import Invalid, Undecided, Unsupported
+from trivium.dialects.core.sizes.dim import evaluate, symbol
 from trivium.dialects.core.tensor import Tensor
 from trivium.dialects.expression import Formula, Literal, Reference
 
@@ -228,3 +229,28 @@ def test_chains_to_the_left_have_no_limit() -> None:
 def test_expressions_need_no_mlir() -> None:
     code = "import sys, trivium.dialects.expression; sys.exit('torch_mlir' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("[size(@0,0),-1]", (2,)),
+        ("add(@0,floor_divide(size(@0,0),2))", (2, 3)),
+        ("mul(@0,div(1,size(@0,1)))", (2, 3)),
+        ("max(size(@0,0),3)", ()),
+    ],
+)
+def test_sizes_that_change_make_the_types_of_their_numbers(
+    text: str, shape: tuple[int, ...]
+) -> None:
+    rows = symbol("N")
+    made = expression.tensor_of(expression.parse(text), [Tensor((rows, 3), "f32")])
+    static = expression.tensor_of(expression.parse(text), [X])
+    assert Tensor(tuple(evaluate(size, {"N": 2}) for size in made.shape), made.dtype) == static
+    assert static.shape == shape
+
+
+def test_a_number_of_sizes_that_is_none_must_be_known() -> None:
+    formula = expression.parse("mul(@0,sqrt(size(@0,0)))")
+    with pytest.raises(Undecided, match=r"'sqrt' takes N, .*: bind N$"):
+        expression.tensor_of(formula, [Tensor((symbol("N"), 3), "f32")])

@@ -25,6 +25,7 @@ from trivium.targets.cpu.emit.split_phases import SplitPhases
 from trivium.targets.cpu.emit.to_llvm import to_object
 from trivium.targets.cpu.kernels.builder import KernelBuilder
 from trivium.targets.cpu.kernels.kernel_module import Kernel, kernel_modules
+from trivium.targets.cpu.kernels.record import bind_record
 from trivium.targets.options import DEFAULT, CompileOptions
 
 GUARD_BYTE = 0xA5
@@ -60,35 +61,51 @@ class Compiled:
     library: NativeLibrary
     kernels: list[Kernel]
 
-    def run(self, index: int, inputs: Sequence[Array], outputs: Sequence[Tensor]) -> list[Array]:
+    def run(
+        self,
+        index: int,
+        inputs: Sequence[Array],
+        outputs: Sequence[Tensor],
+        record: Sequence[int] = (),
+    ) -> list[Array]:
         """Run one kernel with pages out of bounds behind its buffers, then before them.
 
-        It runs in one go first, then in chunks, of which the later ones come earlier.
+        It runs in one go first, then in chunks, of which the later ones come earlier. `record` are
+        the words of its record.
 
         Raises AssertionError when it writes outside of its buffers or to its inputs.
         """
-        whole = self._run(index, inputs, outputs, low=True)
-        cut = self._run(index, inputs, outputs, low=False)
+        whole = self._run(index, inputs, outputs, record, low=True)
+        cut = self._run(index, inputs, outputs, record, low=False)
         for one, other in zip(whole, cut, strict=True):
             assert one.tobytes() == other.tobytes(), "results depend on how a phase is cut"
         return cut
 
     def _run(
-        self, index: int, inputs: Sequence[Array], outputs: Sequence[Tensor], low: bool
+        self,
+        index: int,
+        inputs: Sequence[Array],
+        outputs: Sequence[Tensor],
+        record: Sequence[int],
+        low: bool,
     ) -> list[Array]:
         kernel = self.kernels[index]
+        assert len(record) == kernel.words
         memory = [_Guarded(Tensor.of(np.asarray(x)), low) for x in inputs]
         for guarded, array in zip(memory, inputs, strict=True):
             guarded.array[...] = array
         memory += [_Guarded(t, low) for t in outputs]
         first = len(memory)
-        memory += [_Guarded(s.tensor, low) for s in kernel.scratch]
+        memory += [_Guarded(bound(s.tensor, record), low) for s in kernel.scratch]
         private = [m for m, s in zip(memory[first:], kernel.scratch, strict=True) if s.private]
+        if record:
+            memory.append(_Guarded(Tensor((len(record),), "i64"), low))
+            memory[-1].array[...] = record
         types = [*[ctypes.c_int64] * 3, *[ctypes.c_void_p] * len(memory)]
         function = ctypes.CFUNCTYPE(None, *types)(self.library.address(kernel.symbol))
         addresses = [m.address for m in memory]
         for number, phase in enumerate(kernel.phases):
-            for begin, end in _chunks(phase.iterations, whole=low):
+            for begin, end in _chunks(bind_record(phase.iterations, record), whole=low):
                 for own in private:  # what another thread would find in its own
                     own.bytes()[:] = POISON
                 function(number, begin, end, *addresses)
@@ -99,6 +116,11 @@ class Compiled:
                 guarded.bytes(), np.ascontiguousarray(array).reshape(-1).view(np.uint8)
             )
         return [m.array for m in memory[len(inputs) : len(inputs) + len(outputs)]]
+
+
+def bound(tensor: Tensor, record: Sequence[int]) -> Tensor:
+    """Return the type of memory of a kernel when it runs with a record."""
+    return Tensor(tuple(bind_record(size, record) for size in tensor.shape), tensor.dtype)
 
 
 def _chunks(iterations: int, whole: bool) -> list[tuple[int, int]]:
@@ -164,7 +186,7 @@ def compile_groups(
 class LoweredKernel(Kernel):
     """A kernel and its code as text, which outlives its context."""
 
-    text: str
+    text: str = ""
 
 
 def lower(group: tri.Group, machine: Machine, options: CompileOptions = DEFAULT) -> LoweredKernel:
@@ -184,7 +206,7 @@ def build_kernel(
         with ir.InsertionPoint(module.ir.body):
             kernel = KernelBuilder(machine)
         buffers = [kernel.argument(tensor) for tensor in arguments]
-        with ir.InsertionPoint(kernel.block):
+        with ir.InsertionPoint(kernel.block), kernel.record.current():
             body(kernel, *buffers)
         kernel.finish()
         Pipeline((SplitPhases(), NameKernels())).run(module)
@@ -195,7 +217,7 @@ def _lowered(module: Module) -> LoweredKernel:
     (made,) = kernel_modules(module)
     kernel = made.kernel
     text = str(made.alone())
-    return LoweredKernel(kernel.symbol, kernel.scratch, kernel.phases, text)
+    return LoweredKernel(kernel.symbol, kernel.scratch, kernel.phases, kernel.words, text)
 
 
 def object_of(

@@ -1,6 +1,7 @@
 """Sizes: values against Python's own arithmetic on ints, limits, and text that parses back."""
 
 import pickle
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -181,3 +182,17 @@ def test_sizes_survive_pickling() -> None:
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(Invalid):
         parse_size(text, SYMBOLS)
+
+
+def test_quotients_of_negative_sizes_are_spelled_by_positive_ones() -> None:
+    h = symbol("H")
+    assert str(ceildiv(h, 2)) == "(H + 1)//2"
+    assert -(-h // 2) == ceildiv(h, 2) == (h + 1) // 2
+    assert str((3 - h) // 4) == "-(H//4)"
+    assert -((1 - h) // 2) == h // 2
+
+
+@pytest.mark.parametrize("ask", [float, lambda t: t / 2, lambda t: 2 / t, lambda t: 0.5 * (t / 3)])
+def test_fractions_of_sizes_are_undecided(ask: Callable[[Size], float]) -> None:
+    with pytest.raises(Undecided, match="depends on T, which must be known"):
+        ask(symbol("T"))

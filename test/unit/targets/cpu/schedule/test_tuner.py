@@ -13,9 +13,11 @@ from trivium.dialects.core.module import Module, ops
 from trivium.dialects.core.op import Op
 from trivium.dialects.core.tensor import Array
 from trivium.passes.pipeline import Pipeline
+from trivium.targets.cpu.schedule.apply_tuning import key_of
 from trivium.targets.cpu.schedule.candidates import candidates
+from trivium.targets.cpu.schedule.measure import measure
 from trivium.targets.cpu.schedule.products import product_of
-from trivium.targets.cpu.schedule.schedule import Schedule
+from trivium.targets.cpu.schedule.schedule import WINOGRAD, Schedule
 from trivium.targets.cpu.schedule.tune import Tuner
 from trivium.targets.cpu.schedule.tuning_file import tuning_format
 from trivium.targets.options import CompileOptions
@@ -208,3 +210,30 @@ def test_tiles_of_blocked_convolutions_are_tuned(tmp_path: Path) -> None:
     assert "panel 29x1" in measured
     assert before["cpu.blocked_conv"]["rows"] != 29
     assert after["cpu.blocked_conv"]["rows"] == 29
+
+
+SYMBOLIC = """
+func.func @main(%x: TYPE) -> TYPE attributes {trivium.symbols = {N = "1..:4", H = "8..64:9"}} {
+  %w = "tri.weight"() {name = "w", type = tensor<18x18x3x3xf32>} : () -> tensor<18x18x3x3xf32>
+  %0 = "tri.conv"(%x, %w) {WINDOW} : (TYPE, tensor<18x18x3x3xf32>) -> TYPE
+  return %0 : TYPE
+}
+""".replace("TYPE", 'tensor<?x18x?x9xf32, ["N", "", "H", ""]>').replace(
+    "WINDOW",
+    "dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>",
+)
+
+
+def test_ops_with_symbols_are_measured_at_likely_sizes(tmp_path: Path) -> None:
+    with new_context():
+        module = Module.parse(SYMBOLIC, {"w": WEIGHTS["w"]})
+        _, conv = ops(module.main)
+        key = CONV.replace("x=1x", "x=4x")
+        assert key_of(conv) == key
+        product = product_of(conv)
+        assert product is not None
+        schedules = candidates(product, host_machine(), 1.0)
+        assert not any(schedule.method == WINOGRAD for schedule in schedules)
+        options = CompileOptions(tune=str(tmp_path / "t.csv"))
+        times = measure(conv, schedules[:2], host_machine(), options)
+        assert all(time > 0 for time in times)

@@ -1,0 +1,119 @@
+"""The state of a model: outputs of a run that are inputs of the next one, without a copy."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .memory import address_of, allocate
+from .slots import Slot
+
+if TYPE_CHECKING:
+    from .gpu.array import DeviceArray
+
+Value: TypeAlias = "NDArray[Any] | DeviceArray"
+
+
+@dataclass(frozen=True)
+class StatePair:
+    """Name an output that becomes one or more inputs."""
+
+    output: Slot
+    inputs: tuple[Slot, ...]
+
+
+CreateBuffer: TypeAlias = Callable[[StatePair], Value]
+"""Return memory that a run writes an output to, and the next one reads as the inputs."""
+
+
+def zeros(slot: Slot) -> NDArray[Any]:
+    """Return zeroed memory for a port."""
+    size = math.prod(slot.shape) * slot.dtype.itemsize
+    return allocate(size, f"the state of '{slot.name}'").view(slot.dtype).reshape(slot.shape)
+
+
+def zeros_of(pair: StatePair) -> NDArray[Any]:
+    """Return memory of the process for a pair."""
+    return zeros(pair.output)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Hold the arrays of one run: those that it reads, by input, and that it writes, by output.
+
+    `bindings` are the same for a run that takes numpy arrays alone: base, array and address.
+    """
+
+    inputs: Mapping[str, Value]
+    outputs: Mapping[str, Value]
+    bindings: tuple[tuple[int, NDArray[Any], int], ...]
+
+
+class CarriedState:
+    """Hold all state of a session: each output is written to two buffers in turns.
+
+    `turn` has the arrays of the next run. Its values are replaced when a run has succeeded.
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[StatePair] = (),
+        create: CreateBuffer = zeros_of,
+        initial: Mapping[str, NDArray[Any]] | None = None,
+        values: Mapping[str, Value] | None = None,
+    ) -> None:
+        """Begin with `values`, by input; without them with `initial`, which `reset` returns to."""
+        self.pairs = tuple(pairs)
+        self.initial = dict(initial or {})
+        self.slots = [slot for pair in pairs for slot in pair.inputs]
+        self.outputs = frozenset(pair.output.name for pair in pairs)
+        self._allocate(create)
+        self.load(self.initial if values is None else values)
+
+    def target(self, slot: Slot) -> Value:
+        """Return where the next run writes an output, whose sizes are numbers."""
+        return self.turn.outputs[slot.name]
+
+    def advance(self) -> None:
+        """Make what the run has written the input of the next one."""
+        self.turn = self._even if self.turn is self._odd else self._odd
+
+    def reset(self) -> None:
+        """Return to the initial values, which are never written, so that nothing is copied."""
+        self.load(self.initial)
+
+    def load(self, values: Mapping[str, Value]) -> None:
+        """Replace the value of each input."""
+        first, second = self._buffers
+        self.turn = self._turn(values, first)
+        self._odd = self._turn(self._carried(first), second)
+        self._even = self._turn(self._carried(second), first)
+
+    def trim(self) -> None:
+        """Free memory that holds no value."""
+
+    def value(self, name: str) -> NDArray[Any]:
+        """Return a copy of what the next run takes for an input."""
+        value = self.turn.inputs[name]
+        return value.copy() if isinstance(value, np.ndarray) else value.numpy()
+
+    def renewed(self, create: CreateBuffer) -> "CarriedState":
+        """Return the same state at its initial values, in buffers of its own."""
+        return type(self)(self.pairs, create, self.initial)
+
+    def _allocate(self, create: CreateBuffer) -> None:
+        first, second = ({p.output.name: create(p) for p in self.pairs} for _ in range(2))
+        self._buffers: tuple[dict[str, Value], dict[str, Value]] = first, second
+
+    def _carried(self, outputs: Mapping[str, Value]) -> dict[str, Value]:
+        return {s.name: outputs[pair.output.name] for pair in self.pairs for s in pair.inputs}
+
+    def _turn(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> Turn:
+        bound = [(slot.base, inputs[slot.name]) for slot in self.slots]
+        bound += [(pair.output.base, outputs[pair.output.name]) for pair in self.pairs]
+        in_process = [(base, array) for base, array in bound if isinstance(array, np.ndarray)]
+        bindings = tuple((base, array, address_of(array)) for base, array in in_process)
+        return Turn(dict(inputs), outputs, bindings)

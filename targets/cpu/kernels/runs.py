@@ -1,0 +1,143 @@
+"""Runs: the rows of a contraction, cut into blocks that are stored together.
+
+Blocks are as high as fits the registers, and nearly equally high: two heights at most. Where the
+number of rows is known when the kernel runs, there is code for each height, and the blocks choose.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import ceildiv, floordiv, highest
+from ....dialects.core.sizes.limits import bounds
+from ....dialects.cpu.packing import even_split
+from .index import IndexExpr, for_each, least, when_else
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Name rows that are stored together: `count` of them, from `first` on; one or more tiles.
+
+    `place` is the first one's unit and place in it, where all are in one unit of symbolic size.
+    """
+
+    first: IndexExpr
+    count: int
+    place: tuple[IndexExpr, IndexExpr] | None = None
+
+
+Body = Callable[[Rows], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """Describe `count` blocks; `emit` hands the rows of a block to the code for their height."""
+
+    count: Size
+    emit: Callable[[IndexExpr, Body], None]
+
+    def each(self, body: Body) -> None:
+        """Emit a loop over the blocks."""
+        for_each(self.count, lambda i: self.emit(i, body))
+
+
+def cut_rows(rows: Size, unit: Size, most: int) -> list[Run]:
+    """Cut rows into blocks of at most `most` rows: of whole units, or of parts of one."""
+    if is_symbolic(unit):
+        return [_heights_of_lines(rows, unit, most)]
+    units = rows // unit
+    if unit > most:
+        large, small, many, few = even_split(unit, most)
+        return [
+            _run(large, units * many, lambda i: i // many * unit + i % many * large),
+            _run(small, units * few, lambda i: i // few * unit + i % few * small + many * large),
+        ]
+    if is_symbolic(units):
+        return [_heights(units, unit, most // unit)]
+    large, small, many, few = even_split(units, most // unit)
+    offset = many * large * unit
+    return [
+        _run(large * unit, many, lambda i: i * (large * unit)),
+        _run(small * unit, few, lambda i: i * (small * unit) + offset),
+    ]
+
+
+def _run(rows: int, count: Size, first: Callable[[IndexExpr], IndexExpr]) -> Run:
+    return Run(count, lambda i, body: body(Rows(first(i), rows)))
+
+
+@dataclass(frozen=True)
+class _Split:
+    """Cut a length that is known when the kernel runs, as `even_split` does.
+
+    The first `many` of `pieces` are `small` + 1 long, the others `small`.
+    """
+
+    length: Size
+    most: int
+
+    @property
+    def pieces(self) -> Size:
+        return highest(ceildiv(self.length, self.most), 1)
+
+    @property
+    def small(self) -> Size:
+        return floordiv(self.length, self.pieces)
+
+    @property
+    def many(self) -> Size:
+        return self.length - self.small * self.pieces
+
+    @property
+    def heights(self) -> range:
+        """Return the heights that pieces may have, the greatest first."""
+        low, high = bounds(self.length)
+        # With two pieces or more, each has at least half of the most.
+        least = min(max(low or 1, 1), (self.most + 1) // 2)
+        return range(min(self.most, high or self.most), least - 1, -1)
+
+    def choose(self, piece: IndexExpr, body: Callable[[IndexExpr, int], None]) -> None:
+        """Emit code for each height; the one of a piece runs, with the place where it starts."""
+        small, many = IndexExpr(self.small), IndexExpr(self.many)
+        is_large = piece.less(self.many)
+        height = (small + 1).select(is_large, small)
+        first = piece * small + piece.minimum(many)
+        self._choose(height, list(self.heights), lambda rows: body(first, rows))
+
+    def _choose(self, height: IndexExpr, heights: list[int], body: Callable[[int], None]) -> None:
+        if len(heights) == 1:
+            body(heights[0])
+            return
+        rows, *others = heights
+        when_else(
+            height.equal(rows), lambda: body(rows), lambda: self._choose(height, others, body)
+        )
+
+
+def _heights(units: Size, unit: int, most: int) -> Run:
+    split = _Split(units, most)
+
+    def emit(i: IndexExpr, body: Body) -> None:
+        split.choose(i, lambda first, height: body(Rows(first * unit, height * unit)))
+
+    return Run(_none_or(units, split.pieces), emit)
+
+
+def _heights_of_lines(rows: Size, unit: Size, most: int) -> Run:
+    """Cut each unit of rows by itself."""
+    split = _Split(unit, most)
+
+    def emit(i: IndexExpr, body: Body) -> None:
+        line, piece = i // split.pieces, i % split.pieces
+
+        def block(place: IndexExpr, height: int) -> None:
+            body(Rows(line * unit + place, height, (line, place)))
+
+        split.choose(piece, block)
+
+    return Run(_none_or(unit, (rows // unit) * split.pieces), emit)
+
+
+def _none_or(length: Size, count: Size) -> Size:
+    """Return a count of blocks, or 0 where they have no length."""
+    return count * least(length, 1)

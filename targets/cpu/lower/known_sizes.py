@@ -1,0 +1,44 @@
+"""Limits on ops whose kernels need sizes that are known at compile time."""
+
+from ....dialects import cpu, tri
+from ....dialects.core.attributes import tensor_of
+from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import is_symbolic
+from ...kernels.lower import resize
+from ..registry import accepts
+
+
+@accepts(cpu.WinogradConv, cpu.BlockedWinogradConv)
+def has_known_sizes(op: Op) -> bool:
+    """Takes only tensors whose sizes are known at compile time"""
+    return all(tensor_of(v.type).is_static for v in [*op.operation.operands, *op.results])
+
+
+@accepts(cpu.PackedMatMul, cpu.LaneConv)
+def has_known_weights(op: cpu.PackedMatMul | cpu.LaneConv) -> bool:
+    """Takes only weights whose sizes are known at compile time"""
+    return tensor_of(op.w.type).is_static
+
+
+@accepts(tri.GridSample)
+def samples_known_images(op: tri.GridSample) -> bool:
+    """Samples only images whose sizes are known at compile time"""
+    return not any(map(is_symbolic, tensor_of(op.x.type).shape[2:]))
+
+
+@accepts(tri.Resize)
+def resizes_known_axes(op: tri.Resize) -> bool:
+    """Repeats whole elements where sizes are not known at compile time, and nothing else"""
+    axes = resize.axes_of(op, tensor_of(op.x.type).shape)
+    changed = [axis for axis in axes if not axis.unchanged]
+    unknown = [axis for axis in changed if is_symbolic(axis.size) or is_symbolic(axis.new_size)]
+    return all(resize.repeats_of(op, axis) for axis in unknown)
+
+
+@accepts(tri.Pad)
+def repeats_known_axes(op: tri.Pad) -> bool:
+    """Repeats only axes whose sizes are known at compile time in modes 'reflect' and 'wrap'"""
+    shape = tensor_of(op.x.type).shape
+    sides = zip(op.pads[: len(shape)], op.pads[len(shape) :], strict=True)
+    grown = [size for size, pads in zip(shape, sides, strict=True) if any(p != 0 for p in pads)]
+    return op.mode in ("constant", "edge") or not any(map(is_symbolic, grown))

@@ -1,0 +1,110 @@
+"""Contractions, convolutions and pools of symbolic sizes, beside those of known sizes."""
+
+from typing import Any
+
+import pytest
+from dynamic_kernels import Dynamic, Sizes, assert_equal_to_static
+from trivium.dialects import cpu, tri
+
+ROWS: list[Sizes] = [
+    {"N": n, "T": t} for n, t in ((1, 1), (2, 3), (1, 14), (5, 15), (1, 64), (1, 97), (1, 131))
+]
+"""Sizes of 1, below and above the height of tiles and the width of panels, and primes."""
+
+IMAGES: list[Sizes] = [
+    {"N": n, "H": h, "W": w}
+    for n, h, w in ((1, 1, 1), (2, 3, 5), (1, 7, 7), (1, 16, 17), (2, 5, 33), (1, 14, 15))
+]
+
+HEADS = ["N 2 T 8", "N 2 T 8", "N 2 T 8"]
+
+PRODUCTS = [
+    Dynamic(tri.MatMul, ["N T 24", "24 40"]),
+    Dynamic(tri.MatMul, ["N T 5", "N 5 T"]),
+    Dynamic(tri.MatMul, ["N 5 T", "N T 6"]),
+    Dynamic(tri.MatMul, ["N T", "T"]),
+    Dynamic(
+        tri.Gemm,
+        ["24 T", "7 24", "7"],
+        {"trans_a": True, "trans_b": True, "alpha": 0.5, "beta": 1.0},
+    ),
+    Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32"], {"columns": 40, "rows": 14}),
+    Dynamic(cpu.PackedMatMul, ["N T 512", "2 512 32"], {"columns": 40}),
+    Dynamic(cpu.PackedMatMul, ["T 24", "1 24 32"], {"columns": 32}, ranges={"T": "1..13"}),
+    Dynamic(cpu.DotMatMul, ["N T 24 ui8", "2 6 32 i32", "40 i32"], {"columns": 40}),
+]
+
+ATTENTION = [
+    Dynamic(tri.Attention, [*HEADS, []], {"scale": 0.25}),
+    Dynamic(tri.Attention, [*HEADS, []], {"scale": 0.25, "causal": True}, ranges={"T": "1..512"}),
+    Dynamic(tri.Attention, [*HEADS, ["1 1 T T i1"]], {"scale": 0.25, "fills": (-1e9,)}),
+    Dynamic(tri.Attention, ["N 2 1 8", *HEADS[1:], []], {"scale": 0.25}),
+    Dynamic(tri.Attention, ["N 2 16*T 8"] * 3 + [[]], {"scale": 0.25}),
+]
+
+ONES: dict[str, Any] = {"strides": (1, 1), "dilations": (1, 1)}
+TWOS: dict[str, Any] = {"strides": (2, 2), "dilations": (1, 1)}
+PADDED: dict[str, Any] = {"pads": (1, 1, 1, 1)}
+SQUARE: dict[str, Any] = {"kernel": (3, 3)}
+BLOCKED: dict[str, Any] = {**ONES, **SQUARE, "outputs": 32, "lanes": 16}
+
+CONVOLUTIONS = [
+    Dynamic(cpu.BlockedConv, ["N 2 H+2 W+2 16", "2 288 16", "32"], BLOCKED),
+    Dynamic(cpu.BlockedConv, ["N 2 2*H+1 2*W+1 16", "2 288 16", "32"], BLOCKED | TWOS),
+    Dynamic(cpu.BlockedConv, ["N 2 H W 16", "1 32 32", "32"], BLOCKED | {"kernel": (1, 1)}),
+    Dynamic(cpu.BlockedConv, ["N 3 H+2 W+2", "2 27 16", "32"], BLOCKED),
+    Dynamic(cpu.BlockedConv, ["N 2 H+2 30 16", "2 288 16", "32"], BLOCKED),
+    Dynamic(cpu.BlockedConv, ["N 2 H+2 8 16", "2 288 16", "32"], BLOCKED),
+    Dynamic(cpu.PanelConv, ["N 5 H W", "1 45 16", "12"], ONES | PADDED | SQUARE | {"outputs": 12}),
+    Dynamic(cpu.PanelConv, ["N 5 H W", "1 45 16", "12"], TWOS | PADDED | SQUARE | {"outputs": 12}),
+    Dynamic(cpu.LaneConv, ["N 2 H+2 W+2 16", "2 9 1 16", "32"], ONES | SQUARE),
+    Dynamic(tri.Conv, ["N 4 H W", "4 1 3 3", "4"], ONES | PADDED | {"group": 4}),
+    Dynamic(tri.Conv, ["N 4 H W", "4 1 3 3", "4"], TWOS | PADDED | {"group": 4}),
+    Dynamic(tri.Conv, ["N 4 H W", "40 4 1 1", "40"], ONES | {"pads": (0,) * 4, "group": 1}),
+    Dynamic(
+        tri.ConvTranspose,
+        ["N 4 H W", "4 3 3 3", "3"],
+        TWOS | PADDED | {"group": 1, "output_padding": (1, 1)},
+    ),
+]
+
+ORDERED_BY_WIDTH = [
+    Dynamic(tri.Conv, ["N 5 H W", "6 5 3 3", "6"], ONES | PADDED | {"group": 1}, exact=False),
+    Dynamic(
+        cpu.PackedConv,
+        ["N 5 H W", "1 270", "6"],
+        ONES | PADDED | SQUARE | {"outputs": 6, "block": 6, "vectors": 2},
+        exact=False,
+    ),
+]
+"""Convolutions that add taps or channels first, by the width of images that is known."""
+
+POOLS = [
+    Dynamic(tri.MaxPool, ["N 3 H+2 W+2"], TWOS | PADDED | SQUARE),
+    Dynamic(tri.AveragePool, ["N 3 H+2 W+2"], ONES | PADDED | SQUARE | {"count_include_pad": True}),
+    Dynamic(tri.MaxPoolIndices, ["N 3 H+2 W+2"], TWOS | PADDED | SQUARE | {"storage_order": 0}),
+    Dynamic(cpu.Block, ["N 32 H W"], {"lanes": 16}),
+    Dynamic(cpu.Unblock, ["N 2 H W 16"]),
+]
+
+FORWARD: dict[str, Any] = {"hidden_size": 5, "direction": "forward"}
+
+RECURRENT = [
+    Dynamic(tri.Lstm, ["T N 3", "1 20 3", "1 20 5", "1 40", None, None, None, None], FORWARD),
+    Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
+]
+
+
+def _name(case: Dynamic) -> str:
+    return f"{case.cls.__name__}-{'-'.join(case.listed).replace(' ', '_')}"
+
+
+@pytest.mark.parametrize("case", [*PRODUCTS, *ATTENTION, *RECURRENT], ids=_name)
+def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
+    few = [at for at in ROWS if not case.ranges or at["T"] < 14 or "512" in case.ranges["T"]]
+    assert_equal_to_static([case], few)
+
+
+@pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=_name)
+def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
+    assert_equal_to_static([case], IMAGES)
