@@ -289,7 +289,7 @@ class Session(Stateful):
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
             if plan.rest is not None:
-                plan.rest.check_given(given)
+                plan.rest.check_given((*given, *self._ports.carried.outputs))
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":

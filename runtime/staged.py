@@ -3,7 +3,7 @@
 None of this is kept from run to run but the memory: the sizes are other ones each time.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -51,16 +51,17 @@ class StagedRun:
             stop = starts[stage] if stage < len(starts) else len(manifest.steps)
             for step in self.program.bind_range(state, start + 1, stop):
                 step()
-        return {slot.name: results[slot.name] for slot in self.outputs}
+        names = [slot.name for slot in self.outputs]
+        return {name: results[name] for name in names if name in results}
 
-    def check_given(self, given: Mapping[str, object]) -> None:
-        """Raise RunError for an output of the caller whose size no caller can know."""
+    def check_given(self, names: Collection[str]) -> None:
+        """Raise RunError for an output with memory of its own whose size nobody knows yet."""
         for slot in self.outputs:
-            if slot.name in given and self.stages.of(*slot.shape):
+            if slot.name in names and self.stages.of(*slot.shape):
                 shape = "x".join(map(str, slot.shape))
                 raise RunError(
                     f"output '{slot.name}' has shape {shape}, which is found when the package "
-                    "runs: it cannot be given"
+                    "runs: it can neither be given nor be state"
                 )
 
 

@@ -114,12 +114,38 @@ def test_outputs_of_sizes_that_are_found_cannot_be_given(session: Session):
     with pytest.raises(RunError) as caught:
         session.run(given, {"kept": np.empty(6, np.float32)})
     assert str(caught.value) == (
-        "output 'kept' has shape 3*u0, which is found when the package runs: it cannot be given"
+        "output 'kept' has shape 3*u0, which is found when the package runs: it can neither be "
+        "given nor be state"
     )
     exp = np.empty((3, 3), np.float32)
     results = session.run(given, {"exp": exp})
     assert results["exp"] is exp
     np.testing.assert_allclose(exp, np.exp(given["x"]), 1e-6)
+
+
+STATE = """
+func.func @main(%x: tensor<3xf32>, %s: tensor<3xf32>)
+    -> (tensor<3xf32>, tensor<1x?xi64, ["", "u0"]>) attributes {
+    trivium.inputs = ["x", "s"], trivium.outputs = ["t", "y"],
+    trivium.symbols = {u0 = "0..3"}} {
+  %0 = "tri.non_zero"(%s) {count = "u0"} : (tensor<3xf32>) -> tensor<1x?xi64, ["", "u0"]>
+  %1 = "tri.add"(%x, %s) : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %1, %0 : tensor<3xf32>, tensor<1x?xi64, ["", "u0"]>
+}
+"""
+
+
+def test_state_lives_beside_sizes_that_are_found(tmp_path: Path):
+    (tmp_path / "state.mlir").write_text(STATE)
+    session = trivium.compile(tmp_path / "state.mlir", target="host")
+    session.bind_state({"t": "s"})
+    total = np.zeros(3, np.float32)
+    for x in ([0, 1, 0], [0, 0, 2], [0, 0, 0], [3, 0, -2], [0, 0, 0]):
+        results = session.run({"x": np.array(x, np.float32)})
+        assert list(results) == ["y"]
+        assert results["y"].tolist() == [np.flatnonzero(total).tolist()]
+        total += np.array(x, np.float32)
+        np.testing.assert_array_equal(session.state["s"], total)
 
 
 def test_a_session_says_what_is_found(session: Session):
