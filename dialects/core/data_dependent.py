@@ -9,9 +9,8 @@ from typing import Any, ClassVar, TypeVar, cast
 
 from .errors import Invalid
 from .op import NO_SIZES, Op
-from .sizes.atoms import Size, is_symbolic
+from .sizes.atoms import Size, is_symbolic, single_symbol
 from .sizes.binding import replaced, symbols_in
-from .sizes.dim import single_symbol
 from .sizes.symbols import Symbol
 
 Self = TypeVar("Self", bound="DataDependentOp")

@@ -10,8 +10,8 @@ from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
 from ...dialects.core.op import Op
+from ...dialects.core.sizes.atoms import single_symbol
 from ...dialects.core.sizes.binding import replaced, symbols_in
-from ...dialects.core.sizes.dim import single_symbol
 from ...runtime.contents import ABSENT
 from ...runtime.host.step import ALONE, HostStep
 from ...runtime.step import ELEMENTS, FoundSize

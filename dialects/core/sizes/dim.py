@@ -164,12 +164,6 @@ def symbol(name: str, range: Range = ANY) -> Size:
     return _atom(Symbol(f"{name}_{step}", inner)) * step
 
 
-def single_symbol(size: Size) -> Symbol | None:
-    """Return the symbol that a size is, or None for any other size."""
-    atom = _single_atom(size)
-    return atom if isinstance(atom, Symbol) else None
-
-
 def _decided(answer: bool | None, question: str) -> bool:
     if answer is None:
         raise Undecided(f"depends on whether {question}, which is not known at compile time")
