@@ -175,7 +175,14 @@ class _Assembly:
         """Describe the symbols that the model depends on; a range of one size is that size."""
         ranges = symbols_of_function(self.module.main)
         return tuple(
-            m.Symbol(name, range.low, range.high, range.hint, range.step)
+            m.Symbol(
+                name,
+                range.low,
+                range.high,
+                range.hint,
+                range.step,
+                self.program.found.get(name, 0),
+            )
             for name, range in ranges.items()
             if is_symbolic(symbol(name, range))
         )
@@ -187,10 +194,16 @@ class _Assembly:
         )
 
     def _regions(self) -> tuple[m.Region, ...]:
-        plan = self.program.storage[m.PROCESS].plan
-        if not isinstance(plan, RegionPlan):
-            return ()
-        return tuple(m.Region(m.ARENA, written(r.size_bytes), r.above) for r in plan.regions)
+        plans = {m.ARENA: self.program.storage[m.PROCESS].plan}
+        ports = len(self.program.inputs) + len(self.program.outputs)
+        first = m.FIRST_PORT + ports + 2 * (len(self.program.storage) - 1)
+        plans |= dict(enumerate(self.program.found_plans, first))
+        return tuple(
+            m.Region(base, written(region.size_bytes), region.above)
+            for base, plan in plans.items()
+            if isinstance(plan, RegionPlan)
+            for region in plan.regions
+        )
 
     def refusal(self, op: Op) -> str:
         """Return why an op does not run on the first target of the package; empty if it does."""

@@ -1,31 +1,43 @@
 """Refuse modules whose sizes are free, where static ones are needed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..dialects.core.attributes import tensor_of
+from ..dialects.core.data_dependent import DataDependentOp
 from ..dialects.core.errors import CompileError, Diagnostic
-from ..dialects.core.module import Module, declared
+from ..dialects.core.location import describe
+from ..dialects.core.mlir import ir
+from ..dialects.core.module import Module, declared, ops
+from ..dialects.core.op import Op
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
+from ..runtime.contents import PROCESS
 from ..targets.core import Target
 
 
 def check_targets(module: Module, targets: Sequence[Target]) -> None:
-    """Raise CompileError for a module with symbols and a target that needs to know all sizes."""
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes.
+
+    Sizes that ops find when the model runs are known to the host alone.
+    """
     for target in targets:
         if not target.takes_symbols:
             need_static(module, f"target '{target.name}' compiles models of exact sizes")
+        if target.name != PROCESS:
+            _need_no_found_sizes(module)
 
 
 def need_static(module: Module, reason: str = "") -> None:
     """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
 
-    `reason` is what needs static sizes, where that is not clear.
+    `reason` is what needs static sizes, where that is not clear. Where there are none, raise it
+    with the ops that find sizes when the model runs.
     """
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
+        _need_no_found_sizes(module)
         return
     faults = [
         Diagnostic(
@@ -42,6 +54,36 @@ def need_static(module: Module, reason: str = "") -> None:
     notes.append(f"bind {which}: shapes={{{python}}}, or {command}")
     last = faults.pop()
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
+
+
+def _need_no_found_sizes(module: Module) -> None:
+    """Raise CompileError with the ops that find sizes, and the inputs on which these depend."""
+    arguments = module.main_block.arguments
+    names: dict[ir.Value, str] = dict(zip(arguments, _inputs(module), strict=True))
+    faults: list[Diagnostic] = []
+    for op in ops(module.operation):
+        if not isinstance(op, DataDependentOp) or not op.defined:
+            continue
+        sources = _sources(op, names)
+        listed = ", ".join(sources) or "none"
+        message = f"'{op.op_name}' op finds a size, which depends on inputs: {listed}"
+        notes = [f"fix it when compiling: constants={{'{name}': …}}" for name in sources[:1]]
+        notes.append(f"or let all of the model run on the host: target='{PROCESS}'")
+        faults.append(Diagnostic(describe(op.location), message, tuple(notes), sources))
+    if faults:
+        raise CompileError(faults)
+
+
+def _sources(op: Op, names: Mapping[ir.Value, str]) -> tuple[str, ...]:
+    """Return the inputs on which the operands of an op depend."""
+    seen: set[ir.Value] = set()
+    pending = list(op.operation.operands)
+    while pending:
+        value = pending.pop()
+        if value not in seen:
+            seen.add(value)
+            pending += value.owner.operands if isinstance(value, ir.OpResult) else []
+    return tuple(name for argument, name in names.items() if argument in seen)
 
 
 def _inputs(module: Module) -> dict[str, Shape]:

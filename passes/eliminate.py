@@ -4,8 +4,11 @@ import math
 
 from ..dialects import tri
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, ops
+from ..dialects.core.module import Module, functions, ops
 from ..dialects.core.op import Op
+from ..dialects.core.sizes.dim import symbols_of
+from ..dialects.core.symbol_scope import symbols_defined, symbols_needed
+from ..dialects.core.symbol_table import checks_of, set_symbols, symbols_of_function
 from ..dialects.tri.reduction.reduce import Reduction
 from .core import Pass
 from .rewriting import NoMatch, Pattern, Rewriter, rewrite, uses
@@ -79,9 +82,26 @@ def _other_than(
 
 
 def _remove_unused(module: Module) -> None:
-    for op in reversed(ops(module.operation)):
-        if op.pure and not op.terminator and not any(map(uses, op.results)):
-            op.operation.erase()
+    _remove_unused_ops(module.operation)
     named = {op.name for op in ops(module.operation) if isinstance(op, tri.Weight)}
     for name in [name for name in module.weights if name not in named]:
         del module.weights[name]
+
+
+def _remove_unused_ops(scope: ir.Operation) -> None:
+    """Remove the ops of which neither a result is used nor a symbol that they define."""
+    dynamic = [function for function in functions(scope) if symbols_of_function(function)]
+    checks = (check for function in dynamic for check in checks_of(function))
+    needed = {name for check in checks for name in symbols_of(check.expression)}
+    removed: set[str] = set()
+    for op in reversed(ops(scope)):
+        defined = symbols_defined(op) if dynamic else frozenset[str]()
+        used = any(map(uses, op.results)) or not needed.isdisjoint(defined)
+        if op.pure and not op.terminator and not used:
+            removed |= defined
+            op.operation.erase()
+        elif dynamic:
+            needed |= symbols_needed(op)
+    for function in dynamic if removed else ():
+        ranges = symbols_of_function(function)
+        set_symbols(function, {name: ranges[name] for name in ranges if name not in removed})

@@ -34,13 +34,13 @@ def check(manifest: Manifest) -> None:
         written = manifest
         manifest = check_symbols(written)
         _check_memory(manifest)
-        sizes = _base_sizes(manifest)
+        sizes = _base_sizes(manifest, written.stages)
         for i, buffer in enumerate(manifest.buffers):
             _check_buffer(buffer, sizes, f"buffers[{i}]")
         _check_ports(written)
         _check_parts(manifest)
         for i, step in enumerate(manifest.steps):
-            _check_step(step, manifest, f"steps[{i}]")
+            _check_step(step, manifest, written, f"steps[{i}]")
         for i, step in enumerate(manifest.load_steps):
             _check_load_step(step, manifest, f"load_steps[{i}]")
     except PackageError as error:
@@ -94,14 +94,14 @@ def _check_sizes(
         )
 
 
-def _base_sizes(manifest: Manifest) -> list[int]:
+def _base_sizes(manifest: Manifest, stages: int) -> list[int]:
     memory = manifest.memory
     sizes = [memory.arena_bytes, memory.weight_bytes, memory.prepared_bytes]
     for kind, ports in (("inputs", manifest.inputs), ("outputs", manifest.outputs)):
         sizes += [size_bytes(p.shape, p.dtype, f"{kind}[{i}]") for i, p in enumerate(ports)]
     for space in manifest.spaces:
         sizes += [space.arena_bytes, space.weight_bytes]
-    return sizes
+    return sizes + [0] * stages
 
 
 def _check_buffer(buffer: Buffer, sizes: list[int], where: str) -> None:
@@ -154,14 +154,17 @@ def _check_port(port: Port, manifest: Manifest, where: str) -> None:
         )
 
 
-def _check_step(step: Step, manifest: Manifest, where: str) -> None:
-    """Check a step of a run, and the steps inside of it."""
+def _check_step(step: Step, manifest: Manifest, written: Manifest, where: str) -> None:
+    """Check a step of a run, and the steps inside of it.
+
+    `written` is the manifest as it is stored, `manifest` that at likely sizes.
+    """
     _check_indices(step, manifest, where)
-    _check_written(step, manifest, where)
+    _check_written(step, written, where)
     step.check(manifest, where)
     for name, inner in step.inner().items():
         for i, each in enumerate(inner):
-            _check_step(each, manifest, f"{where}.{name}[{i}]")
+            _check_step(each, manifest, written, f"{where}.{name}[{i}]")
 
 
 def _check_indices(step: Step, manifest: Manifest, where: str) -> None:

@@ -31,7 +31,8 @@ class Symbol:
     """Name a size that changes from run to run; it is a multiple of `step`.
 
     `high` is None for no limit; code was chosen for the size `likely`. Expressions may also name
-    the quotient of the size and its step: that of `T` and 16 is `T_16`.
+    the quotient of the size and its step: that of `T` and 16 is `T_16`. Inputs give the symbols of
+    stage 0; those of other stages are found when the package runs, by the step that begins a stage.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Symbol:
     high: int | None
     likely: int
     step: int = 1
+    stage: int = field(default=0, metadata=LEFT_OUT)
 
     @property
     def unit(self) -> str:
@@ -230,6 +232,19 @@ class Contents:
         return next((part for part in self.parts if isinstance(part, kind)), kind())
 
     @property
+    def stages(self) -> int:
+        """Return how many times sizes are found while the package runs."""
+        return max((symbol.stage for symbol in self.symbols), default=0)
+
+    @property
+    def first_stage(self) -> int:
+        """Return the base of the arena for what depends on the sizes that are found first.
+
+        The arenas of other stages follow.
+        """
+        return self.first_space + 2 * len(self.spaces)
+
+    @property
     def first_space(self) -> int:
         """Return the first base that is in none of the memory of the process."""
         return FIRST_PORT + len(self.inputs) + len(self.outputs)
@@ -244,7 +259,8 @@ class Contents:
     def space_of(self, base: int) -> str:
         """Return the memory space of a base."""
         number = base - self.first_space
-        return PROCESS if number < 0 else self.spaces[number // 2].name
+        in_process = number < 0 or base >= self.first_stage
+        return PROCESS if in_process else self.spaces[number // 2].name
 
     def is_written(self, base: int) -> bool:
         """Return whether steps of a run may write to a base: an arena, or an output."""
@@ -253,4 +269,6 @@ class Contents:
 
     def is_arena(self, base: int) -> bool:
         """Return whether a base is the arena of a memory space."""
-        return base == ARENA or (base >= self.first_space and (base - self.first_space) % 2 == 0)
+        if base == ARENA or 0 <= base - self.first_stage < self.stages:
+            return True
+        return self.first_space <= base < self.first_stage and (base - self.first_space) % 2 == 0

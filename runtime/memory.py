@@ -80,7 +80,7 @@ class Bases:
         devices: Mapping[int, Place] = MappingProxyType({}),
     ) -> None:
         """Allocate the arena of a session; `devices` has the bases in other memory spaces."""
-        count = contents.first_space
+        count = contents.first_space + contents.stages
         self._buffers: Buffers = contents.buffers
         self.arrays: list[NDArray[Any]] = [_NOTHING] * count
         self.pointers = (ctypes.c_void_p * count)()
@@ -88,6 +88,7 @@ class Bases:
         self._devices = dict(devices)
         self._kept: list[OnDevice] = []
         self._ports = [_NOTHING] * (count - FIRST_PORT)
+        self._stages: dict[int, NDArray[np.uint8]] = {}
         self.bind(ARENA, allocate(0 if contents.regions else contents.memory.arena_bytes))
         self.bind(WEIGHTS, weights)
         self.bind(PREPARED, prepared)
@@ -126,8 +127,17 @@ class Bases:
             self.trim()
             self.bind(ARENA, allocate(1 << (size - 1).bit_length()))
 
+    def grow_stage(self, base: int, size: int) -> None:
+        """Give a run the arena of a stage, of at least some bytes; later runs may use it again."""
+        kept = self._stages.get(base, _NOTHING)
+        if size > kept.size:
+            self._stages.pop(base, None)
+            kept = self._stages[base] = allocate(1 << (size - 1).bit_length())
+        self.bind(base, kept)
+
     def trim(self) -> None:
-        """Free the arena, which must grow before the next run."""
+        """Free the arenas, which must grow before the next run."""
+        self._stages.clear()
         self.bind(ARENA, _NOTHING)
 
     def place(self, index: int) -> Place:

@@ -9,13 +9,14 @@ from typing import Any, TypeAlias, cast
 from numpy import ndarray
 from numpy.typing import NDArray
 
-from .contents import ARENA, Buffer
-from .evaluation import Values
+from .contents import ARENA
 from .fast_path import FastRun, fast_run
+from .plan_buffers import BuffersAt
 from .ports import Ports
 from .program import Program
-from .size_fields import with_sizes
 from .slots import Slot
+from .staged import StagedRun
+from .stages import Stages
 from .state import SessionState
 from .step import Run
 from .symbols import Symbols, evaluate
@@ -29,26 +30,15 @@ Shapes: TypeAlias = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold the steps and the outputs of runs at some sizes, and the bytes of their arena."""
+    """Hold the steps and the outputs of runs at some sizes, and the bytes of their arena.
+
+    Where a step finds sizes, they are those up to it, and `rest` does what follows.
+    """
 
     steps: Sequence[Run]
     outputs: tuple[Slot, ...]
     arena_bytes: int = 0
-
-
-class BuffersAt:
-    """Give the buffers of a package the numbers of a plan, each when it is first asked for."""
-
-    def __init__(self, buffers: Sequence[Buffer], values: Values) -> None:
-        self._buffers = buffers
-        self._values = values
-        self._known: dict[int, Buffer] = {}
-
-    def __getitem__(self, index: int) -> Buffer:
-        found = self._known.get(index)
-        if found is None:
-            found = self._known[index] = with_sizes(self._buffers[index], self._values)
-        return found
+    rest: StagedRun | None = None
 
 
 class Plans:
@@ -59,7 +49,9 @@ class Plans:
         self._state = state
         self._ports = ports
         self._names = [slot.name for slot in ports.inputs]
-        self._symbols = Symbols(program.package.manifest)
+        self._stages = Stages(program.package.manifest)
+        self._known = self._stages.at(0)
+        self._symbols = Symbols(self._known)
         self._kept: OrderedDict[Shapes, tuple[Plan, FastRun]] = OrderedDict()
         self.renew(Lock())
 
@@ -103,10 +95,15 @@ class Plans:
         return self._fast(feeds)
 
     def shapes(self, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the outputs at values of the symbols."""
-        manifest = self._program.package.manifest
-        values = evaluate(manifest.evaluation, self._symbols.given(given))
-        return {port.name: tuple(map(values, port.shape)) for port in manifest.outputs}
+        """Return the shapes of the outputs at values of the symbols.
+
+        Sizes that are found when the package runs are texts.
+        """
+        values = evaluate(self._known.evaluation, self._symbols.given(given))
+        return {
+            port.name: tuple(s if self._stages.of(s) else values(s) for s in port.shape)
+            for port in self._program.package.manifest.outputs
+        }
 
     def trim(self) -> None:
         """Forget all plans, and free the arena."""
@@ -116,21 +113,30 @@ class Plans:
 
     def _make(self, shapes: Shapes) -> Plan:
         manifest = self._program.package.manifest
-        values = evaluate(manifest.evaluation, self._symbols.of_shapes(shapes))
+        values = evaluate(self._known.evaluation, self._symbols.of_shapes(shapes))
         for index, (port, shape) in enumerate(zip(manifest.inputs, shapes, strict=True)):
             wanted = tuple(map(values, port.shape))
             if shape != wanted:
                 raise self._symbols.disagreement(index, shape, wanted)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
-        steps = self._program.bind(replace(self._state, bases=bases, values=values))
+        state = replace(self._state, bases=bases, values=values)
+        pairs = zip(self._ports.outputs, manifest.outputs, strict=True)
+        slots = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
         outputs = tuple(
-            Slot(slot.name, slot.base, tuple(map(values, port.shape)), slot.dtype)
-            for slot, port in zip(self._ports.outputs, manifest.outputs, strict=True)
+            replace(slot, shape=tuple(map(values, slot.shape)))
+            for slot in slots
+            if not self._stages.of(*slot.shape)
         )
-        return Plan(steps, outputs, values.arenas.get(ARENA, manifest.memory.arena_bytes))
+        arena_bytes = values.arenas.get(ARENA, manifest.memory.arena_bytes)
+        if not manifest.stages:
+            return Plan(self._program.bind(state), outputs, arena_bytes)
+        first = next(i for i, step in enumerate(manifest.steps) if step.finds)
+        steps = self._program.bind_range(state, 0, first)
+        rest = StagedRun(self._program, self._stages, slots, state)
+        return Plan(steps, outputs, arena_bytes, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
-        if self._ports.carried.pairs:
+        if plan.rest is not None or self._ports.carried.pairs:
             return _no_run
         pairs = zip(self._ports.inputs, shapes, strict=True)
         inputs = [replace(slot, shape=shape) for slot, shape in pairs]

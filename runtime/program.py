@@ -58,6 +58,14 @@ class Program:
         bound, busy = bind_steps(manifest, manifest.steps, self.steps, state)
         return bound + list(self._copies(state, busy))
 
+    def bind_range(self, state: SessionState, start: int, stop: int) -> list[Run]:
+        """Return what a run calls for some of its steps, all of which are in the process.
+
+        The last are followed by the copies of outputs.
+        """
+        bound = [bind(state) for bind in self.steps[start:stop]]
+        return bound + (list(self._copies(state, PROCESS)) if stop == len(self.steps) else [])
+
     def _copies(self, state: SessionState, busy: str) -> Iterator[Run]:
         """Yield the copies of outputs that are elsewhere: constants, inputs, other outputs.
 

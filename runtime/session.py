@@ -273,11 +273,12 @@ class Session(Stateful):
     def _compute(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
         plan, bound = self._bind(feeds, given)
         _do(plan.steps)
+        results = bound.results if plan.rest is None else plan.rest(bound.results)
         for target, source in bound.copies:
             for space in self._spaces:
                 space.synchronize()
             self._memory.copy(place_of(target), place_of(source), target.nbytes)
-        return bound.results
+        return results
 
     def _bind(
         self, feeds: Mapping[str, object], given: Mapping[str, object]
@@ -287,6 +288,8 @@ class Session(Stateful):
         plan = self._plan
         if self._plans is not None:
             plan = self._plans.at(tuple([cast("NDArray[Any]", a).shape for a in arrays]))
+            if plan.rest is not None:
+                plan.rest.check_given((*given, *self._ports.carried.outputs))
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":

@@ -1,13 +1,13 @@
 """`Step`: one thing that a run does. Each kind is a class, of the target that makes such steps."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, TypeAlias
 
 from .contents import ABSENT, PROCESS, Contents
 from .errors import PackageError
-from .kinds import Kind
+from .kinds import LEFT_OUT, Kind
 from .loader import Loader
 from .state import SessionState
 
@@ -16,6 +16,28 @@ Run: TypeAlias = Callable[[], None]
 
 Bind: TypeAlias = Callable[[SessionState], Run]
 """Prepare a step for a session."""
+
+Store: TypeAlias = Callable[[SessionState], None]
+"""Write results of a step that found their sizes, in memory that was made for them."""
+
+Find: TypeAlias = Callable[[], tuple[dict[str, int], Store]]
+"""Do a step that finds sizes; return these, by the names of symbols, and what stores results."""
+
+
+SHAPE, ELEMENTS = "shape", "elements"
+
+
+@dataclass(frozen=True)
+class FoundSize:
+    """Record where a step finds the size of a symbol: in the shape of a result, or in its elements.
+
+    `index` is the number of an axis, or that of an element in row-major order.
+    """
+
+    symbol: str
+    result: int
+    index: int
+    of: str = SHAPE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +49,9 @@ class Step(Kind):
     package is loaded, before there are inputs. One of a kind without `lists_buffers` reads and
     writes others than its operands and results.
 
+    A step with `finds` begins a stage, and what `load` returns makes a `Find` instead of a `Run`;
+    only those of a kind with `finds_sizes` do.
+
     `load` is called once for each package, what it returns once for each session, and what that
     returns in each run. A kind that needs no more than the session's memory overrides `run` alone.
     """
@@ -36,11 +61,13 @@ class Step(Kind):
     space: ClassVar[str] = PROCESS
     at_load: ClassVar[bool] = False
     lists_buffers: ClassVar[bool] = True
+    finds_sizes: ClassVar[bool] = False
 
     operands: tuple[int, ...] = ()
     results: tuple[int, ...] = ()
     nodes: tuple[str, ...] = ()
     reason: str = ""
+    finds: tuple[FoundSize, ...] = field(default=(), metadata=LEFT_OUT)
 
     def inner(self) -> "Mapping[str, tuple[Step, ...]]":
         """Return the steps of each body of the step, by where the body is in it."""

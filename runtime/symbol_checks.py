@@ -3,12 +3,14 @@
 import re
 from dataclasses import replace
 
-from .contents import Contents, SizeCheck, Symbol
+from .contents import PROCESS, Contents, SizeCheck, Symbol
 from .errors import PackageError
 from .evaluation import SizeFault
 from .manifest import Manifest
 from .size_fields import texts_in, with_sizes
 from .sizes import MOST, is_symbol_name
+from .stage_checks import check_stages
+from .stages import Stages
 from .symbols import Symbols
 
 _RELATIONS = (">=", "==")
@@ -36,16 +38,20 @@ def check_symbols(manifest: Manifest) -> Manifest:
     for i, step in enumerate(manifest.load_steps):
         for _, where in texts_in(step, f"load_steps[{i}]"):
             raise PackageError(f"'{where}' is a text, but inputs are not known at load")
-    Symbols(manifest)
-    return _at_likely(manifest)
+    check_stages(manifest)
+    known = Stages(manifest).at(0)
+    Symbols(known)
+    return _at_likely(known, manifest.first_stage)
 
 
-def _at_likely(manifest: Manifest) -> Manifest:
+def _at_likely(manifest: Manifest, first_stage: int) -> Manifest:
     try:
         values = manifest.likely_values
     except SizeFault as error:
         raise PackageError(f"{error} at the likely sizes") from None
     for base, size in values.arenas.items():
+        if base >= first_stage:
+            continue
         known = manifest.memory.arena_bytes
         if size != known:
             raise PackageError(
@@ -84,7 +90,7 @@ def _check_relation(check: SizeCheck, where: str) -> None:
 
 def _check_regions(contents: Contents) -> None:
     for i, region in enumerate(contents.regions):
-        if not contents.is_arena(region.base) or region.base >= contents.first_space:
+        if not contents.is_arena(region.base) or contents.space_of(region.base) != PROCESS:
             raise PackageError(f"'regions[{i}].base' is {region.base}, must be an arena")
         for j in region.above:
             if not 0 <= j < i or contents.regions[j].base != region.base:

@@ -19,6 +19,7 @@ from ..dialects.tri.control_flow import yielded
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
 from .calls import Call, NumberedCall, Scratch
+from .found_arenas import number_finding_calls, plan_found, stage_of
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
@@ -56,7 +57,10 @@ class Program:
 
     The first `load_count` calls depend on no input: they run once, when the package is loaded, and
     all their memory is in `prepared_bytes`. Constants have a place in each memory where they are
-    read. `bodies` are the calls of branches and loops, which have numbers after the others.
+    read. `bodies` are the calls of branches and loops, which have numbers after the others. Values
+    whose sizes are found while the program runs are in arenas of their own, for each call that
+    finds some: `found` has the number of that call for each symbol, counted from 1, and
+    `found_plans` the plans of these arenas.
     """
 
     calls: list[Call]
@@ -73,6 +77,8 @@ class Program:
     bodies: dict[ir.Block, tuple[NumberedCall, ...]] = field(
         default_factory=dict["ir.Block", "tuple[NumberedCall, ...]"]
     )
+    found: dict[str, int] = field(default_factory=dict[str, int])
+    found_plans: tuple[Plan, ...] = ()
 
     def place(self, value: ir.Value, memory: str = PROCESS) -> Place:
         """Return the place of a value; of a constant, that in a memory."""
@@ -107,6 +113,7 @@ class _Layout:
         self.numbering = Numbering(load, run, self.loaded)
         self.calls = self.numbering.calls
         self.run_calls = self.calls[len(load) :]
+        self.found = number_finding_calls(run, self.calls[self.count :])
         self.body_plans: dict[tuple[ir.Block, str], Plan] = {}
 
     def _visit(self, operation: ir.Operation) -> None:
@@ -152,9 +159,13 @@ class _Layout:
         _add_places(places, prepared, PREPARED)
         main = self.numbering.main
         plans = {memory: self._plan(main, memory, places) for memory in bases}
+        found = plan_found(self._all_intervals(places), plans[PROCESS], self.found)
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
             self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
+        first_found = FIRST_PORT + len(self.inputs) + len(self.outputs) + 2 * (len(bases) - 1)
+        for base, plan in enumerate(found, first_found):
+            self._add_scope(main, plan, PROCESS, Place(base, 0), places, scratch)
         scratch |= {key: Place(PREPARED, at) for key, at in prepared.offsets.items()}
         for value, root in self.roots.items():
             if root in places:
@@ -175,6 +186,8 @@ class _Layout:
             self.outputs,
             self.names,
             {block: scope.calls for block, scope in self.numbering.scopes.items()},
+            self.found,
+            found,
         )
 
     def _read(self) -> set[tuple[ir.Value, str]]:
@@ -191,8 +204,13 @@ class _Layout:
         bases = {memory: (first + 2 * i, first + 2 * i + 1) for i, memory in enumerate(others)}
         return {PROCESS: (ARENA, WEIGHTS), **bases}
 
+    def _all_intervals(self, places: dict[ir.Value, Place]) -> list[Interval]:
+        """Return the intervals of the process if there are sizes to be found."""
+        return self._intervals(self.numbering.main, PROCESS, places) if self.found else []
+
     def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
-        intervals = self._intervals(scope, memory, places)
+        every = self._intervals(scope, memory, places)
+        intervals = [each for each in every if not stage_of(each, self.found)]
         plan = plan_sizes(intervals, space_named(memory).alignment)
         is_alone = memory == PROCESS and scope is self.numbering.main
         if not is_alone and isinstance(plan, RegionPlan):

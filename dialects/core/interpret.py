@@ -7,11 +7,14 @@ from typing import Any, cast
 import numpy as np
 
 from .attributes import tensor_of
+from .data_dependent import DataDependentOp
 from .errors import Invalid
 from .mlir import ir
 from .module import Module, declared
 from .op import NO_SIZES, Op, view
 from .sizes.binding import bind_symbols, verify_checks
+from .sizes.checks import Check
+from .sizes.dim import symbols_of
 from .symbol_table import checks_of
 from .tensor import Array, numpy_dtype
 
@@ -29,6 +32,7 @@ class Interpreter:
         self.weights = weights
         self.observe = observe
         self.sizes: Mapping[str, int] = NO_SIZES
+        self._checks: Sequence[Check] = ()
 
     def run_function(self, function: ir.Operation, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """Execute a function; the shapes of its inputs give the sizes of symbols.
@@ -38,12 +42,20 @@ class Interpreter:
         """
         block = function.regions[0].blocks[0]
         types = [tensor_of(argument.type) for argument in block.arguments]
+        self._checks = checks_of(function)
         if not all(each.is_static for each in types):
             names = declared(function, "inputs", len(types))
             shapes = [np.shape(array) for array in inputs]
-            self.sizes = bind_symbols(names, [each.shape for each in types], shapes)
-            verify_checks(checks_of(function), self.sizes)
+            self._know(bind_symbols(names, [each.shape for each in types], shapes))
         return self.run_block(block, inputs)
+
+    def _know(self, sizes: Mapping[str, int]) -> None:
+        """Add sizes to the known ones; raise Invalid for those that fail a check."""
+        self.sizes = {**self.sizes, **sizes}
+        for check in self._checks:
+            names = symbols_of(check.expression).keys()
+            if names & sizes.keys() and names <= self.sizes.keys():
+                verify_checks([check], self.sizes)
 
     def run_block(self, block: ir.Block, inputs: Sequence[Array]) -> tuple[Array, ...]:
         """Execute a block up to its terminator and return the terminator's operands."""
@@ -64,6 +76,8 @@ class Interpreter:
             results = tuple(op.run_bodies(groups, partial(self._run_body, op), self.sizes))
         else:
             results = compute(op, groups, self.weights, self.sizes)
+        if isinstance(op, DataDependentOp):
+            self._know(op.define(groups, results, self.sizes))
         if self.observe:
             self.observe(op, results)
         return results

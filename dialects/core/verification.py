@@ -13,6 +13,7 @@ from .errors import CompileError, Diagnostic, Invalid, Unsupported
 from .location import describe
 from .mlir import ir
 from .op import OPS, Op, view
+from .symbol_scope import misplaced
 from .symbol_table import checks_of, declare_symbols
 
 TARGET = "target"
@@ -62,7 +63,7 @@ def verify(scope: ir.Operation, *, allow_unregistered: bool = False) -> None:
     """Raise CompileError with all faults below an operation; MLIRError for MLIR's own checks."""
     scope.verify()
     _declare_symbols(scope)
-    _raise(faults(scope, allow_unregistered=allow_unregistered))
+    _raise(faults(scope, allow_unregistered=allow_unregistered) or _misplaced(scope))
 
 
 def _declare_symbols(scope: ir.Operation) -> None:
@@ -74,6 +75,18 @@ def _declare_symbols(scope: ir.Operation) -> None:
                     declare_symbols(operation.operation)
                 except Invalid as error:
                     _raise([Fault(operation.location, str(error))])
+
+
+def _misplaced(scope: ir.Operation) -> list[Fault]:
+    """Return the faults of functions directly inside an operation that need all of their ops."""
+    return [
+        Fault(each.operation.location, f"'{each.operation.name}' op {each.fault}")
+        for region in scope.regions
+        for block in region.blocks
+        for operation in block.operations
+        if operation.operation.name == "func.func"
+        for each in misplaced(operation.operation)
+    ]
 
 
 def _raise(found: Sequence[Fault]) -> None:
@@ -123,7 +136,7 @@ class ChangeVerifier:
         walk = _ChangeWalk(self._versions, self._allow_unregistered)
         walk.visit_regions(self._scope, parent_changed=False)
         self._versions = versions
-        _raise(walk.faults)
+        _raise(walk.faults or _misplaced(self._scope))
 
 
 def _versions(scope: ir.Operation) -> set[int]:

@@ -185,6 +185,11 @@ from .reduction.softmax import Distribution as Distribution
 from .reduction.softmax import Hardmax as Hardmax
 from .reduction.softmax import LogSoftmax as LogSoftmax
 from .reduction.softmax import Softmax as Softmax
+from .selection.define_sizes import DefineSizes as DefineSizes
+from .selection.non_max_suppression import NonMaxSuppression as NonMaxSuppression
+from .selection.select import Compress as Compress
+from .selection.select import NonZero as NonZero
+from .selection.unique import Unique as Unique
 from .shape.index import Gather as Gather
 from .shape.index import GatherElements as GatherElements
 from .shape.index import GatherNd as GatherNd

@@ -1,17 +1,21 @@
 """Compute at compile time what does not depend on any input."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from ...dialects import tri
 from ...dialects.core.attributes import tensor_of
-from ...dialects.core.interpret import ConstantEvaluator
+from ...dialects.core.data_dependent import DataDependentOp
+from ...dialects.core.interpret import ConstantEvaluator, compute, lookup
 from ...dialects.core.location import inner_location
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, ops
+from ...dialects.core.module import Module, functions, ops
 from ...dialects.core.op import Op
 from ...dialects.core.quantized import is_quantized
+from ...dialects.core.symbol_table import symbols_of_function
 from ...dialects.core.tensor import Array
 from ...dialects.tri.constant import INLINE_BYTES
+from ..bind_sizes import bind_sizes
 from ..constants import hint
 from ..core import Pass
 from ..rewriting import users
@@ -34,7 +38,7 @@ class FoldConstants(Pass):
     constants that they are computed from and `size_budget`: weights that are stored narrow, as
     integers and scales, stay so. Tables that are computed from few numbers, such as masks, may have
     `table_budget` bytes. Ops on weights of which the module holds no data stay, too, and so do
-    quantised weights and their scales.
+    quantised weights and their scales. Sizes that ops find in constants are bound.
 
         %c = tri.constant {[1.0, 4.0]}; %y = tri.sqrt %c   =>   %y = tri.constant {[1.0, 2.0]}
         %f = tri.cast %w to f32 (%w is 256x256xi8); %y = tri.mat_mul %x, %f   =>   as it is
@@ -45,6 +49,8 @@ class FoldConstants(Pass):
     table_budget: int = 64 * 1024
 
     def run(self, module: Module) -> None:
+        while sizes := _found_sizes(module):
+            bind_sizes(module, sizes)
         evaluator = ConstantEvaluator(module.weights)
         sources: Sources = {}
         constant = [op for op in ops(module.operation) if _find_sources(op, sources, evaluator)]
@@ -78,6 +84,22 @@ class FoldConstants(Pass):
         """Return whether results are many numbers that are computed from few."""
         expands = _count(made) >= EXPANDS * _count(_union(made, sources))
         return expands and sum(map(_size, made)) <= self.table_budget
+
+
+def _found_sizes(module: Module) -> dict[str, int]:
+    """Return the sizes that ops find in constants, by the symbols that they define."""
+    found: dict[str, int] = {}
+    if not any(map(symbols_of_function, functions(module.operation))):
+        return found
+    evaluator = ConstantEvaluator(module.weights)
+    for op in ops(module.operation):
+        if not isinstance(op, DataDependentOp) or not op.defined or op.symbols_used:
+            continue
+        known = {value: evaluator(value) for value in op.operation.operands}
+        if all(array is not None for array in known.values()):
+            groups = [lookup(group, cast("Any", known)) for group in op.operand_groups()]
+            found |= op.define(groups, compute(op, groups, module.weights), {})
+    return found
 
 
 def _find_sources(op: Op, sources: Sources, evaluator: ConstantEvaluator) -> bool:

@@ -19,7 +19,7 @@ from ..schema import Attribute
 from ..size_fields import with_sizes
 from ..sizes import Size
 from ..state import SessionState
-from ..step import Bind, Run, Step
+from ..step import SHAPE, Bind, Run, Step, Store
 
 ALONE = -1
 """The group of an operand that is passed by itself, not in a list."""
@@ -83,6 +83,7 @@ class HostStep(Step):
 
     kind: ClassVar[str] = "host"
     at_load: ClassVar[bool] = True
+    finds_sizes: ClassVar[bool] = True
 
     op: str
     attributes: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
@@ -106,7 +107,7 @@ class HostStep(Step):
 
     def load(self, loader: Loader) -> Bind:
         dialects = loader.options.get("dialects", {})
-        if self.sizes:
+        if self.sizes or self.finds:
             return lambda state: self._at(state, dialects)
         reference = find_reference(self, dialects)
         return lambda state: partial(_run, self, reference, state.bases)
@@ -114,7 +115,10 @@ class HostStep(Step):
     def _at(self, state: SessionState, dialects: Mapping[str, Ops]) -> Run:
         numbers = with_sizes(self, state.values)
         step = replace(numbers, attributes={**self.attributes, **numbers.sizes})
-        return partial(_run, step, find_reference(step, dialects), state.bases)
+        reference = find_reference(step, dialects)
+        if self.finds:
+            return cast("Run", partial(_find, step, reference, state.bases))
+        return partial(_run, step, reference, state.bases)
 
     def operation(self, contents: Contents) -> str:
         return self.op
@@ -125,6 +129,21 @@ class HostStep(Step):
 
 
 def _run(step: "HostStep", reference: Reference, bases: Bases) -> None:
+    _store_all(step, _compute(step, reference, bases), bases)
+
+
+def _find(step: "HostStep", reference: Reference, bases: Bases) -> tuple[dict[str, int], Store]:
+    """Compute results, and return the sizes that are found in them."""
+    results = _compute(step, reference, bases)
+    sizes: dict[str, int] = {}
+    for each in step.finds:
+        found = results[each.result]
+        where = found.shape if each.of == SHAPE else found.reshape(-1)
+        sizes[each.symbol] = int(where[each.index])
+    return sizes, lambda state: _store_all(step, results, state.bases)
+
+
+def _compute(step: "HostStep", reference: Reference, bases: Bases) -> list[NDArray[Any]]:
     operands = [None if i == ABSENT else bases.view(i) for i in step.operands]
     for operand in operands:
         if operand is not None:
@@ -140,8 +159,12 @@ def _run(step: "HostStep", reference: Reference, bases: Bases) -> None:
             f"host step '{step.op}' of {', '.join(step.nodes)} gave {len(results)} results, "
             f"must give {len(step.results)}"
         )
-    for i, value in zip(step.results, results, strict=True):
-        _store(step, bases.view(i), np.asarray(value))
+    return [np.asarray(value) for value in results]
+
+
+def _store_all(step: "HostStep", values: Sequence[NDArray[Any]], bases: Bases) -> None:
+    for i, value in zip(step.results, values, strict=True):
+        _store(step, bases.view(i), value)
 
 
 def _grouped(operands: list[NDArray[Any] | None], groups: tuple[int, ...]) -> list[Any]:

@@ -1,15 +1,20 @@
 """Calls of reference kernels: there is no code, only what they are to be called with."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from ...dialects import tri
+from ...dialects.core.attributes import tensor_of
+from ...dialects.core.data_dependent import DataDependentOp
 from ...dialects.core.location import node_names
 from ...dialects.core.mlir import ir
 from ...dialects.core.module import ops
-from ...dialects.core.sizes.binding import symbols_in
+from ...dialects.core.op import Op
+from ...dialects.core.sizes.atoms import single_symbol
+from ...dialects.core.sizes.binding import replaced, symbols_in
 from ...runtime.contents import ABSENT
 from ...runtime.host.step import ALONE, HostStep
+from ...runtime.step import ELEMENTS, FoundSize
 from ..calls import Call, NumberedCall
 from ..compiled import Buffers, CompiledPart
 from ..written import written
@@ -34,7 +39,7 @@ def _step(call: Call, buffers: Buffers) -> HostStep:
         values = cast("list[ir.Value]", group) if many else [group]
         groups.append(len(values) if many else ALONE)
         operands += [ABSENT if v is None else buffers.number(outer[v]) for v in values]
-    attributes = op.attributes
+    attributes = op.attributes | _unknown(op)
     sizes = {name: written(value) for name, value in attributes.items() if any(symbols_in(value))}
     return HostStep(
         op=op.op_name,
@@ -45,4 +50,31 @@ def _step(call: Call, buffers: Buffers) -> HostStep:
         nodes=node_names(op.location),
         reason=buffers.refusal(op),
         sizes=sizes,
+        finds=_finds(op),
     )
+
+
+def _unknown(op: Op) -> dict[str, Any]:
+    """Return the attributes that an op finds when it runs, with 0 for what is not known before."""
+    if not isinstance(op, DataDependentOp):
+        return {}
+    values = {name: op.attributes[name] for name in op.found_sizes}
+    names = [symbol.name for symbol in op.defined]
+    return {name: replaced(value, dict.fromkeys(names, 0)) for name, value in values.items()}
+
+
+def _finds(op: Op) -> tuple[FoundSize, ...]:
+    """Return where the symbols that an op defines are found: in a shape, or as elements."""
+    if isinstance(op, tri.DefineSizes):
+        return tuple(
+            FoundSize(symbol.name, 0, index, ELEMENTS)
+            for index, size in enumerate(op.sizes)
+            if (symbol := single_symbol(size)) is not None
+        )
+    defined = op.defined if isinstance(op, DataDependentOp) else ()
+    axes = {
+        str(size): (number, axis)
+        for number, value in enumerate(op.results)
+        for axis, size in enumerate(tensor_of(value.type).shape)
+    }
+    return tuple(FoundSize(symbol.name, *axes[symbol.name]) for symbol in defined)

@@ -79,3 +79,15 @@ func.func @keeps_equal_numbers_of_other_types() -> (tensor<1xf32>, tensor<1xf16>
   %b = "tri.constant"() {value = dense<0.0> : tensor<1xf16>} : () -> tensor<1xf16>
   return %a, %b : tensor<1xf32>, tensor<1xf16>
 }
+
+// Two ops that find sizes under two names stay two: which of the names is meant is not known.
+// CHECK-LABEL: func.func @keeps_two_names_of_sizes
+// CHECK:         "tri.non_zero"(%{{.*}}) {count = "u0"}
+// CHECK:         "tri.non_zero"(%{{.*}}) {count = "u1"}
+func.func @keeps_two_names_of_sizes(%x: tensor<4xf32>)
+    -> (tensor<1x?xi64, ["", "u0"]>, tensor<1x?xi64, ["", "u1"]>)
+    attributes {trivium.symbols = {u0 = "0..", u1 = "0.."}} {
+  %0 = "tri.non_zero"(%x) {count = "u0"} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "u0"]>
+  %1 = "tri.non_zero"(%x) {count = "u1"} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "u1"]>
+  return %0, %1 : tensor<1x?xi64, ["", "u0"]>, tensor<1x?xi64, ["", "u1"]>
+}

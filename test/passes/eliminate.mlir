@@ -121,3 +121,44 @@ func.func @keeps_sum_of_squares_over_no_axis(%x: tensor<2xf32>) -> tensor<2xf32>
   %y = "tri.reduce_sum_square"(%x) {axes = array<i64>} : (tensor<2xf32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// An op stays while a size depends on what it finds, and goes with its symbol when none does.
+// CHECK-LABEL: func.func @keeps_what_defines_sizes
+// CHECK-SAME:    attributes {trivium.symbols = {u0 = "0.."}}
+// CHECK-NEXT:    "tri.non_zero"(%{{.*}}) {count = "u0"}
+// CHECK-NEXT:    "tri.tile"(%{{.*}}) {repeats = ["u0"]}
+// CHECK-NEXT:    return
+func.func @keeps_what_defines_sizes(%x: tensor<4xf32>, %y: tensor<1xf32>) -> tensor<?xf32, ["u0"]>
+    attributes {trivium.symbols = {u0 = "0..", u1 = "0.."}} {
+  %0 = "tri.non_zero"(%x) {count = "u0"} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "u0"]>
+  %1 = "tri.tile"(%y) {repeats = ["u0"]} : (tensor<1xf32>) -> tensor<?xf32, ["u0"]>
+  %2 = "tri.non_zero"(%1) {count = "u1"} : (tensor<?xf32, ["u0"]>) -> tensor<1x?xi64, ["", "u1"]>
+  %3 = "tri.reshape"(%2) {shape = ["u1"]} : (tensor<1x?xi64, ["", "u1"]>) -> tensor<?xi64, ["u1"]>
+  return %1 : tensor<?xf32, ["u0"]>
+}
+
+// Inside of a group, too.
+// CHECK-LABEL: func.func @keeps_groups_that_define_sizes
+// CHECK:         "tri.group"
+// CHECK:           "tri.non_zero"(%{{.*}}) {count = "v0"}
+// CHECK:         "tri.tile"
+func.func @keeps_groups_that_define_sizes(%x: tensor<4xf32>, %y: tensor<1xf32>)
+    -> tensor<?xf32, ["v0"]> attributes {trivium.symbols = {v0 = "0.."}} {
+  %0 = "tri.group"(%x) ({
+  ^bb0(%a: tensor<4xf32>):
+    %1 = "tri.non_zero"(%a) {count = "v0"} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "v0"]>
+    "tri.yield"(%1) : (tensor<1x?xi64, ["", "v0"]>) -> ()
+  }) {target = ""} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "v0"]>
+  %2 = "tri.tile"(%y) {repeats = ["v0"]} : (tensor<1xf32>) -> tensor<?xf32, ["v0"]>
+  return %2 : tensor<?xf32, ["v0"]>
+}
+
+// What is checked is needed.
+// CHECK-LABEL: func.func @keeps_what_is_checked
+// CHECK:         "tri.non_zero"
+func.func @keeps_what_is_checked(%x: tensor<4xf32>) attributes {
+    trivium.checks = [{expression = "w0 - 1", message = "", node = "", relation = ">="}],
+    trivium.symbols = {w0 = "0.."}} {
+  %0 = "tri.non_zero"(%x) {count = "w0"} : (tensor<4xf32>) -> tensor<1x?xi64, ["", "w0"]>
+  return
+}

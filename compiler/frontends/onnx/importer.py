@@ -13,6 +13,7 @@ from ....dialects.core.module import Module
 from ....dialects.core.op import view
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
+from ..core.found_sizes import FoundSizes
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from ..core.values import only
@@ -24,7 +25,7 @@ from .items import Item, type_proto
 from .model import UNNAMED, Source, Values, attribute_value, open_model
 from .outputs import check_outputs
 from .ports import input_lists, output_ports, split_nothing, tensor_inputs
-from .registry import Node, Rule, Size, Sizes, UseFunctionBody, find_rule
+from .registry import ComputedSizes, Node, Rule, Size, Sizes, UseFunctionBody, find_rule
 from .scopes import Scope
 from .subgraphs import Subgraphs
 from .support import check_supported
@@ -109,7 +110,8 @@ class _Importer:
         outputs = tuple(map(scope.value_name, proto.output))
         subgraphs = (self.main, self._subgraph_nodes, self._initializer, scope, name, outputs)
         known, graphs = (self.main.evaluate, self.main.sizes), Subgraphs(*subgraphs)
-        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs)
+        found = FoundSizes(self.main)
+        node = Node(name, proto.op_type, domain, outputs, opset, *known, graphs, found)
         operands = self._operands(rule, proto, scope)
         attributes = _attributes(rule, proto)
         if rule.node_parameter:
@@ -178,6 +180,8 @@ class _Importer:
         if rule.wants(Sizes, index) or rule.wants(Size, index):
             sizes = self.main.sizes(value, what)
             return sizes if rule.wants(Sizes, index) else only(sizes)
+        if rule.wants(ComputedSizes, index):
+            return FoundSizes(self.main).compute(value)
         return value
 
     def _value(self, scope: Scope, name: str) -> Item:

@@ -7,7 +7,8 @@
   and the importer refuses the node when that input cannot be computed at compile time; `TensorList`
   is a sequence, and `Item` is anything; a default of None makes an input optional; `*xs: Value`
   takes any number. `Sizes`, and `Size` for a single one, are integers that may depend on the
-  symbols of the model's inputs.
+  symbols of the model's inputs; `ComputedSizes` may also be computed when the model runs, and are
+  not negative then.
 - Keyword-only parameters are the node's attributes, as int, float, str, tuples of them, or arrays.
   No default means required; an attribute that the signature lacks is an error.
 - A keyword-only parameter annotated `Node` receives the node itself: its name, outputs, subgraphs.
@@ -23,17 +24,19 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin
+from typing import Annotated, Any, TypeAlias, TypeVar, cast, get_args, get_origin
 
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size as Size
 from ....dialects.core.tensor import Array
+from ..core.found_sizes import FoundSizes
 from .items import EmptyOptional, TensorList
 from .subgraphs import Subgraphs
 
 Value = ir.Value
 Sizes: TypeAlias = tuple[int, ...]
+ComputedSizes: TypeAlias = Annotated[tuple[int, ...], "computed"]
 
 ITEM_KINDS: dict[type, str] = {
     Value: "a tensor",
@@ -53,7 +56,8 @@ class Node:
 
     `evaluate` computes a value that depends on no input of the model, and returns None for others.
     `sizes` computes integers that may depend on symbols, and raises Unsupported for others; it also
-    takes what messages call the value. `graphs` imports the subgraphs of the node.
+    takes what messages call the value. `graphs` imports the subgraphs of the node, and `found`
+    names sizes that ops find when the model runs.
     """
 
     name: str
@@ -64,6 +68,7 @@ class Node:
     evaluate: Callable[[Value], Array | None]
     sizes: Callable[[Value, str], Sizes]
     graphs: Subgraphs
+    found: FoundSizes
 
     def wants(self, index: int) -> bool:
         """Return whether the model uses output number `index`."""
@@ -91,7 +96,7 @@ class Rule:
         return self.inputs[min(index, len(self.inputs) - 1)]
 
     def wants(self, kind: Any, index: int) -> bool:
-        """Return whether input number `index` must be known, as an `Array`, `Sizes` or a `Size`."""
+        """Return whether input number `index` is wanted as an `Array`, `Sizes` or another kind."""
         return self.parameter(index).annotation in (kind, kind | None)
 
     def check_item(self, index: int, name: str, item: object) -> None:

@@ -72,6 +72,15 @@ def terms_of(size: Size) -> Terms:
     return {(): int(size)} if size else {}
 
 
+def single_symbol(size: Size) -> Symbol | None:
+    """Return the symbol that a size is, or None for any other size."""
+    terms = terms_of(size)
+    for product, factor in terms.items():
+        if len(terms) == factor == len(product) == 1 and isinstance(product[0], Symbol):
+            return product[0]
+    return None
+
+
 def order_of_product(product: Product) -> tuple[int, str]:
     """Return the key that orders products in texts and divisions: the longest come first."""
     return -len(product), "*".join(map(str, product))

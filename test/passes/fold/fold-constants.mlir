@@ -147,3 +147,20 @@ func.func @keeps_op_on_input(%x: tensor<2xf32>) -> tensor<2xf32> {
   %y = "tri.add"(%x, %one) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
   return %y : tensor<2xf32>
 }
+
+// What an op finds in a constant is known, and so are sizes that depend on it.
+// CHECK-LABEL: func.func @binds_what_is_found
+// CHECK-SAME:    (%[[X:.*]]: tensor<1xf32>) -> (tensor<1x2xi64>, tensor<2xf32>)
+// CHECK-NOT:     trivium.symbols
+// CHECK-NOT:     tri.non_zero
+// CHECK-DAG:     %[[PLACES:.*]] = "tri.constant"() {value = dense<{{\[}}[1, 3]]> : tensor<1x2xi64>}
+// CHECK-DAG:     %[[Y:.*]] = "tri.tile"(%[[X]]) {repeats = array<i64: 2>}
+// CHECK:         return %[[PLACES]], %[[Y]]
+func.func @binds_what_is_found(%x: tensor<1xf32>)
+    -> (tensor<1x?xi64, ["", "u0"]>, tensor<?xf32, ["u0"]>)
+    attributes {trivium.symbols = {u0 = "0.."}} {
+  %c = "tri.constant"() {value = dense<[0, 4, 0, 5]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = "tri.non_zero"(%c) {count = "u0"} : (tensor<4xi64>) -> tensor<1x?xi64, ["", "u0"]>
+  %1 = "tri.tile"(%x) {repeats = ["u0"]} : (tensor<1xf32>) -> tensor<?xf32, ["u0"]>
+  return %0, %1 : tensor<1x?xi64, ["", "u0"]>, tensor<?xf32, ["u0"]>
+}

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.parser
 import pytest
@@ -53,3 +54,31 @@ def test_a_model_of_free_sizes_is_not_exported(tmp_path: Path) -> None:
     onnx.save(model(), tmp_path / "model.onnx")
     with pytest.raises(trivium.CompileError, match="m: error: input has shape Nxbatch_size, must"):
         export(tmp_path / "model.onnx", tmp_path / "out.onnx")
+
+
+FOUND = """
+    <ir_version: 10, opset_import: ["" : 21]>
+    layer (float[4] x, float[3] unused) => (int64[1, n] y) {
+        twice = Add (x, x)
+        [find] y = NonZero (twice)
+    }
+"""
+
+
+def test_sizes_that_data_decide_are_refused_with_the_inputs_that_they_depend_on() -> None:
+    with pytest.raises(trivium.CompileError) as caught:
+        trivium.compile(onnx.parser.parse_model(FOUND))
+    assert str(caught.value) == (
+        "find: error: 'tri.non_zero' op finds a size, which depends on inputs: x\n"
+        "  note: fix it when compiling: constants={'x': …}\n"
+        "  note: or let all of the model run on the host: target='host'"
+    )
+    assert caught.value.needs == ("x",)
+
+
+def test_sizes_of_data_that_are_known_are_static() -> None:
+    x = np.array([0, 1, 0, 2], np.float32)
+    session = trivium.compile(onnx.parser.parse_model(FOUND), constants={"x": x})
+    assert [port.shape for port in session.outputs] == [(1, 2)]
+    (y,) = session.run({"unused": np.zeros(3, np.float32)}).values()
+    assert y.tolist() == [[1, 3]]

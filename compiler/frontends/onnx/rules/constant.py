@@ -4,30 +4,31 @@ Rules return arrays: the importer makes them constants or weights, by their size
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.sizes.dim import ceildiv, highest
-from .....dialects.core.tensor import Array, normalize_axis, numpy_dtype
+from .....dialects.core.tensor import Array, is_integer, numpy_dtype
+from ...core.run_time_shapes import count_at_run_time
 from ...core.values import (
     cast,
     constant_of,
     counted,
     filled,
-    ints,
     number,
     numbers,
     only,
     single,
     tensor,
 )
-from ...core.values import constant as constant_value
 from ..element_types import element_type
 from ..items import Item
-from ..registry import Node, Sizes, Value, onnx_op
+from ..registry import ComputedSizes, Node, Value, onnx_op
 
 LONGEST = 1 << 31
 """A range of more numbers than this is taken for a mistake."""
@@ -62,7 +63,7 @@ def constant(
 
 
 @onnx_op("ConstantOfShape", since=9)
-def constant_of_shape(shape: Sizes, *, value: Array | None = None) -> Array | Op:
+def constant_of_shape(shape: ComputedSizes, *, value: Array | None = None) -> Array | Op:
     return filled(shape, np.zeros((), np.float32) if value is None else value)
 
 
@@ -122,24 +123,38 @@ def range_(
     start: Value, limit: Value, delta: Value, *, stash_type: int = 1, node: Node
 ) -> Array | Value:
     """Count from start to limit; floats narrower than f32 are computed in f32."""
-    named = {"start": start, "limit": limit, "delta": delta}
-    arrays = {name: node.evaluate(value) for name, value in named.items()}
-    unknown = [name for name, array in arrays.items() if array is None]
-    sizes = {name: only(node.sizes(named[name], f"input '{name}'")) for name in unknown}
-    known = {name: array for name, array in arrays.items() if array is not None}
-    if not unknown:
-        return _known_range(**known)
-    sizes |= {name: ints(single(array))[0] for name, array in known.items()}
-    first, last, step = (sizes[name] for name in named)
+    values = [start, limit, delta]
+    arrays = [array for value in values if (array := node.evaluate(value)) is not None]
+    if len(arrays) == len(values):
+        return _known_range(*arrays)
+    sizes = [size for value in values for size in _known_sizes(value, node)]
+    if len(sizes) == len(values) and None not in sizes:
+        first, last, step = (only(node.sizes(value, "a size")) for value in values)
+        return _range_of_sizes(first, last, step, values)
+    count = only(node.found.compute(count_at_run_time(start, limit, delta)))
+    dtype = tensor(delta).dtype
+    wide = "f32" if dtype in ("f16", "bf16") else dtype
+    first, step = (tri.Reshape.build(cast(each, wide), shape=()).y for each in (start, delta))
+    scaled = tri.Mul.build(cast(tri.Iota.build(size=count).y, wide), step).y
+    return cast(tri.Add.build(scaled, first).y, dtype)
+
+
+def _known_sizes(value: Value, node: Node) -> list[Size | None]:
+    return node.found.known(value) if is_integer(tensor(value).dtype) else []
+
+
+def _range_of_sizes(first: Size, last: Size, step: Size, values: Sequence[Value]) -> Value:
+    start, _, delta = values
     if not step:
         raise Invalid(f"counts from {first} to {last} in steps of 0, must not be 0")
     count = highest(ceildiv(last - first, step), 0)
-    counted = cast(tri.Iota.build(size=count).y, tensor(delta).dtype)
-    scaled = counted if step == 1 else tri.Mul.build(counted, delta).y
+    numbers = cast(tri.Iota.build(size=count).y, tensor(delta).dtype)
+    scaled = numbers if step == 1 else tri.Mul.build(numbers, delta).y
     return scaled if first == 0 else tri.Add.build(scaled, start).y
 
 
 def _known_range(start: Array, limit: Array, delta: Array) -> Array:
+    """Count from start to limit; floats narrower than f32 are computed in f32."""
     narrow = delta.dtype.itemsize < 4 and delta.dtype.kind not in "iu"
     wide = np.float32 if narrow else delta.dtype
     first, last, step = (single(v).astype(wide) for v in (start, limit, delta))
@@ -149,22 +164,3 @@ def _known_range(start: Array, limit: Array, delta: Array) -> Array:
         raise Invalid(f"counts from {first} to {last} in steps of {step}, must be {most}")
     count = max(math.ceil(steps), 0)
     return (first + np.arange(count, dtype=np.int64).astype(wide) * step).astype(delta.dtype)
-
-
-@onnx_op("NonZero", since=9)
-def non_zero(x: Array) -> Array:
-    if x.ndim == 0:  # one column if the scalar is not zero, and no rows
-        return np.zeros((0, int(x.any())), np.int64)
-    return np.array(np.nonzero(x), np.int64)
-
-
-@onnx_op("Compress", since=9)
-def compress(x: Value, condition: Array, *, axis: int | None = None) -> Op:
-    """Gather what the condition selects, which must be known: it decides the result's shape."""
-    if axis is None:
-        x, axis = tri.Reshape.build(x, shape=(tensor(x).size,)).y, 0
-    size = tensor(x).shape[normalize_axis(axis, tensor(x).rank)]
-    if condition.ndim != 1 or condition.size > size:
-        raise Invalid(f"has a condition of shape {list(condition.shape)} for {size} elements")
-    chosen = np.nonzero(condition)[0].astype(np.int64)
-    return tri.Gather.build(x, constant_value(chosen), axis=axis)

@@ -6,9 +6,10 @@ import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
-from .....dialects.core.tensor import Array, is_integer, normalize_axis, numpy_dtype
-from ...core.values import constant, counted, number, single, tensor
-from ..registry import Value, onnx_op
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.tensor import dtype_of, is_integer, normalize_axis, numpy_dtype
+from ...core.values import cast, constant, counted, number, only, single, tensor
+from ..registry import Node, Value, onnx_op
 
 
 @onnx_op("Gather", since=1)
@@ -43,25 +44,36 @@ def scatter_nd(
 
 
 @onnx_op("OneHot", since=9)
-def one_hot_9(indices: Value, depth: Array, values: Value, *, axis: int = -1) -> tri.OneHot:
+def one_hot_9(
+    indices: Value, depth: Value, values: Value, *, axis: int = -1, node: Node
+) -> tri.OneHot:
     """Before version 11 no index counts from the end: let negative ones point past the end."""
     indices = _integers(indices)
     dtype = numpy_dtype(tensor(indices).dtype)
     negative = tri.Less.build(indices, constant(np.array(0, dtype))).y
-    past = constant(np.array(_depth(depth), dtype))
-    return one_hot(tri.Where.build(negative, past, indices).y, depth, values, axis=axis)
+    size = _depth(depth, node)
+    known = not is_symbolic(size)
+    past = constant(np.array(size, dtype)) if known else cast(number(size), dtype_of(dtype))
+    indices = tri.Where.build(negative, past, indices).y
+    return tri.OneHot.build(indices, values, depth=size, axis=axis)
 
 
 @onnx_op("OneHot", since=11)
-def one_hot(indices: Value, depth: Array, values: Value, *, axis: int = -1) -> tri.OneHot:
-    return tri.OneHot.build(_integers(indices), values, depth=_depth(depth), axis=axis)
+def one_hot(
+    indices: Value, depth: Value, values: Value, *, axis: int = -1, node: Node
+) -> tri.OneHot:
+    size = _depth(depth, node)
+    return tri.OneHot.build(_integers(indices), values, depth=size, axis=axis)
 
 
-def _depth(depth: Array) -> int:
-    number = float(single(depth))
-    if not math.isfinite(number):
-        raise Invalid(f"has depth {number}, must be finite")
-    return int(number)
+def _depth(depth: Value, node: Node) -> Size:
+    known = node.evaluate(depth)
+    if known is None:
+        return only(node.found.compute(cast(depth, "i64")))
+    given = float(single(known))
+    if not math.isfinite(given):
+        raise Invalid(f"has depth {given}, must be finite")
+    return int(given)
 
 
 def _integers(indices: Value) -> Value:

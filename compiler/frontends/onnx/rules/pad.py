@@ -2,9 +2,10 @@
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import Array, normalize_axis
 from ...core.values import single, tensor
-from ..registry import Sizes, Value, onnx_op
+from ..registry import ComputedSizes, Sizes, Value, onnx_op
 
 
 @onnx_op("Pad", since=2)
@@ -17,7 +18,7 @@ def pad_attribute(
 @onnx_op("Pad", since=11)
 def pad(
     x: Value,
-    pads: Sizes,
+    pads: ComputedSizes,
     constant_value: Array | None = None,
     axes: Sizes | None = None,
     *,
@@ -40,7 +41,9 @@ def _all_axes(pads: tuple[int, ...], axes: tuple[int, ...], rank: int) -> tuple[
 
 
 @onnx_op("CenterCropPad", since=18)
-def center_crop_pad(x: Value, shape: Sizes, *, axes: tuple[int, ...] | None = None) -> tri.Pad:
+def center_crop_pad(
+    x: Value, shape: ComputedSizes, *, axes: tuple[int, ...] | None = None
+) -> tri.Pad:
     """Pad with zeros, or cut, evenly; an odd element comes after, or is cut after."""
     dims, sizes = tensor(x).shape, shape
     axes = tuple(range(len(dims))) if axes is None else axes
@@ -50,6 +53,6 @@ def center_crop_pad(x: Value, shape: Sizes, *, axes: tuple[int, ...] | None = No
     for axis, size in zip(axes, sizes, strict=True):
         axis = normalize_axis(axis, len(dims))
         more = size - dims[axis]
-        before = more // 2 if more > 0 else -(-more // 2)
+        before = highest(more, 0) // 2 - highest(-more, 0) // 2
         sides[axis], sides[len(dims) + axis] = before, more - before
     return tri.Pad.build(x, pads=tuple(sides))

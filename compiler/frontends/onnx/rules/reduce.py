@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
 from .....dialects import tri
 from .....dialects.core.tensor import Array, normalize_axes, normalize_axis
-from ...core.values import ints, single, tensor
-from ..registry import Size, Value, onnx_op
+from ...core.values import ints, only, single, tensor
+from ..registry import Node, Value, onnx_op
 
 REDUCTIONS: tuple[tuple[str, int, type[tri.Reduction]], ...] = (
     ("ReduceL1", 18, tri.ReduceL1),
@@ -85,23 +83,9 @@ def top_k_attribute(x: Value, *, k: int, axis: int = -1) -> tri.TopK:
 
 
 @onnx_op("TopK", since=10)
-def top_k(x: Value, k: Size, *, axis: int = -1, largest: int = 1, sorted: int = 1) -> tri.TopK:
+def top_k(
+    x: Value, k: Value, *, axis: int = -1, largest: int = 1, sorted: int = 1, node: Node
+) -> tri.TopK:
     axis = normalize_axis(axis, tensor(x).rank)
-    return tri.TopK.build(x, k=k, axis=axis, largest=bool(largest), sorted=bool(sorted))
-
-
-@onnx_op("Unique", since=11)
-def unique(
-    x: Array, *, axis: int | None = None, sorted: int = 1
-) -> tuple[Array, Array, Array, Array]:
-    """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
-    if axis is not None:
-        axis = normalize_axis(axis, x.ndim)
-    wide = x.astype(np.float32) if x.dtype.name == "bfloat16" else x
-    values, first, inverse, counts = np.unique(
-        wide, return_index=True, return_inverse=True, return_counts=True, axis=axis
-    )
-    order = np.arange(len(first), dtype=np.int64) if sorted else np.argsort(first)
-    places = np.argsort(order)[inverse.reshape(-1)]
-    values = np.take(values, order, 0 if axis is None else axis).astype(x.dtype)
-    return values, first[order], places, counts[order]
+    count = only(node.found.compute(k, [tensor(x).shape[axis]] * tensor(k).size))
+    return tri.TopK.build(x, k=count, axis=axis, largest=bool(largest), sorted=bool(sorted))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need_divides, need_same
 from .....dialects.core.sizes.dim import highest, lowest
 from .....dialects.core.tensor import (
@@ -14,14 +15,21 @@ from .....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
+from ...core.run_time_shapes import reshaped
+from ...core.run_time_shapes import sliced as sliced_at_run_time
 from ...core.slices import sliced
 from ...core.values import tensor
-from ..registry import Node, Size, Sizes, Value, onnx_op
+from ..registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op
 
 
 @onnx_op("Reshape", since=5)
-def reshape(x: Value, shape: Sizes, *, allowzero: int = 0) -> tri.Reshape:
-    return tri.Reshape.build(x, shape=_resolved(tensor(x), shape, bool(allowzero)))
+def reshape(x: Value, shape: Value, *, allowzero: int = 0, node: Node) -> tri.Reshape:
+    known = node.found.known(shape)
+    if None in known:  # whether that is 0 or -1 is not known
+        sizes = reshaped(x, shape, allowzero=bool(allowzero))
+        return tri.Reshape.build(x, shape=node.found.compute(sizes))
+    wanted = node.sizes(shape, "input 'shape'")
+    return tri.Reshape.build(x, shape=_resolved(tensor(x), wanted, bool(allowzero)))
 
 
 def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
@@ -101,9 +109,43 @@ def slice_attribute(
 
 @onnx_op("Slice", since=10)
 def slice_(
-    x: Value, starts: Sizes, ends: Sizes, axes: Sizes | None = None, steps: Sizes | None = None
+    x: Value,
+    starts: Value,
+    ends: Value,
+    axes: Sizes | None = None,
+    steps: Sizes | None = None,
+    *,
+    node: Node,
 ) -> tri.Slice:
-    return _slice(x, starts, ends, axes, steps)
+    if None not in [*node.found.known(starts), *node.found.known(ends)]:
+        first, last = node.sizes(starts, "input 'starts'"), node.sizes(ends, "input 'ends'")
+        return _slice(x, first, last, axes, steps)
+    return _slice_at_run_time(x, starts, ends, axes, steps, node)
+
+
+def _slice_at_run_time(
+    x: Value, starts: Value, ends: Value, axes: Sizes | None, steps: Sizes | None, node: Node
+) -> tri.Slice:
+    dims, count = tensor(x).shape, tensor(starts).size
+    axes = tuple(range(count)) if axes is None else axes
+    steps = (1,) * count if steps is None else steps
+    _check_counts(count, tensor(ends).size, axes, steps)
+    along = [normalize_axis(axis, len(dims)) for axis in axes]
+    cut = [dims[axis] for axis in along]
+    found = [node.found.compute(each, cut) for each in sliced_at_run_time(starts, ends, cut, steps)]
+    first, sizes, strides = [0] * len(dims), list(dims), [1] * len(dims)
+    for axis, start, size, step in zip(along, *found, steps, strict=True):
+        first[axis], sizes[axis], strides[axis] = start, size, step
+    return tri.Slice.build(x, starts=tuple(first), sizes=tuple(sizes), steps=tuple(strides))
+
+
+def _check_counts(starts: int, ends: int, axes: Sizes, steps: Sizes) -> None:
+    if not starts == ends == len(axes) == len(steps):
+        counts = f"{starts} starts, {ends} ends, {len(axes)} axes, {len(steps)} steps"
+        raise Invalid(f"has {counts}, must have as many of each")
+    for axis, step in zip(axes, steps, strict=True):
+        if step == 0:
+            raise Invalid(f"has step 0 along axis {axis}, must not be 0")
 
 
 def _slice(
@@ -117,14 +159,10 @@ def _slice(
     dims = tensor(x).shape
     axes = tuple(range(len(starts))) if axes is None else axes
     steps = (1,) * len(starts) if steps is None else steps
-    if not len(starts) == len(ends) == len(axes) == len(steps):
-        counts = f"{len(starts)} starts, {len(ends)} ends, {len(axes)} axes, {len(steps)} steps"
-        raise Invalid(f"has {counts}, must have as many of each")
+    _check_counts(len(starts), len(ends), axes, steps)
     normalize_axes(axes, len(dims))
     first, sizes, strides = [0] * len(dims), list(dims), [1] * len(dims)
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
-        if step == 0:
-            raise Invalid(f"has step 0 along axis {axis}, must not be 0")
         axis = normalize_axis(axis, len(dims))
         first[axis], sizes[axis] = sliced(start, end, int(step), dims[axis])
         strides[axis] = step
@@ -151,14 +189,16 @@ def _equal(size: Size, parts: int) -> tuple[Size, ...]:
 
 
 @onnx_op("Split", since=13)
-def split_13(x: Value, split: Sizes | None = None, *, axis: int = 0, node: Node) -> tri.Split:
+def split_13(
+    x: Value, split: ComputedSizes | None = None, *, axis: int = 0, node: Node
+) -> tri.Split:
     return split_attribute(x, axis=axis, split=split, node=node)
 
 
 @onnx_op("Split", since=18)
 def split_(
     x: Value,
-    split: Sizes | None = None,
+    split: ComputedSizes | None = None,
     *,
     axis: int = 0,
     num_outputs: int | None = None,
@@ -177,10 +217,17 @@ def split_(
 
 
 @onnx_op("Expand", since=8)
-def expand(x: Value, shape: Sizes) -> tri.Expand:
-    return tri.Expand.build(x, shape=broadcast(tensor(x).shape, shape))
+def expand(x: Value, shape: Value, *, node: Node) -> tri.Expand:
+    known, wanted = node.found.known(shape), list(node.found.compute(shape))
+    dims = (*(1,) * (len(wanted) - tensor(x).rank), *tensor(x).shape)[-len(wanted) :]
+    for axis, (size, dim) in enumerate(zip(known, dims, strict=False)):
+        if size is None and not is_symbolic(dim) and dim != 1:
+            found, wanted[axis] = wanted[axis], dim
+            fault = f"expands {dim} elements to {found} along axis {axis}"
+            need_same((found - 1) * (found - dim), 0, fault)
+    return tri.Expand.build(x, shape=broadcast(tensor(x).shape, tuple(wanted)))
 
 
 @onnx_op("Tile", since=6)
-def tile(x: Value, repeats: Sizes) -> tri.Tile:
+def tile(x: Value, repeats: ComputedSizes) -> tri.Tile:
     return tri.Tile.build(x, repeats=repeats)

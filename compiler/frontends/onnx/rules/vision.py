@@ -9,8 +9,7 @@ from .....dialects.core.errors import Invalid
 from .....dialects.core.tensor import Array, numpy_dtype
 from ...core.folding import fold_blocks
 from ...core.grids import affine_grid as grid_of
-from ...core.values import constant, ints, single, tensor
-from ..boxes import suppress
+from ...core.values import constant, ints, tensor
 from ..registry import Value, onnx_op
 from ..windows import Ints, window
 from .conv import kernel_of
@@ -65,28 +64,6 @@ def max_unpool(
         return y
     ends = tuple(want - have for want, have in zip(wanted, inner, strict=True))
     return tri.Pad.build(y, pads=(0,) * len(inner) + ends).y
-
-
-@onnx_op("NonMaxSuppression", since=10)
-def non_max_suppression(
-    boxes: Array,
-    scores: Array,
-    max_output_boxes_per_class: Array | None = None,
-    iou_threshold: Array | None = None,
-    score_threshold: Array | None = None,
-    *,
-    center_point_box: int = 0,
-) -> Array:
-    """Evaluate at compile time: the shape of the result is a matter of its input's elements."""
-    count = int(_number(max_output_boxes_per_class, 0))
-    overlap, score = _number(iou_threshold, 0.0), _number(score_threshold, -math.inf)
-    if boxes.ndim != 3 or scores.ndim != 3 or boxes.shape != (len(scores), scores.shape[2], 4):
-        raise Invalid(f"has boxes {boxes.shape} and scores {scores.shape}, which do not fit")
-    return suppress(boxes, scores, count, overlap, score, centered=bool(center_point_box))
-
-
-def _number(array: Array | None, default: float) -> float:
-    return default if array is None else float(single(array).item())
 
 
 @onnx_op("RoiAlign", since=10)

@@ -113,15 +113,16 @@ def test_too_many_inputs_are_an_error() -> None:
     assert refusal(model([node("Relu", "x x")], {"x": [2]}))
 
 
-def test_a_shape_that_depends_on_an_input_names_the_input() -> None:
+def test_a_rank_that_depends_on_an_input_names_the_input() -> None:
     made = model(
-        [node("Cast", "s", "t", to=onnx.TensorProto.INT64), node("Reshape", "x t", name="view")],
-        {"x": [6], "s": [2]},
+        [node("Cast", "s", "t", to=onnx.TensorProto.INT64), node("Squeeze", "x t", name="view")],
+        {"x": [6, 1, 1], "s": [2]},
     )
     text = refusal(made)
-    assert text.startswith("view: error: 'Reshape' node needs the value of input 'shape' ('t')")
+    assert text.startswith("view: error: 'Squeeze' node needs the value of input 'axes' ('t')")
     np.testing.assert_array_equal(
-        run(made, array(6), constants={"s": np.array([2, 3], np.float32)}), array(6).reshape(2, 3)
+        run(made, array(6, 1, 1), constants={"s": np.array([2, 1], np.float32)}),
+        array(6, 1, 1)[:, 0, 0],
     )
 
 

@@ -1,0 +1,69 @@
+"""Arithmetic on shapes that a run computes: as ops, where `Size`s cannot say what must be known.
+
+Whether a size is -1, or a place counts from the end of an axis, is a matter of the elements.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....dialects import tri
+from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import Size
+from .values import cast, constant, number, numbers, tensor
+
+
+def reshaped(x: ir.Value, shape: ir.Value, *, allowzero: bool) -> ir.Value:
+    """Return the sizes of `x` in another shape: zeros are sizes of x, -1 is what remains."""
+    sizes, rank = cast(shape, "i64"), tensor(shape).size
+    if not allowzero:
+        kept = (*tensor(x).shape, *(0,) * rank)[:rank]
+        sizes = tri.Where.build(_equal(sizes, 0), listed(kept), sizes).y
+    open_ = _equal(sizes, -1)
+    known = tri.Where.build(open_, number(1), sizes).y
+    product = tri.ReduceProd.build(known, axes=(0,), keepdims=False).y
+    rest = tri.Div.build(number(tensor(x).size), tri.Maximum.build(product, number(1)).y).y
+    return tri.Where.build(open_, rest, sizes).y
+
+
+def sliced(
+    starts: ir.Value, ends: ir.Value, sizes: Sequence[Size], steps: Sequence[int]
+) -> tuple[ir.Value, ir.Value]:
+    """Return the first of the elements `start:end:step` of each axis, and how many they are."""
+    forward = constant(np.array([step > 0 for step in steps]))
+    size = listed(sizes)
+    low = tri.Where.build(forward, number(0), number(-1)).y
+    high = tri.Add.build(size, low).y
+
+    def place(places: ir.Value) -> ir.Value:
+        wide = cast(places, "i64")
+        from_end = tri.Add.build(wide, size).y
+        wide = tri.Where.build(tri.Less.build(wide, number(0)).y, from_end, wide).y
+        return tri.Maximum.build(tri.Minimum.build(wide, high).y, low).y
+
+    first, last = place(starts), place(ends)
+    sign, stride = np.sign(steps).astype(np.int64), np.abs(np.array(steps, np.int64))
+    distance = tri.Mul.build(tri.Sub.build(last, first).y, constant(sign)).y
+    rounded = tri.Add.build(tri.Maximum.build(distance, number(0)).y, constant(stride - 1)).y
+    count = tri.Div.build(rounded, constant(stride)).y
+    return tri.Maximum.build(first, number(0)).y, count
+
+
+def count_at_run_time(start: ir.Value, limit: ir.Value, step: ir.Value) -> ir.Value:
+    """Return how many numbers there are from start to before a limit, a step apart.
+
+    A step of 0 gives no number that can be a size.
+    """
+    first, last, apart = (cast(value, "f64") for value in (start, limit, step))
+    steps = tri.Ceil.build(tri.Div.build(tri.Sub.build(last, first).y, apart).y).y
+    return cast(tri.Maximum.build(steps, constant(np.zeros(()))).y, "i64")
+
+
+def listed(sizes: Sequence[Size]) -> ir.Value:
+    """Return sizes as a list of numbers."""
+    made = numbers(tuple(sizes), (len(sizes),))
+    return constant(made) if isinstance(made, np.ndarray) else made.results[0]
+
+
+def _equal(sizes: ir.Value, wanted: int) -> ir.Value:
+    return tri.Equal.build(sizes, number(wanted)).y

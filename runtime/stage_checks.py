@@ -1,0 +1,109 @@
+"""Check that what a manifest needs in a stage is known then."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from .contents import FIRST_PORT, Port
+from .errors import PackageError
+from .manifest import Manifest
+from .size_fields import texts_in
+from .sizes import Size
+from .stages import Stages, stage_of
+from .step import ELEMENTS, SHAPE, FoundSize, Step
+
+
+def check_stages(manifest: Manifest) -> None:
+    """Raise PackageError unless each stage begins with a step that finds the symbols of it.
+
+    No step may need sizes before they are known, and no arena.
+    """
+    checks = _Checks(manifest, Stages(manifest))
+    checks.check_symbols()
+    checks.check_arenas()
+    for i, port in enumerate(manifest.inputs):
+        checks.check_known(port.shape, 0, f"inputs[{i}].shape")
+    for i, step in enumerate(manifest.load_steps):
+        if step.finds:
+            raise PackageError(f"'load_steps[{i}].finds' must be left out at load")
+    stage = 0
+    for i, step in enumerate(manifest.steps):
+        checks.check_step(step, stage, f"steps[{i}]")
+        stage += bool(step.finds)
+
+
+@dataclass(frozen=True)
+class _Checks:
+    manifest: Manifest
+    stages: Stages
+
+    def check_symbols(self) -> None:
+        finding = [step for step in self.manifest.steps if step.finds]
+        found = {each.symbol: n for n, s in enumerate(finding, 1) for each in s.finds}
+        wanted = {symbol.name: symbol.stage for symbol in self.manifest.symbols if symbol.stage}
+        for name in sorted({*found, *wanted}):
+            if found.get(name) != wanted.get(name):
+                at = f"in stage {found[name]}" if name in found else "by no step"
+                must = f"be in stage {wanted[name]}" if name in wanted else "be in no other stage"
+                raise PackageError(f"'symbols' has '{name}' that is found {at}, must {must}")
+        if sum(len(step.finds) for step in finding) != len(found):
+            raise PackageError("'steps' find a symbol twice")
+
+    def check_arenas(self) -> None:
+        manifest = self.manifest
+        for i, region in enumerate(manifest.regions):
+            self.check_known([region.size], stage_of(manifest, region.base), f"regions[{i}].size")
+        with_regions = {region.base for region in manifest.regions}
+        for i, buffer in enumerate(manifest.buffers):
+            if stage_of(manifest, buffer.base) and buffer.base not in with_regions:
+                raise PackageError(f"'buffers[{i}].base' is {buffer.base}, an arena of no regions")
+
+    def check_step(self, step: Step, stage: int, where: str) -> None:
+        """Check a step that runs in a stage, of which it may begin the next."""
+        for text, place in texts_in(step, where):
+            self.check_known([text], stage, place)
+        self._check_buffers(step.operands, stage, f"{where}.operands")
+        self._check_buffers(step.results, stage + bool(step.finds), f"{where}.results")
+        if step.finds and not step.finds_sizes:
+            raise PackageError(f"'{where}.kind' is '{step.kind}', which finds no sizes")
+        for i, found in enumerate(step.finds):
+            if not self._is_there(step, found):
+                raise PackageError(
+                    f"'{where}.finds[{i}]' is {found.of} {found.index} of result {found.result}, "
+                    f"which is not '{found.symbol}'"
+                )
+
+    def check_known(self, sizes: Sequence[Size | str], stage: int, where: str) -> None:
+        """Raise PackageError unless sizes are known in a stage."""
+        if self.stages.of(*sizes) > stage:
+            raise PackageError(f"'{where}' is {list(sizes)}, which is not known yet")
+
+    def _check_buffers(self, indices: tuple[int, ...], stage: int, where: str) -> None:
+        for i, index in enumerate(indices):
+            if not 0 <= index < len(self.manifest.buffers):
+                continue  # left out, or refused by another check
+            buffer = self.manifest.buffers[index]
+            self.check_known([*buffer.shape, buffer.offset], stage, f"{where}[{i}]")
+            port = self._port(buffer.base)
+            if port is not None:
+                self.check_known(port.shape, stage, f"{where}[{i}]")
+            if stage_of(self.manifest, buffer.base) > stage:
+                raise PackageError(f"'{where}[{i}]' is {index}, whose arena is not made yet")
+
+    def _port(self, base: int) -> Port | None:
+        """Return the input or output that a base is."""
+        ports = (*self.manifest.inputs, *self.manifest.outputs)
+        return ports[base - FIRST_PORT] if 0 <= base - FIRST_PORT < len(ports) else None
+
+    def _is_there(self, step: Step, found: FoundSize) -> bool:
+        """Return whether a step can find a size where it says."""
+        if not 0 <= found.result < len(step.results) or found.index < 0:
+            return False
+        index = step.results[found.result]
+        if not 0 <= index < len(self.manifest.buffers):
+            return False
+        buffer = self.manifest.buffers[index]
+        if found.of == SHAPE:
+            return buffer.shape[found.index : found.index + 1] == (found.symbol,)
+        if found.of != ELEMENTS or any(isinstance(size, str) for size in buffer.shape):
+            return False
+        return buffer.dtype == "int64" and found.index < buffer.size_bytes // 8

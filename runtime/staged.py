@@ -1,0 +1,74 @@
+"""Run what follows a step that finds sizes: their values give the memory and the steps from there.
+
+None of this is kept from run to run but the memory: the sizes are other ones each time.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from .contents import Symbol
+from .errors import RunError
+from .plan_buffers import BuffersAt
+from .program import Program
+from .slots import Slot
+from .stages import Stages
+from .state import SessionState
+from .step import Find
+from .symbols import evaluate
+
+
+@dataclass(frozen=True)
+class StagedRun:
+    """Hold what a plan knows before the first step that finds sizes."""
+
+    program: Program
+    stages: Stages
+    outputs: tuple[Slot, ...]
+    state: SessionState
+
+    def __call__(self, results: dict[str, Any]) -> dict[str, Any]:
+        """Run from the first step that finds sizes on; add the outputs whose sizes are found."""
+        manifest, state = self.program.package.manifest, self.state
+        starts = [i for i, step in enumerate(manifest.steps) if step.finds]
+        for stage, start in enumerate(starts, 1):
+            find = cast("Find", self.program.steps[start](state))
+            sizes, store = find()
+            for symbol in manifest.symbols:
+                if symbol.name in sizes:
+                    _check_found(symbol, sizes[symbol.name], manifest.steps[start].nodes)
+            values = evaluate(self.stages.at(stage).evaluation, {**state.values.symbols, **sizes})
+            bases = self.state.bases.at(BuffersAt(manifest.buffers, values))
+            base = manifest.first_stage + stage - 1
+            bases.grow_stage(base, values.arenas.get(base, 0))
+            state = replace(state, bases=bases, values=values)
+            for slot in self.outputs:
+                if self.stages.of(*slot.shape) == stage:
+                    made = replace(slot, shape=tuple(map(values, slot.shape))).create()
+                    bases.bind(slot.base, made)
+                    results[slot.name] = made
+            store(state)
+            stop = starts[stage] if stage < len(starts) else len(manifest.steps)
+            for step in self.program.bind_range(state, start + 1, stop):
+                step()
+        names = [slot.name for slot in self.outputs]
+        return {name: results[name] for name in names if name in results}
+
+    def check_given(self, names: Collection[str]) -> None:
+        """Raise RunError for an output with memory of its own whose size nobody knows yet."""
+        for slot in self.outputs:
+            if slot.name in names and self.stages.of(*slot.shape):
+                shape = "x".join(map(str, slot.shape))
+                raise RunError(
+                    f"output '{slot.name}' has shape {shape}, which is found when the package "
+                    "runs: it can neither be given nor be state"
+                )
+
+
+def _check_found(symbol: Symbol, value: int, nodes: tuple[str, ...]) -> None:
+    high = "" if symbol.high is None else f" to {symbol.high}"
+    if value < symbol.low or (symbol.high is not None and value > symbol.high):
+        raise RunError(
+            f"{', '.join(nodes)}: error: finds {value} for size {symbol.name}, must be from "
+            f"{symbol.low}{high}"
+        )

@@ -1,0 +1,64 @@
+"""Divide what a manifest says by when its sizes are known: before a run, or in the middle.
+
+Stage 0 is known from the inputs. Each step that finds sizes begins another stage. What is known in
+a stage is a manifest of its own, in which sizes of later stages count as 0.
+"""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from .contents import Contents
+from .manifest import Manifest
+from .size_fields import with_sizes
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+_PLACE = re.compile(r"at_([0-9]{1,9})")
+
+
+class Stages:
+    """Know the stage in which each size of a manifest becomes known."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        self._manifest = manifest
+        self._names = {symbol.name: symbol.stage for symbol in manifest.symbols}
+        self._names |= {symbol.unit: symbol.stage for symbol in manifest.symbols}
+        self._known: dict[int, Manifest] = {}
+
+    def at(self, stage: int) -> Manifest:
+        """Return what is known in a stage."""
+        if not self._manifest.stages:
+            return self._manifest
+        if stage not in self._known:
+            self._known[stage] = self._cut(stage)
+        return self._known[stage]
+
+    def of(self, *sizes: int | str) -> int:
+        """Return the stage in which all of some sizes are known."""
+        texts = [size for size in sizes if isinstance(size, str)]
+        return max((self._of_name(name) for t in texts for name in _NAME.findall(t)), default=0)
+
+    def _of_name(self, name: str) -> int:
+        place = _PLACE.fullmatch(name)
+        regions = self._manifest.regions
+        if place and int(place[1]) < len(regions):
+            return stage_of(self._manifest, regions[int(place[1])].base)
+        return self._names.get(name, 0)
+
+    def _cut(self, stage: int) -> Manifest:
+        manifest = self._manifest
+        known = replace(
+            manifest,
+            symbols=tuple(each for each in manifest.symbols if each.stage <= stage),
+            checks=tuple(each for each in manifest.checks if self.of(each.expression) <= stage),
+        )
+
+        def kept(text: str) -> Any:  # what the text is, is computed from the manifest made here
+            return text if self.of(text) <= stage else 0
+
+        return with_sizes(known, kept)
+
+
+def stage_of(contents: Contents, base: int) -> int:
+    """Return the stage of the arena that a base is; 0 for any other base."""
+    return max(base - contents.first_stage + 1, 0)
