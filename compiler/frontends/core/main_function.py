@@ -7,6 +7,7 @@ from typing import Any
 
 from ....dialects import tri
 from ....dialects.core.attributes import tensor_of, type_of
+from ....dialects.core.data_dependent import DataDependentOp
 from ....dialects.core.errors import (
     CompileError,
     Diagnostic,
@@ -18,7 +19,7 @@ from ....dialects.core.errors import (
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, add_main
+from ....dialects.core.module import Module, add_main, ops
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.checks import Check, collected_checks
 from ....dialects.core.sizes.dim import symbols_of
@@ -188,10 +189,15 @@ class MainFunction:
         listed = ", ".join(dict.fromkeys(symbols)) or "sizes"
         return unknown[0] if unknown else f"depends on {listed}, known when the model runs"
 
-    def _sources(self, value: ir.Value) -> list[str]:
-        """List the model's inputs on which a value depends, in the model's order."""
+    def sources_of_found_sizes(self) -> list[str]:
+        """List the model's inputs on which the sizes depend that ops find when they run."""
+        finders = (op for op in ops(self.module.operation) if isinstance(op, DataDependentOp))
+        return self._sources(*(value for op in finders for value in op.operation.operands))
+
+    def _sources(self, *values: ir.Value) -> list[str]:
+        """List the model's inputs on which values depend, in the model's order."""
         seen: set[ir.Value] = set()
-        pending = [value]
+        pending = list(values)
         while pending:
             current = pending.pop()
             if current not in seen:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from ....dialects.core.errors import Diagnostic, Invalid, NeedsValue, Unsupported
+from ....dialects.core.errors import Diagnostic, Invalid, NeedsValue, Undecided, Unsupported
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op, view
@@ -39,13 +39,23 @@ def _is_unnamed(op: Op, node: str) -> bool:
 
 
 def fault_diagnostic(
-    where: str, what: str, fault: Invalid | Unsupported | MemoryError
+    where: str,
+    what: str,
+    fault: Invalid | Unsupported | MemoryError,
+    found_of: Sequence[str] = (),
 ) -> Diagnostic:
-    """Return what is wrong with a node, and, where a value must be known, how to give it."""
+    """Return what is wrong with a node, and, where a value must be known, how to give it.
+
+    `found_of` are the inputs on which sizes that a run finds depend: with these, questions about
+    sizes are decided.
+    """
     if isinstance(fault, MemoryError):
         return Diagnostic(where, f"{what} needs too much memory at compile time: {fault}")
     message = f"{what} {fault}"
-    if not isinstance(fault, NeedsValue) or not fault.inputs:
+    inputs = fault.inputs if isinstance(fault, NeedsValue) else ()
+    if isinstance(fault, Undecided):
+        inputs = tuple(found_of)
+    if not inputs:
         return Diagnostic(where, message)
-    note = f"fix it when compiling: constants={{'{fault.inputs[0]}': …}}"
-    return Diagnostic(where, message, (note,), fault.inputs)
+    note = f"fix it when compiling: constants={{'{inputs[0]}': …}}"
+    return Diagnostic(where, message, (note,), inputs)

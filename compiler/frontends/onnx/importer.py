@@ -94,7 +94,8 @@ class _Importer:
                     self._node(proto, name, scope)
             except (Invalid, Unsupported, MemoryError) as error:
                 kind = InvalidNode if isinstance(error, Invalid) else CompileError
-                raise kind([fault_diagnostic(name, what, error)]) from None
+                found_of = self.main.sources_of_found_sizes()
+                raise kind([fault_diagnostic(name, what, error, found_of)]) from None
 
     def _subgraph_nodes(self, nodes: Sequence[Named], scope: Scope) -> None:
         check_supported(nodes, self.opsets)

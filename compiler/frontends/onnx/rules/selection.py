@@ -24,13 +24,14 @@ def _found(
     node: Node, operands: Sequence[Value | None], op: Callable[[Size], DataDependentOp]
 ) -> Results:
     """Compute the results of an op that finds one size, or build it with a symbol for this size."""
+    types = [None if value is None else tensor(value) for value in operands]
+    op(0).infer(*types)  # refuses types that the op does not take
     known = [None if value is None else node.evaluate(value) for value in operands]
     if all(
         (value is None) == (array is None) for value, array in zip(operands, known, strict=True)
     ):
         made = op(0).reference(*known)
         return cast("tuple[Array, ...]", made) if isinstance(made, tuple) else (made,)
-    types = [None if value is None else tensor(value) for value in operands]
     (most,) = op(0).most(*types)
     found = op(node.found.new(most))
     return type(found).build(*operands, **found.attributes)
