@@ -35,16 +35,17 @@ class SymbolTable:
     def declare(self, name: str, range: Range) -> Size:
         """Declare a symbol and return its size; raise Invalid where it has another range."""
         need_symbol_name(name)
-        known = self.ranges.setdefault(name, range)
-        if known == range and name in self.sizes:
+        known = self.ranges.get(name)
+        if known == range:
             return self.sizes[name]
-        if known != range:
+        if known is not None:
             raise Invalid(f"symbol '{name}' has range {range}, was declared with {known}")
         size = symbol(name, range)
         atoms = {each: symbol(each, atom.range) for each, atom in symbols_of(size).items()}
         for each, its in (atoms | {name: size}).items():
             if self.sizes.setdefault(each, its) != its:
                 raise Invalid(f"symbol '{name}' has a step, and another symbol is named '{each}'")
+        self.ranges[name] = range
         return size
 
     def parse(self, text: str) -> Size:

@@ -8,8 +8,10 @@ from trivium.dialects.core.attributes import type_of
 from trivium.dialects.core.mlir import ir
 from trivium.dialects.core.module import Module
 from trivium.dialects.core.op import Op
+from trivium.dialects.core.sizes.dim import symbol
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.symbol_table import declare_symbols, set_symbols
+from trivium.dialects.core.tensor import Tensor
 
 NO_SYMBOLS: Mapping[str, Range] = MappingProxyType({})
 
@@ -24,10 +26,18 @@ def built(
     given: Mapping[str, Any],
     ranges: Mapping[str, Range] = NO_SYMBOLS,
 ) -> Module:
-    """Build the op in a function of operands of given types, which declares symbols."""
+    """Build the op in a function of operands of given types, which declares symbols.
+
+    Symbols of attributes alone are sizes of one more input.
+    """
     module = Module(ir.Module.create())
     flat = [t for group in types for t in (group if isinstance(group, list) else [group])]
-    inputs = [type_of(t) for t in flat if t is not None]
+    given_types = [t for t in flat if t is not None]
+    others = ranges.keys() - {name for t in given_types for name in t.symbols}
+    if others:
+        shape = tuple(symbol(name, ranges[name]) for name in sorted(others))
+        given_types.append(Tensor(shape, "f32"))
+    inputs = [type_of(t) for t in given_types]
     with ir.InsertionPoint(module.ir.body):
         signature = ir.TypeAttr.get(ir.FunctionType.get(inputs, []))
         attributes = {"sym_name": ir.StringAttr.get("main"), "function_type": signature}
