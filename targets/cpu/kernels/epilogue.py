@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from ....dialects.core.attributes import tensor_of
+from ....dialects.core.errors import Undecided
 from ....dialects.core.mlir import ir
-from ....dialects.core.sizes.atoms import Size
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import likely
 from ....dialects.core.tensor import Shape
 from ...kernels.arithmetic import compute_dtype
@@ -162,6 +163,8 @@ def each_vector(
 
 def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
     view = buffer.restride(shape)
+    if view is None and any(map(is_symbolic, (*buffer.tensor.shape, *shape))):
+        raise Undecided(f"depends on whether {buffer.tensor.shape} and {shape} have as many elements")
     assert view is not None, "an output is contiguous: its elements allow the shape"
     return view
 

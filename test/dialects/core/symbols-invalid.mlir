@@ -9,14 +9,14 @@ func.func @undeclared(%x: tensor<?xf32, ["M"]>) attributes {trivium.symbols = {N
 
 // An expression is in canonical form, so that equal types have equal text.
 func.func @not_canonical(%x: tensor<?xf32, ["1 + N"]>) {
-  // expected-error @below {{has expression '1 + N' along axis 0, must be spelled N + 1}}
+  // expected-error @below {{'tri.relu' op tensor<?xf32, ["1 + N"]> has expression '1 + N' along axis 0, must be spelled N + 1}}
   %y = "tri.relu"(%x) : (tensor<?xf32, ["1 + N"]>) -> tensor<?xf32, ["1 + N"]>
   return
 }
 
 // A size that is known has no expression.
 func.func @known(%x: tensor<3xf32, ["N"]>) {
-  // expected-error @below {{has expression 'N' for a static size, must be empty}}
+  // expected-error @below {{'tri.relu' op tensor<3xf32, ["N"]> has expression 'N' for a static size, must be empty}}
   %y = "tri.relu"(%x) : (tensor<3xf32, ["N"]>) -> tensor<3xf32, ["N"]>
   return
 }
@@ -53,5 +53,12 @@ func.func @other_result(%x: tensor<?xf32, ["N"]>) {
 func.func @ints_as_text(%x: tensor<?xf32, ["N"]>) {
   // expected-error @below {{attribute 'shape' is ["2", "3"], must be an array<i64>}}
   %y = "tri.reshape"(%x) {shape = ["2", "3"]} : (tensor<?xf32, ["N"]>) -> tensor<2x3xf32>
+  return
+}
+
+// An encoding that is a dictionary has both an order of axes and expressions of sizes.
+func.func @order_alone(%x: tensor<2x3xf32, {order = [1, 0]}>) {
+  // expected-error @below {{'tri.relu' op tensor<2x3xf32, {order = [1, 0]}> has keys ['order'], must have 'order' and 'sizes'}}
+  %y = "tri.relu"(%x) : (tensor<2x3xf32, {order = [1, 0]}>) -> tensor<2x3xf32, {order = [1, 0]}>
   return
 }
