@@ -56,8 +56,11 @@ def _lowered(case: Case, size: int, name: str) -> tuple[LoweredKernel, list[int]
     if op is None or TABLE.broken_limit(op) is not None:
         return None
     (group,) = [each for each in module.ir.body.operations if each.operation.name == "tri.group"]
-    with ir.InsertionPoint(module.ir.body):
-        kernel = lower_group(tri.Group(group.operation), host_machine())
+    try:
+        with ir.InsertionPoint(module.ir.body):
+            kernel = lower_group(tri.Group(group.operation), host_machine())
+    except Undecided:  # the target tries so, too, and refuses the op
+        return None
     kernel.symbol = name
     record = [evaluate(word, {SIZE: size}) for word in record_of(group.operation)]
     text = str(kernel.alone())
