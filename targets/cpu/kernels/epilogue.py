@@ -164,7 +164,9 @@ def each_vector(
 def _reshaped(buffer: Buffer, shape: Shape) -> Buffer:
     view = buffer.restride(shape)
     if view is None and any(map(is_symbolic, (*buffer.tensor.shape, *shape))):
-        raise Undecided(f"depends on whether {buffer.tensor.shape} and {shape} have as many elements")
+        raise Undecided(
+            f"depends on whether {buffer.tensor.shape} and {shape} have as many elements"
+        )
     assert view is not None, "an output is contiguous: its elements allow the shape"
     return view
 
