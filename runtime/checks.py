@@ -18,11 +18,11 @@ from .contents import (
 )
 from .dtypes import itemsize
 from .errors import PackageError
-from .evaluation import MOST_BYTES
 from .kinds import KIND
 from .manifest import Manifest
+from .sizes.evaluation import MOST_BYTES
+from .sizes.symbol_checks import check_symbols
 from .step import Step
-from .symbol_checks import check_symbols
 
 _MAX_RANK = 64  # numpy's own limit
 _MOST_SPACES = 64

@@ -8,7 +8,7 @@ from typing import ClassVar, TypeVar
 from .dtypes import itemsize
 from .kinds import LEFT_OUT, Kind
 from .report import EntryKind, PartReport
-from .sizes import Size
+from .sizes.size_expressions import Size
 
 # The bases: memory of the process, constants, what is computed from them when the package is
 # loaded; then the inputs and the outputs; then, for each other memory space, arena and weights.

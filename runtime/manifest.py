@@ -8,8 +8,8 @@ from typing import NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
-from .evaluation import STATIC, Evaluation, Values
 from .schema import decode, encode
+from .sizes.evaluation import STATIC, Evaluation, Values
 from .step import Step
 
 FORMAT = "trivium"

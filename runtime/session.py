@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .carried_state import CarriedState, StatePair, Value, zeros_of
+from .carried.state import CarriedState, StatePair, Value, zeros_of
+from .carried.stateful import Stateful
 from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
-from .fast_path import fast_run
 from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
 from .package import Package
-from .plan import Plan, Plans
-from .ports import BoundRun, Ports
+from .plans.fast_path import fast_run
+from .plans.plan import Plan, Plans
+from .plans.ports import BoundRun, Ports
 from .program import Program, link
+from .sizes.symbols import Symbols, spelled_ports
 from .slots import by_name, check_known, quote
 from .spelling import spell_interface
 from .state import SessionState
-from .stateful import Stateful
 from .step import Run
-from .symbols import Symbols, spelled_ports
 
 if TYPE_CHECKING:
     from .dla.step import Drivers

@@ -12,7 +12,7 @@ from .contents import Port
 from .dtypes import resolve
 from .errors import RunError
 from .memory import Bound
-from .sizes import Size
+from .sizes.size_expressions import Size
 
 _LITERALS = (bool, int, float, complex, list, tuple, range)
 _CONVERSION_ERRORS = (TypeError, ValueError, RuntimeError, BufferError, OverflowError)

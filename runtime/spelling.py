@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from .contents import Contents, Port
-from .symbols import spelled_ports
+from .sizes.symbols import spelled_ports
 
 _MOST_PORTS = 3
 _MOST_NAMES = 4

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from .contents import PROCESS
-from .evaluation import STATIC, Values
 from .memory import Bases, Place, allocate
 from .memory_space import SessionMemory
+from .sizes.evaluation import STATIC, Values
 
 
 @dataclass(frozen=True)

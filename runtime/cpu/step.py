@@ -11,7 +11,7 @@ from ..contents import Contents
 from ..errors import PackageError
 from ..kinds import LEFT_OUT
 from ..loader import Loader
-from ..sizes import Size
+from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import Bind, Run, Step
 from .choose_code import choose_code

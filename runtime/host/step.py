@@ -16,8 +16,8 @@ from ..kinds import LEFT_OUT
 from ..loader import Loader
 from ..memory import Bases
 from ..schema import Attribute
-from ..size_fields import with_sizes
-from ..sizes import Size
+from ..sizes.fields import with_sizes
+from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import SHAPE, Bind, Run, Step, Store
 

@@ -24,7 +24,7 @@ from ..nested import (
     locate,
     written_buffer,
 )
-from ..sizes import Size
+from ..sizes.size_expressions import Size
 from ..state import SessionState
 from ..step import Bind, Run, Step
 

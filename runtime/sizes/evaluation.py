@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .contents import Contents
-from .dtypes import itemsize
-from .size_fields import texts_in
-from .sizes import MOST, Formulas, Size
+from ..contents import Contents
+from ..dtypes import itemsize
+from .fields import texts_in
+from .size_expressions import MOST, Formulas, Size
 
 MOST_BYTES = 1 << 47  # user address space on x86-64
 

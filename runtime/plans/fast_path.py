@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 from numpy import empty, ndarray
 from numpy.typing import NDArray
 
-from .carried_state import CarriedState
-from .contents import ARENA, FIRST_PORT
-from .memory import Bases, address_of
-from .slots import Slot
+from ..carried.state import CarriedState
+from ..contents import ARENA, FIRST_PORT
+from ..memory import Bases, address_of
+from ..slots import Slot
 
 FastRun: TypeAlias = Callable[[Any], dict[str, NDArray[Any]] | None]
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .carried_state import CarriedState
-from .contents import FIRST_PORT, Contents
-from .errors import RunError
-from .memory import Bases, Bound
-from .slots import Slot, by_name, check_known, is_on_device, overlap, wrong_names
-from .symbols import spelled_ports
+from ..carried.state import CarriedState
+from ..contents import FIRST_PORT, Contents
+from ..errors import RunError
+from ..memory import Bases, Bound
+from ..sizes.symbols import spelled_ports
+from ..slots import Slot, by_name, check_known, is_on_device, overlap, wrong_names
 
 if TYPE_CHECKING:
-    from .gpu.ports import DevicePorts
+    from ..gpu.ports import DevicePorts
 
 
 class BoundRun(NamedTuple):

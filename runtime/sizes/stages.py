@@ -8,9 +8,9 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from .contents import Contents
-from .manifest import Manifest
-from .size_fields import with_sizes
+from ..contents import Contents
+from ..manifest import Manifest
+from .fields import with_sizes
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _PLACE = re.compile(r"at_([0-9]{1,9})")

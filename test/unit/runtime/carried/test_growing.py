@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime import RunError
-from trivium.runtime.carried_state import CarriedState, StatePair, zeros_of
-from trivium.runtime.growing_state import GrowingState
+from trivium.runtime.carried.growing import GrowingState
+from trivium.runtime.carried.pairs import add_pairs
+from trivium.runtime.carried.state import CarriedState, StatePair, zeros_of
 from trivium.runtime.slots import Slot
-from trivium.runtime.state_pairs import add_pairs
 
 FLOAT = np.dtype(np.float32)
 

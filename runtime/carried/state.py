@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .memory import address_of, allocate
-from .slots import Slot
+from ..memory import address_of, allocate
+from ..slots import Slot
 
 if TYPE_CHECKING:
-    from .gpu.array import DeviceArray
+    from ..gpu.array import DeviceArray
 
 Value: TypeAlias = "NDArray[Any] | DeviceArray"
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
-from trivium.runtime.evaluation import Evaluation, SizeArray, SizeFault
-from trivium.runtime.sizes import DEEPEST, LONGEST, Formulas, is_symbol_name
+from trivium.runtime.sizes.evaluation import Evaluation, SizeArray, SizeFault
+from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, Formulas, is_symbol_name
 from trivium.test.unit.runtime.symbolic import symbolic_manifest
 
 NAMES = ("N", "T", "_u0")

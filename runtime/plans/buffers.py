@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from .contents import Buffer
-from .evaluation import Values
-from .size_fields import with_sizes
+from ..contents import Buffer
+from ..sizes.evaluation import Values
+from ..sizes.fields import with_sizes
 
 
 class BuffersAt:

@@ -7,15 +7,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from .contents import Symbol
-from .errors import RunError
-from .plan_buffers import BuffersAt
-from .program import Program
-from .slots import Slot
-from .stages import Stages
-from .state import SessionState
-from .step import Find
-from .symbols import evaluate
+from ..contents import Symbol
+from ..errors import RunError
+from ..program import Program
+from ..sizes.stages import Stages
+from ..sizes.symbols import evaluate
+from ..slots import Slot
+from ..state import SessionState
+from ..step import Find
+from .buffers import BuffersAt
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .carried_state import CarriedState, CreateBuffer, StatePair, zeros
-from .errors import RunError
-from .growing_state import GrowingState
-from .slots import Slot, check_known, is_on_device, quote
+from ..errors import RunError
+from ..slots import Slot, check_known, is_on_device, quote
+from .growing import GrowingState
+from .state import CarriedState, CreateBuffer, StatePair, zeros
 
 
 def add_pairs(

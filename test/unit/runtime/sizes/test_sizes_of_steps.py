@@ -10,7 +10,7 @@ from trivium.runtime import Package, PackageError, Session
 from trivium.runtime.contents import FIRST_PORT, Buffer, Memory, Port, Symbol
 from trivium.runtime.loader import Loader
 from trivium.runtime.manifest import SYMBOLIC_VERSION, VERSION, Manifest
-from trivium.runtime.sizes import Size
+from trivium.runtime.sizes.size_expressions import Size
 from trivium.runtime.state import SessionState
 from trivium.runtime.step import Bind, Step
 

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .contents import FIRST_PORT, Port
-from .errors import PackageError
-from .manifest import Manifest
-from .size_fields import texts_in
-from .sizes import Size
+from ..contents import FIRST_PORT, Port
+from ..errors import PackageError
+from ..manifest import Manifest
+from ..step import ELEMENTS, SHAPE, FoundSize, Step
+from .fields import texts_in
+from .size_expressions import Size
 from .stages import Stages, stage_of
-from .step import ELEMENTS, SHAPE, FoundSize, Step
 
 
 def check_stages(manifest: Manifest) -> None:

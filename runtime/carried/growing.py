@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .carried_state import CarriedState, CreateBuffer, Turn, Value
-from .memory import allocate
-from .slots import Slot
+from ..memory import allocate
+from ..slots import Slot
+from .state import CarriedState, CreateBuffer, Turn, Value
 
 _LEAST_BITS = 12
 

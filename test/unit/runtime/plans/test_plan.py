@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.contents import ARENA, SizeCheck
-from trivium.runtime.plan import MOST_PLANS
+from trivium.runtime.plans.plan import MOST_PLANS
 from trivium.test.unit.runtime.symbolic import (
     DIALECTS,
     expected,

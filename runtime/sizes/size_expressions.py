@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from .errors import PackageError
+from ..errors import PackageError
 
 if TYPE_CHECKING:
     Size: TypeAlias = int

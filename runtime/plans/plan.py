@@ -9,17 +9,17 @@ from typing import Any, TypeAlias, cast
 from numpy import ndarray
 from numpy.typing import NDArray
 
-from .contents import ARENA
+from ..contents import ARENA
+from ..program import Program
+from ..sizes.stages import Stages
+from ..sizes.symbols import Symbols, evaluate
+from ..slots import Slot
+from ..state import SessionState
+from ..step import Run
+from .buffers import BuffersAt
 from .fast_path import FastRun, fast_run
-from .plan_buffers import BuffersAt
 from .ports import Ports
-from .program import Program
-from .slots import Slot
 from .staged import StagedRun
-from .stages import Stages
-from .state import SessionState
-from .step import Run
-from .symbols import Symbols, evaluate
 
 MOST_PLANS = 8
 """How many plans a session keeps: those of the shapes that were last used."""

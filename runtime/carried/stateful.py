@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 from numpy.typing import ArrayLike, NDArray
 
-from .carried_state import CarriedState, StatePair, Value, zeros_of
-from .errors import RunError
-from .ports import Ports
-from .slots import Slot, wrong_names
-from .state_pairs import add_pairs, owned
+from ..errors import RunError
+from ..plans.ports import Ports
+from ..slots import Slot, wrong_names
+from .pairs import add_pairs, owned
+from .state import CarriedState, StatePair, Value, zeros_of
 
 if TYPE_CHECKING:
-    from .file.state_file import StateFile
+    from ..file.state_file import StateFile
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -118,13 +118,13 @@ class Stateful:
         self._carry(add_pairs(self._ports.carried, pairs, initial, ports, self._create_buffer))
 
     def _save_state(self, file: "StateFile") -> None:
-        from .file.state_file import write_state
+        from ..file.state_file import write_state
 
         slots = self._bound_slots()
         write_state(file, slots, {s.name: self._ports.carried.value(s.name) for s in slots})
 
     def _read_state(self, file: "StateFile") -> None:
-        from .file.state_file import read_state
+        from ..file.state_file import read_state
 
         self._ports.carried.load(read_state(file, self._bound_slots()))
 

@@ -6,7 +6,7 @@ from functools import cache
 from types import UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin
 
-from .kinds import Kind
+from ..kinds import Kind
 
 R = TypeVar("R")
 

@@ -3,12 +3,12 @@
 import re
 from dataclasses import replace
 
-from .contents import PROCESS, Contents, SizeCheck, Symbol
-from .errors import PackageError
+from ..contents import PROCESS, Contents, SizeCheck, Symbol
+from ..errors import PackageError
+from ..manifest import Manifest
 from .evaluation import SizeFault
-from .manifest import Manifest
-from .size_fields import texts_in, with_sizes
-from .sizes import MOST, is_symbol_name
+from .fields import texts_in, with_sizes
+from .size_expressions import MOST, is_symbol_name
 from .stage_checks import check_stages
 from .stages import Stages
 from .symbols import Symbols
