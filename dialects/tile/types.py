@@ -227,7 +227,7 @@ def _filled(
         text = listed[axis] if listed else None
         spelled = text.value if isinstance(text, ir.StringAttr) else ""
         if (number == dynamic) != bool(spelled):
-            raise Invalid(f"{type_} must have expressions for dynamic {name}, and only there")
+            raise Invalid(f"{type_} must have expressions for dynamic {name}, and for no others")
         size = table.parse(spelled) if spelled else number
         if spelled and (not is_symbolic(size) or str(size) != spelled):
             raise Invalid(f"{type_} has expression '{spelled}', must be spelled {size}")

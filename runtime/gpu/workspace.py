@@ -129,7 +129,8 @@ class Workspace(SessionMemory):
         self._replace_arena(0)
 
     def _replace_arena(self, size: int) -> None:
-        self.stream.synchronize()
+        with self.device:
+            self.stream.synchronize()
         self._arena.close()
         self._arena = self._allocate(size)
         self.addresses[min(self.addresses)] = self._arena.address
