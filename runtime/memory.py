@@ -122,7 +122,7 @@ class Bases:
         return bases
 
     def move(self, base: int, place: Place) -> None:
-        """Say where a base in another memory space is from now on."""
+        """Record where a base in another memory space is from now on."""
         self._fixed[base] = self._devices[base] = place
 
     def grow(self, size: int) -> None:

@@ -19,7 +19,7 @@
 // -----
 
 // Expressions have one spelling.
-// expected-error @below {{has expression 'N + N', must be spelled 2*N}}
+// expected-error @below {{'tile.kernel' op memref<?xf32, {sizes = ["N + N"]}> has expression 'N + N', must be spelled 2*N}}
 "tile.kernel"() ({
 ^bb0(%x: memref<?xf32, {sizes = ["N + N"]}>):
   "tile.return"() : () -> ()
@@ -37,7 +37,7 @@
 // -----
 
 // A memory space has nothing else.
-// expected-error @below {{has keys ['shape', 'sizes'], must have 'sizes', and may 'strides'}}
+// expected-error @below {{'tile.kernel' op memref<?xf32, {shape = ["N"], sizes = ["N"]}> has keys ['shape', 'sizes'], must have 'sizes', and may 'strides'}}
 "tile.kernel"() ({
 ^bb0(%x: memref<?xf32, {shape = ["N"], sizes = ["N"]}>):
   "tile.return"() : () -> ()
