@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ....dialects import tri
@@ -29,6 +29,17 @@ from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from .size_evaluator import SizeEvaluator
 from .size_rules import Unknown
 from .values import ints
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Hold what a function consists of at one moment, at the end of one of its blocks."""
+
+    block: ir.Block
+    count: int
+    weights: frozenset[str]
+    checks: int
+    symbols: Mapping[str, Range]
 
 
 class MainFunction:
@@ -89,24 +100,23 @@ class MainFunction:
             named = replace(check, node=node, message=f"{what} {check.message}")
             self._checks.setdefault(key, named)
 
-    def drop_after(self, block: ir.Block, count: int, weights: set[str], checks: int) -> None:
-        """Erase the operations of a block but for the first ones, and what came with them.
+    def mark(self) -> Mark:
+        """Return what is there so far, at the end of the block that is being built."""
+        block = ir.InsertionPoint.current.block
+        weights, symbols = frozenset(self.module.weights), dict(self.symbols)
+        return Mark(block, len(block.operations), weights, len(self._checks), symbols)
 
-        That is all weights but some, and all checks but the first ones.
-        """
-        for operation in reversed(list(block.operations)[count:]):
+    def drop_after(self, mark: Mark) -> None:
+        """Erase what came after a mark: operations of its block, weights, checks and symbols."""
+        for operation in reversed(list(mark.block.operations)[mark.count :]):
             operation.operation.erase()
-        for name in set(self.module.weights) - weights:
+        for name in set(self.module.weights) - mark.weights:
             del self.module.weights[name]
-        for key in list(self._checks)[checks:]:
+        for key in list(self._checks)[mark.checks :]:
             del self._checks[key]
+        self.symbols = dict(mark.symbols)
         self._constant.forget()
         self.elements.forget()
-
-    @property
-    def check_count(self) -> int:
-        """Return how many checks there are so far."""
-        return len(self._checks)
 
     def finish(
         self, outputs: Sequence[tuple[str, ir.Value]], complex_outputs: Sequence[str] = ()
