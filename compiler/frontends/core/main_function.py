@@ -19,7 +19,7 @@ from ....dialects.core.errors import (
 from ....dialects.core.interpret import ConstantEvaluator
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
-from ....dialects.core.module import Module, add_main, ops
+from ....dialects.core.module import Module, add_main, ops, sources
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.checks import Check, collected_checks
 from ....dialects.core.sizes.dim import symbols_of
@@ -182,13 +182,13 @@ class MainFunction:
 
     def _fault(self, value: ir.Value, what: str) -> NeedsValue | Undecided:
         """Return why a value is not known at compile time."""
-        sources = self._sources(value)
-        if not sources:
+        inputs = sources([value], self.inputs)
+        if not inputs:
             return Undecided(f"needs the value of {what}, but it {self._reason(value)}")
         return NeedsValue(
             f"needs the value of {what} at compile time, "
-            f"but it depends on the model's inputs: {', '.join(sources)}",
-            sources,
+            f"but it depends on the model's inputs: {', '.join(inputs)}",
+            inputs,
         )
 
     def _reason(self, value: ir.Value) -> str:
@@ -199,18 +199,7 @@ class MainFunction:
         listed = ", ".join(dict.fromkeys(symbols)) or "sizes"
         return unknown[0] if unknown else f"depends on {listed}, known when the model runs"
 
-    def sources_of_found_sizes(self) -> list[str]:
+    def sources_of_found_sizes(self) -> tuple[str, ...]:
         """List the model's inputs on which the sizes depend that ops find when they run."""
         finders = (op for op in ops(self.module.operation) if isinstance(op, DataDependentOp))
-        return self._sources(*(value for op in finders for value in op.operation.operands))
-
-    def _sources(self, *values: ir.Value) -> list[str]:
-        """List the model's inputs on which values depend, in the model's order."""
-        seen: set[ir.Value] = set()
-        pending = list(values)
-        while pending:
-            current = pending.pop()
-            if current not in seen:
-                seen.add(current)
-                pending += current.owner.operands if isinstance(current, ir.OpResult) else []
-        return [name for argument, name in self.inputs.items() if argument in seen]
+        return sources([value for op in finders for value in op.operation.operands], self.inputs)
