@@ -181,7 +181,7 @@ class _Layout:
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
+            self._thread_bytes(),
             self.inputs,
             self.outputs,
             self.names,
@@ -210,7 +210,7 @@ class _Layout:
 
     def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
         every = self._intervals(scope, memory, places)
-        intervals = [each for each in every if not stage_of(each, self.found)]
+        intervals = [each for each in every if not stage_of(each.size_bytes, self.found)]
         plan = plan_sizes(intervals, space_named(memory).alignment)
         is_alone = memory == PROCESS and scope is self.numbering.main
         if not is_alone and isinstance(plan, RegionPlan):
@@ -239,6 +239,10 @@ class _Layout:
                 if (first := found.get((number, BODIES))) is not None:
                     inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
                     self._add_scope(*inner, memory, first, places, scratch)
+
+    def _thread_bytes(self) -> Size:
+        needed = (own_bytes(call) for call in self.calls)
+        return highest(0, *(size for size in needed if not stage_of(size, self.found)))
 
     def _scratch(self, number: int, known: Mapping[Hashable, Place]) -> tuple[Place, ...]:
         scratch = self.calls[number].scratch
@@ -337,6 +341,11 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
             f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
+
+
+def own_bytes(call: Call) -> Size:
+    """Return what a call needs of the memory of a thread."""
+    return _own_offsets(call.scratch)[-1]
 
 
 def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:
