@@ -11,20 +11,14 @@ from ..dialects.core.module import Module, declared, ops, sources
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
-from ..runtime.contents import PROCESS
 from ..targets.core import Target
 
 
 def check_targets(module: Module, targets: Sequence[Target]) -> None:
-    """Raise CompileError for a module with symbols and a target that needs to know all sizes.
-
-    Sizes that ops find when the model runs are known to the host alone.
-    """
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes."""
     for target in targets:
         if not target.takes_symbols:
             need_static(module, f"target '{target.name}' compiles models of exact sizes")
-        if target.name != PROCESS:
-            _need_no_found_sizes(module)
 
 
 def need_static(module: Module, reason: str = "") -> None:
@@ -36,7 +30,7 @@ def need_static(module: Module, reason: str = "") -> None:
     inputs = _inputs(module)
     free = {name: shape for name, shape in inputs.items() if symbols_in(shape)}
     if not free:
-        _need_no_found_sizes(module)
+        _need_no_found_sizes(module, reason)
         return
     faults = [
         Diagnostic(
@@ -55,7 +49,7 @@ def need_static(module: Module, reason: str = "") -> None:
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
 
 
-def _need_no_found_sizes(module: Module) -> None:
+def _need_no_found_sizes(module: Module, reason: str) -> None:
     """Raise CompileError with the ops that find sizes, and the inputs on which these depend."""
     arguments = module.main_block.arguments
     names: dict[ir.Value, str] = dict(zip(arguments, _inputs(module), strict=True))
@@ -66,8 +60,8 @@ def _need_no_found_sizes(module: Module) -> None:
         found_of = sources(op.operation.operands, names)
         listed = ", ".join(found_of) or "none"
         message = f"'{op.op_name}' op finds a size, which depends on inputs: {listed}"
-        notes = [f"fix it when compiling: constants={{'{name}': …}}" for name in found_of[:1]]
-        notes.append(f"or let all of the model run on the host: target='{PROCESS}'")
+        notes = [reason] if reason else []
+        notes += [f"fix it when compiling: constants={{'{name}': …}}" for name in found_of[:1]]
         faults.append(Diagnostic(describe(op.location), message, tuple(notes), found_of))
     if faults:
         raise CompileError(faults)

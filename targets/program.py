@@ -182,7 +182,7 @@ class _Layout:
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
+            self._thread_bytes(),
             self.inputs,
             self.outputs,
             self.names,
@@ -215,7 +215,7 @@ class _Layout:
         if scope is not self.numbering.main and memory == PROCESS:
             symbolic = any(is_symbolic(each.size_bytes) for each in every)
             return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
-        intervals = [each for each in every if not stage_of(each, self.found)]
+        intervals = [each for each in every if not stage_of(each.size_bytes, self.found)]
         plan = plan_sizes(intervals, alignment)
         if memory != PROCESS and isinstance(plan, RegionPlan):
             raise CompileError(
@@ -242,6 +242,10 @@ class _Layout:
                 if (first := found.get((number, BODIES))) is not None:
                     inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
                     self._add_scope(*inner, memory, first, places, scratch)
+
+    def _thread_bytes(self) -> Size:
+        needed = (own_bytes(call) for call in self.calls)
+        return highest(0, *(size for size in needed if not stage_of(size, self.found)))
 
     def _scratch(self, number: int, known: Mapping[Hashable, Place]) -> tuple[Place, ...]:
         scratch = self.calls[number].scratch
@@ -341,6 +345,11 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
             f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
+
+
+def own_bytes(call: Call) -> Size:
+    """Return what a call needs of the memory of a thread."""
+    return _own_offsets(call.scratch)[-1]
 
 
 def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:

@@ -10,7 +10,6 @@ from typing import Any, cast
 from ..contents import Symbol
 from ..errors import RunError
 from ..program import Program
-from ..sizes.stages import Stages
 from ..sizes.symbols import evaluate
 from ..slots import Slot
 from ..state import SessionState
@@ -23,13 +22,12 @@ class StagedRun:
     """Hold what a plan knows before the first step that finds sizes."""
 
     program: Program
-    stages: Stages
     outputs: tuple[Slot, ...]
     state: SessionState
 
     def __call__(self, results: dict[str, Any]) -> dict[str, Any]:
         """Run from the first step that finds sizes on; add the outputs whose sizes are found."""
-        manifest, state = self.program.package.manifest, self.state
+        manifest, state, stages = self.program.package.manifest, self.state, self.program.stages
         starts = [i for i, step in enumerate(manifest.steps) if step.finds]
         for stage, start in enumerate(starts, 1):
             find = cast("Find", self.program.steps[start](state))
@@ -37,13 +35,13 @@ class StagedRun:
             for symbol in manifest.symbols:
                 if symbol.name in sizes:
                     _check_found(symbol, sizes[symbol.name], manifest.steps[start].nodes)
-            values = evaluate(self.stages.at(stage).evaluation, {**state.values.symbols, **sizes})
+            values = evaluate(stages.at(stage).evaluation, {**state.values.symbols, **sizes})
             bases = self.state.bases.at(BuffersAt(manifest.buffers, values))
             base = manifest.first_stage + stage - 1
             bases.grow_stage(base, values.arenas.get(base, 0))
             state = replace(state, bases=bases, values=values)
             for slot in self.outputs:
-                if self.stages.of(*slot.shape) == stage:
+                if stages.of(*slot.shape) == stage:
                     made = replace(slot, shape=tuple(map(values, slot.shape))).create()
                     bases.bind(slot.base, made)
                     results[slot.name] = made
@@ -57,7 +55,7 @@ class StagedRun:
     def check_given(self, names: Collection[str]) -> None:
         """Raise RunError for an output with memory of its own whose size nobody knows yet."""
         for slot in self.outputs:
-            if slot.name in names and self.stages.of(*slot.shape):
+            if slot.name in names and self.program.stages.of(*slot.shape):
                 shape = "x".join(map(str, slot.shape))
                 raise RunError(
                     f"output '{slot.name}' has shape {shape}, which is found when the package "
