@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+import numpy as np
+
 from ....dialects import tri
 from ....dialects.core.mlir import ir
 from ....dialects.core.sizes.atoms import Size
@@ -10,7 +12,7 @@ from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Shape
 from ..core.found_sizes import FoundSizes
 from ..core.run_time_shapes import listed
-from ..core.values import tensor
+from ..core.values import constant, tensor
 
 
 def common_shape(a: ir.Value, b: ir.Value, *, outside: Collection[str]) -> Shape | None:
@@ -49,9 +51,15 @@ def padded(value: ir.Value, shape: Shape) -> list[ir.Value]:
     return [filled, listed(sizes)]
 
 
-def cut(value: ir.Value, sizes: ir.Value, found: FoundSizes) -> ir.Value:
-    """Return what a branch made of a value that fills its shape; its sizes are found."""
-    shape = tensor(value).shape
-    made: Sequence[Size] = found.define(sizes, shape)
-    rank = len(shape)
+def cut(value: ir.Value, sizes: ir.Value, like: Sequence[Shape], found: FoundSizes) -> ir.Value:
+    """Return what a branch made of a value that fills its shape; its sizes are found.
+
+    Those that are equal in the shapes that branches return are known.
+    """
+    shape, rank = tensor(value).shape, tensor(value).rank
+    open_ = [axis for axis, each in enumerate(zip(*like, strict=True)) if len({*each}) > 1]
+    taken = tri.Gather.build(sizes, constant(np.array(open_, np.int64)), axis=0).y
+    made = list(shape)
+    for axis, size in zip(open_, found.define(taken, [shape[axis] for axis in open_]), strict=True):
+        made[axis] = size
     return tri.Slice.build(value, starts=(0,) * rank, sizes=tuple(made), steps=(1,) * rank).y

@@ -36,9 +36,13 @@ def scalar(value: ir.Value) -> ir.Value:
 
 @dataclass(frozen=True)
 class Joined:
-    """Hold the shapes of the outputs in which branches differ, by number."""
+    """Hold, for the outputs in which branches differ, by number, a shape in which both have room.
+
+    `returned_shapes` are those that the branches return.
+    """
 
     shapes: Mapping[int, Shape]
+    returned_shapes: Mapping[int, Sequence[Shape]]
 
     def returned(self, index: int, item: Item) -> Sequence[ir.Value]:
         """Return what a branch returns for one of its items."""
@@ -52,7 +56,9 @@ class Joined:
         """Return the items that values are, of the same kinds as others."""
         rest = iter(values)
         return tuple(
-            cut(next(rest), next(rest), found) if index in self.shapes else _regrouped(item, rest)
+            cut(next(rest), next(rest), self.returned_shapes[index], found)
+            if index in self.shapes
+            else _regrouped(item, rest)
             for index, item in enumerate(like)
         )
 
@@ -111,6 +117,7 @@ def _agreed(
     if not able:
         raise next(each for each in made if isinstance(each, InvalidNode))
     shapes: dict[int, Shape] = {}
+    returned: dict[int, Sequence[Shape]] = {}
     for index, (one, other) in enumerate(zip(able[0], able[-1], strict=True)):
         if _kind(one) == _kind(other):
             continue
@@ -121,7 +128,8 @@ def _agreed(
             node.graphs.known(condition, f"input 'cond', as branches return {spelt},")
             raise Unsupported(f"has branches that return {spelt}")
         shapes[index] = shape
-    return able[0], Joined(shapes)
+        returned[index] = [tensor(each).shape for each in tensors]
+    return able[0], Joined(shapes, returned)
 
 
 def _kind(item: Item) -> str:

@@ -89,3 +89,52 @@ def test_a_scan_of_as_many_elements_as_a_run_has() -> None:
     }"""
     feeds = [{"x": eye(n, 3), "z": eye(n, 3, 1), "s": eye(1, 3)[0]} for n in (1, 5, 200)]
     check(text, feeds)
+
+
+CHOICES = [True, False, True]
+
+
+def test_branches_of_two_sizes() -> None:
+    text = """main (float[2, 3] x, bool c) => (float[a, b] y, float[1, b] most, float[2, 3] z) {
+        y, z = If (c) <
+            then_branch = then () => (float[2, 6] d, float[2, 3] g) {
+                d = Concat <axis = 1> (x, x)
+                g = Relu (x)
+            },
+            else_branch = other () => (float[1, 3] e, float[2, 3] h) {
+                e = ReduceSum <keepdims = 1> (x, rows)
+                h = Neg (x)
+            }
+        >
+        most = ReduceMax <axes = [0]> (y)
+    }""".replace("{", "<int64[1] rows = {0}> {", 1)
+    check(text, [{"x": eye(2, 3, n), "c": np.array(c)} for n, c in enumerate(CHOICES)])
+
+
+def test_branches_whose_sizes_were_found_before() -> None:
+    text = """main (int64[N] x, int64[1] k, bool c) => (int64[a] y) <int64[1] zero = {0}> {
+        z = Slice (x, zero, k)
+        y = If (c) <
+            then_branch = then () => (int64[d] d) { d = Neg (z) },
+            else_branch = other () => (int64[e] e) { e = Concat <axis = 0> (z, x) }
+        >
+    }"""
+    pairs = [(k, c) for k in (0, 2, 9) for c in CHOICES]
+    check(text, [{"x": np.arange(5), "k": np.array([k]), "c": np.array(c)} for k, c in pairs])
+
+
+def test_only_sizes_that_differ_are_found() -> None:
+    model = onnx.parser.parse_model(
+        HEADER
+        + """
+    main (float[2, N] x, bool c) => (float[2, a] y) {
+        y = If (c) <
+            then_branch = then () => (float[2, b] d) { d = Concat <axis = 1> (x, x) },
+            else_branch = other () => (float[2, N] e) { e = Neg (x) }
+        >
+    }"""
+    )
+    with new_context():
+        module = import_onnx(model)
+        *_, end = module.main_block.operations
+        assert str(end.operands[0].type) == 'tensor<2x?xf32, ["", "u0"]>'
