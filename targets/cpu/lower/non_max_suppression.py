@@ -1,12 +1,11 @@
 """The lowering of choosing boxes that do not overlap.
 
-Of each class, on any thread: list the boxes whose score is high enough; as long as there are any,
-choose the best one, and strike from the list those that overlap it too much. So nothing is sorted,
-and what is struck is not looked at again. Then the boxes of all classes are put together.
+Of each class, on any thread: queue the boxes whose score is high enough, and take one after the
+other, the best one first, until enough are chosen: those that overlap none of them too much. Then
+the boxes of all classes are put together.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....dialects import tri
@@ -17,15 +16,14 @@ from ...kernels.conversion import convert
 from ..kernels.buffer import Buffer
 from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
-from ..kernels.index import IndexExpr, carry, for_each, greatest, index_of, when
+from ..kernels.index import IndexExpr, carry, carry_while, for_each, greatest, index_of
 from ..kernels.loops import each, each_of
+from ..kernels.queue import Queue
 from ..kernels.value import Value, constant_of, strict_numbers
 from ..registry import template
 
 SIDES = 4
 AREA = 4
-
-Test = Callable[[Value], Value]
 
 
 @template(tri.PaddedNonMaxSuppression)
@@ -47,26 +45,30 @@ def lower_padded_non_max_suppression(
     with strict_numbers():
         corners = _corners(kernel, boxes, op.centered)
         share = _threshold(overlap, 0.0, dtype)
-        listed = _List(kernel, number, dtype, _threshold(least, -math.inf, dtype))
+        queue = Queue(kernel, number, dtype)
+        kept = kernel.private((greatest(limit, 1),), "i64")
+        most = IndexExpr(limit).to_value("i64")
+        lowest = _threshold(least, -math.inf, dtype)
 
         def one_class(at: IndexExpr) -> None:
-            batch, kind = at // classes, at % classes
-            counts.store(_zero(), [at])
-            listed.fill(scores.part([batch, kind]), number)
+            batch = at // classes
+            sides = corners.part([batch])
+            here = scores.part([batch, at % classes])
 
-            def choose(k: IndexExpr) -> None:
-                place = listed.best()
-                chosen.store(place, [at, k])
-                counts.store((k + 1).to_value("i64"), [at])
-                best = _Box.load(corners.part([batch, index_of(place)]))
+            def goes_on(now: list[Value]) -> Value:
+                return now[0].greater(0).logical_and(now[1].less(most))
 
-                def is_kept(other: Value) -> Value:
-                    box = _Box.load(corners.part([batch, index_of(other)]))
-                    return best.overlaps(box, share).invert()
+            def try_next(now: list[Value]) -> list[Value]:
+                left, count = now
+                place = queue.pop(left)
+                kept.store(place, [index_of(count)])
+                is_free = _is_free(sides, kept, place, count, share)
+                return [left - 1, count + is_free.cast("i64")]
 
-                listed.strike(is_kept)
-
-            for_each(limit, lambda k: when(listed.is_left(), lambda: choose(k)))
+            queued = queue.fill(here, number, lowest)
+            _, found = carry_while([queued, _zero()], goes_on, try_next)
+            for_each(index_of(found), lambda k: chosen.store(kept.load([k]), [at, k]))
+            counts.store(found, [at])
 
         each_of(batches * classes, one_class)
     _put_together(chosen, counts, classes, y, count)
@@ -145,54 +147,15 @@ class _Box:
         return shared.greater(share * (self.area + other.area - shared))
 
 
-class _List:
-    """Keep the boxes of a class that may still be chosen, in order, in memory of a thread."""
+def _is_free(sides: Buffer, kept: Buffer, place: Value, count: Value, share: Value) -> Value:
+    """Test that a box does not overlap one of those that were chosen before."""
+    box = _Box.load(sides.part([index_of(place)]))
 
-    def __init__(self, kernel: KernelBuilder, number: Size, dtype: str, least: Value) -> None:
-        self.places = kernel.private((greatest(number, 1),), "i64")
-        self.scores = kernel.private((greatest(number, 1),), dtype)
-        self.state = kernel.private((2,), "i64")  # how many there are, and which is the best
-        self.least = least
+    def goes_on(now: list[Value]) -> Value:
+        return now[0].less(count).logical_and(now[1])
 
-    def fill(self, scores: Buffer, number: Size) -> None:
-        """List the boxes whose score is high enough."""
+    def compare(now: list[Value]) -> list[Value]:
+        other = _Box.load(sides.part([index_of(kept.load([index_of(now[0])]))]))
+        return [now[0] + 1, other.overlaps(box, share).invert()]
 
-        def one_box(i: IndexExpr, now: list[Value]) -> list[Value]:
-            score = scores.load([i])
-            return self._add(i.to_value("i64"), score, score.greater(self.least), now)
-
-        self._note(carry(number, self._nothing(), one_box))
-
-    def is_left(self) -> Value:
-        """Test whether there are any boxes."""
-        return self.state.load([IndexExpr(0)]).greater(0)
-
-    def best(self) -> Value:
-        """Return the place of the box with the highest score, of equal ones that of the first."""
-        return self.places.load([index_of(self.state.load([IndexExpr(1)]))])
-
-    def strike(self, is_kept: Test) -> None:
-        """Strike the best box, and those that fail a test."""
-        count, best = (self.state.load([IndexExpr(i)]) for i in range(2))
-
-        def one_box(i: IndexExpr, now: list[Value]) -> list[Value]:
-            place, score = self.places.load([i]), self.scores.load([i])
-            kept = is_kept(place).logical_and(i.to_value("i64").not_equal(best))
-            return self._add(place, score, kept, now)
-
-        self._note(carry(index_of(count), self._nothing(), one_box))
-
-    def _nothing(self) -> list[Value]:
-        return [_zero(), _zero(), self.least]
-
-    def _add(self, place: Value, score: Value, kept: Value, now: list[Value]) -> list[Value]:
-        """Write a box to the end of the list, which it makes longer only if it is kept."""
-        count, best, top = now
-        self.places.store(place, [index_of(count)])
-        self.scores.store(score, [index_of(count)])
-        better = score.greater(top).logical_and(kept)
-        return [count + kept.cast("i64"), better.select(count, best), better.select(score, top)]
-
-    def _note(self, now: list[Value]) -> None:
-        for i, value in enumerate(now[:2]):
-            self.state.store(value, [IndexExpr(i)])
+    return carry_while([_zero(), IndexExpr(0).equal(0)], goes_on, compare)[1]
