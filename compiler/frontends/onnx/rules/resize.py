@@ -5,11 +5,12 @@ from typing import TypeVar
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.sizes.atoms import is_symbolic, terms_of
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need
 from .....dialects.core.tensor import Array, Shape, normalize_axis
+from ...core.scales import scale_between, scaled
 from ...core.values import tensor
-from ..registry import Size, Sizes, Value, onnx_op
+from ..registry import Sizes, Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]
@@ -154,22 +155,12 @@ def _scaled_sizes(shape: Shape, scales: Floats, parts: Floats) -> Shape:
     if parts:
         starts, ends = parts[: len(shape)], parts[len(shape) :]
         spans = [end - start for start, end in zip(starts, ends, strict=True)]
-    return tuple(map(_scaled, shape, spans, scales))
-
-
-def _scaled(size: Size, span: float, scale: float) -> Size:
-    """Return the size of a part of an axis times a scale, rounded down; floats are fractions."""
-    if not is_symbolic(size):
-        return math.floor(size * span * scale)
-    if span != 1:
-        raise Unsupported(f"takes a part of an axis of size {size}, which must be known")
-    above, below = scale.as_integer_ratio()
-    return size * above // below
+    return tuple(map(scaled, shape, spans, scales))
 
 
 def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats]:
     """Return the sizes that the policy allows, and the scales that lead there."""
-    ratios = tuple(map(_ratio, wanted, shape))
+    ratios = tuple(map(scale_between, wanted, shape))
     if policy == "stretch":
         return wanted, ratios
     if policy not in ("not_larger", "not_smaller"):
@@ -182,14 +173,3 @@ def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, F
     scales = tuple(scale if axis in axes else 1.0 for axis in range(len(shape)))
     rounded = (math.floor(size * s + 0.5) for size, s in zip(shape, scales, strict=True))
     return tuple(rounded), scales
-
-
-def _ratio(wanted: Size, size: Size) -> float:
-    """Return the quotient of two sizes; Unsupported unless it is the same in all runs."""
-    if not is_symbolic(wanted) and not is_symbolic(size):
-        return wanted / size
-    product, below = next(iter(terms_of(size).items()))
-    above = terms_of(wanted).get(product, 0)
-    if wanted * below != size * above:
-        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
-    return above / below
