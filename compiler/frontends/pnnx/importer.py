@@ -13,12 +13,14 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsuppor
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.sizes.checks import need_same
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from . import rules as rules
+from .baked_sizes import refuse_baked
 from .bind import bind
 from .element_types import COMPLEX, element_type, word_of
 from .format.graph import Graph
@@ -126,8 +128,10 @@ class _Importer:
     def _operator(self, operator: Operator) -> None:
         if operator.type in (INPUT, OUTPUT):
             return
-        with self._faults(operator):
+        what = f"'{operator.type}' operator"
+        with self._faults(operator), self.main.checks_of(operator.name, what) as checks:
             self._attribute(operator) if operator.type == ATTRIBUTE else self._apply(operator)
+            refuse_baked(checks)
 
     @contextmanager
     def _faults(self, operator: Operator) -> Generator[None]:
@@ -190,15 +194,15 @@ def _check_type(operand: Operand, made: Any) -> None:
     is_complex = isinstance(made, Complex)
     have = tensor_of(made.parts.type if isinstance(made, Complex) else made.type)
     sizes = have.shape[:-1] if is_complex else have.shape
-    fits = len(sizes) == len(operand.shape) and all(
-        not isinstance(said, int) or said == size
-        for said, size in zip(operand.shape, sizes, strict=True)
-    )
     word = word_of(have.dtype, is_complex)
-    if not fits or operand.dtype not in (None, word):
-        said = ",".join("?" if d is None else str(d) for d in operand.shape)
-        ours = ",".join(map(str, sizes))
-        raise Invalid(f"makes ({ours}){word}, the file says ({said}){operand.dtype or ''}")
+    said = ",".join("?" if d is None else str(d) for d in operand.shape)
+    ours = ",".join(map(str, sizes))
+    fault = f"makes ({ours}){word}, the file says ({said}){operand.dtype or ''}"
+    if len(sizes) != len(operand.shape) or operand.dtype not in (None, word):
+        raise Invalid(fault)
+    for size, wanted in zip(sizes, operand.shape, strict=True):
+        if isinstance(wanted, int):
+            need_same(size, wanted, fault)
 
 
 def _flat(operands: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ import math
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.tensor import Shape
+from ...core.scales import scale_between, scaled
 from ...core.values import tensor
 from ..registry import Value, pnnx_op
 from ..views import Ints
@@ -48,7 +49,7 @@ def interpolate(
     if keeps_factor and scale_factor is not None:
         scales = _each(scale_factor, len(pixels))
     else:
-        scales = tuple(n / d for n, d in zip(sizes, pixels, strict=True))
+        scales = tuple(map(scale_between, sizes, pixels))
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
     return tri.Resize.build(
@@ -90,7 +91,7 @@ def _sizes(shape: Shape, size: Ints | None, scale_factor: Floats | None) -> Shap
     factors = _each(scale_factor, len(pixels))
     if not all(0 < factor < math.inf for factor in factors):
         raise Invalid(f"has scale_factor {scale_factor}, must be above 0")
-    return tuple(math.floor(d * factor) for d, factor in zip(pixels, factors, strict=True))
+    return tuple(scaled(d, 1.0, factor) for d, factor in zip(pixels, factors, strict=True))
 
 
 @pnnx_op("nn.UpsamplingBilinear2d", "F.upsample_bilinear")
