@@ -339,3 +339,38 @@ def test_operators_of_free_sizes_compute_what_torch_does_or_are_refused() -> Non
                 np.testing.assert_allclose(result, want, rtol=1e-3, atol=1e-4, err_msg=case.name)
         agree += 1
     assert agree > len(CASES[::9]) / 2
+
+
+# -- sizes that must be equal ---------------------------------------------------------------------
+
+SUMS = text(
+    "pnnx.Input a 0 1 0 #0=(?,?)f32",
+    "pnnx.Input b 0 1 1 #1=(?,?)f32",
+    "pnnx.Input c 0 1 2 #2=(?,%C)f32",
+    "pnnx.Expression first 2 1 0 1 3 expr=add(@0,@1)",
+    "torch.cat second 2 1 3 2 4 dim=0 $input=3 $other=2",
+    "pnnx.Output out 1 0 4",
+)
+
+
+def input_shapes(net: Graph, **shapes: object) -> list[str]:
+    with new_context():
+        module = import_pnnx(net, shapes=shapes)  # pyright: ignore
+        return [str(argument.type)[7:-1] for argument in module.main_block.arguments]
+
+
+def test_axes_that_must_be_equal_have_one_symbol(graph: Reader) -> None:
+    net = graph(SUMS)
+    assert checks(net) == []
+    shape = 'x?xf32, ["in0_0", "C"]'
+    assert input_shapes(net) == [f"?{shape}", f"?{shape}", '?x?xf32, ["in2_0", "C"]']
+    bound = input_shapes(net, C=4, in0_0=2)
+    assert bound == ["2x4xf32", "2x4xf32", '?x4xf32, ["in2_0", ""]']
+    named = {"in0": ("N", None), "N": Range(1, 8)}
+    assert input_shapes(net, **named)[1] == '?x?xf32, ["N", "C"]'
+
+
+def test_axes_with_ranges_of_their_own_stay_apart(graph: Reader) -> None:
+    net = graph(SUMS)
+    ranges = {"in0.0": Range(1, 8), "in1.0": Range(2, 16)}
+    assert [c.split(":")[0] for c in checks(net, **ranges)] == ["first"]
