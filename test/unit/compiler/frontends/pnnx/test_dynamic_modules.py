@@ -174,10 +174,7 @@ def test_sizes_in_which_examples_differ_are_free_and_tied_by_the_model() -> None
     named = {"in0": (None, "T"), "T": trivium.Range(1, 16)}
     session = session_of(Sum(), given, example_inputs2=other, shapes=named)
     assert [port.shape for port in session.inputs] == [(2, "T"), (2, "T")]
-    assert (
-        session_of(Sum(), given, example_inputs2=other, shapes={"in0_1": 3}).symbols
-        == {}
-    )
+    assert session_of(Sum(), given, example_inputs2=other, shapes={"in0_1": 3}).symbols == {}
 
 
 class Baked(nn.Module):
