@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dialects.core.tensor import Array
+from ..runtime.contents import Port
 from ..runtime.session import Session
 from .frontends.pnnx.run_pnnx import run_module
 
@@ -19,11 +20,13 @@ TOLERATED = 0.05
 """By how much of its largest number an output may differ; nothing that is lost is as small."""
 
 
-def compare(session: Session, module: "TorchModule", example_inputs: Any) -> None:
-    """Run a module and what was compiled of it on the example inputs; warn where they differ."""
-    inputs, expected = run_module(module, example_inputs)
+def compare(session: Session, module: "TorchModule", example: tuple[Any, ...]) -> None:
+    """Run a module and what was compiled of it on an example; warn where they differ."""
+    inputs, expected = run_module(module, example)
     if len(inputs) != len(session.inputs):
         return  # some are constants, of which the values need not be those of the example
+    if not all(map(_fits, session.inputs, inputs)):
+        return  # the user has bound sizes that are not those of the example
     feeds = {port.name: array for port, array in zip(session.inputs, inputs, strict=True)}
     for (name, got), want in zip(session.run(feeds).items(), expected, strict=True):
         difference = _difference(got, want)
@@ -33,6 +36,12 @@ def compare(session: Session, module: "TorchModule", example_inputs: Any) -> Non
                 "on the example inputs: pnnx may have lost a part of it",
                 stacklevel=3,
             )
+
+
+def _fits(port: Port, array: Array) -> bool:
+    """Return whether an array may have the shape of an input, which has names for free sizes."""
+    pairs = zip(port.shape, array.shape, strict=False)
+    return all(isinstance(size, str) or size == found for size, found in pairs)
 
 
 def _difference(got: Array, want: Array) -> float:

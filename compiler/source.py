@@ -60,12 +60,20 @@ def read_model(source: Any, options: CompileOptions = DEFAULT) -> Module:
     Raises CompileError and PackageError.
     """
     form = find_format(source)
-    given = options.example_inputs
-    if given is not None and not form.takes_example_inputs:
-        advice = f"; say target='{given}' by name" if isinstance(given, str) else ""
-        fault = f"example_inputs are for torch modules, the model is {_spell(source)}"
-        raise CompileError(fault + advice)
+    if not form.takes_example_inputs:
+        _check_no_examples(source, options)
     return form.read(source, options)
+
+
+def _check_no_examples(source: Any, options: CompileOptions) -> None:
+    """Raise CompileError for options that are for models of another format."""
+    given = options.example_inputs
+    for name in ("example_inputs", "example_inputs2", "dynamic_shapes"):
+        if getattr(options, name) is None:
+            continue
+        advice = f"; say target='{given}' by name" if isinstance(given, str) else ""
+        fault = f"{name} are for torch modules, the model is {_spell(source)}"
+        raise CompileError(fault + advice)
 
 
 def _spell(source: Any) -> str:

@@ -75,6 +75,20 @@ class CompileOptions:
             flag=None,
         ),
     )
+    dynamic_shapes: Any = option(
+        None,
+        "the sizes of example_inputs that are free, as torch.export takes them: for each input a "
+        "dictionary or tuple of Dim, by axis",
+        anything,
+        flag=None,
+    )
+    example_inputs2: Any = option(
+        None,
+        "other tensors that a torch module is called on; the sizes in which they differ from "
+        "example_inputs are free",
+        anything,
+        flag=None,
+    )
     target: str = option(
         "cpu",
         "where to run: cpu (the default), host, a GPU such as gpu:sm_90, or an accelerator "

@@ -1,13 +1,16 @@
 """Torch modules, which are converted to PNNX."""
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...dialects.core.errors import CompileError
 from ...dialects.core.module import Module
 from ...runtime.session import Session
 from ...targets.options import CompileOptions
 from ..format import Format
+
+if TYPE_CHECKING:
+    from ..frontends.pnnx.examples import Examples
 
 
 class Torch(Format):
@@ -24,6 +27,8 @@ class Torch(Format):
         return is_torch_module(source)
 
     def read(self, source: Any, options: CompileOptions) -> Module:
+        from ..frontends.core.example_sizes import check_sizes
+        from ..frontends.pnnx.examples import shapes_of
         from ..frontends.pnnx.importer import RULES, import_pnnx
         from ..frontends.pnnx.run_pnnx import convert_module
 
@@ -32,8 +37,13 @@ class Torch(Format):
             advice = "give example_inputs, what it is called on"
             raise CompileError(f"'{name}' is a torch module: {advice}")
         # A module with a rule of its own is not divided.
-        graph = convert_module(source, options.example_inputs, whole=RULES)
-        return import_pnnx(graph, shapes=options.shapes, constants=options.constants)
+        examples = _examples(source, options)
+        graph = convert_module(source, examples, whole=RULES)
+        shapes = {**examples.ranges, **(options.shapes or {})}
+        module = import_pnnx(graph, shapes=shapes, constants=options.constants)
+        for inputs in examples.all:
+            check_sizes(module, shapes_of(inputs))
+        return module
 
     def name_of(self, source: Any) -> str:
         return type(source).__name__
@@ -41,4 +51,13 @@ class Torch(Format):
     def check_session(self, session: Session, source: Any, options: CompileOptions) -> None:
         from ..compare import compare
 
-        compare(session, source, options.example_inputs)
+        for inputs in _examples(source, options).all:
+            compare(session, source, inputs)
+
+
+def _examples(source: Any, options: CompileOptions) -> "Examples":
+    from ..frontends.pnnx.examples import read_examples
+
+    return read_examples(
+        source, options.example_inputs, options.dynamic_shapes, options.example_inputs2
+    )

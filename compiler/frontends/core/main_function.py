@@ -1,6 +1,6 @@
 """The function that a model is: its inputs, its constants, and what is known of its values."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,10 +89,13 @@ class MainFunction:
             yield
 
     @contextmanager
-    def checks_of(self, node: str, what: str) -> Generator[None]:
-        """Note what must hold of the sizes of a run for the node that is built here."""
+    def checks_of(self, node: str, what: str) -> Generator[Iterable[Check]]:
+        """Note what must hold of the sizes of a run for the node that is built here.
+
+        The block gets the checks of this node, as they are found.
+        """
         with collected_checks() as found:
-            yield
+            yield found
         for check in found:
             key, opposite = (check.expression, check.relation), (-check.expression, check.relation)
             if check.relation == "==" and opposite in self._checks:

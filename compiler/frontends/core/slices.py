@@ -9,19 +9,40 @@ END = (1 << 31) - 1
 """Exporters write this, or 2^63 - 1, for the end of an axis; and their negatives for its start."""
 
 
-def sliced(start: Size, end: Size, step: int, size: Size) -> tuple[Size, Size]:
+def sliced(start: Size | None, end: Size | None, step: int, size: Size) -> tuple[Size, Size]:
     """Return the first of the elements `start:end:step` of an axis, and how many they are.
 
-    Raises Undecided where it is not known whether a place counts from the end of the axis.
+    None is the end of the axis that is meant. Raises Undecided where it is not known whether a
+    place counts from the end of the axis.
     """
-    if not any(map(is_symbolic, (start, end, size))):
+    if not any(is_symbolic(each) for each in (start, end, size) if each is not None):
         taken = range(*slice(start, end, step).indices(size))
         return taken.start, len(taken)
+    start = (0 if step > 0 else MOST) if start is None else start
+    end = (MOST if step > 0 else -MOST) if end is None else end
     if step > 0:
         first, last = _place(start, size, 0, size), _place(end, size, 0, size)
         return first, highest(ceildiv(last - first, step), 0)
     first, last = _place(start, size, -1, size - 1), _place(end, size, -1, size - 1)
     return first, highest(ceildiv(first - last, -step), 0)
+
+
+def element(index: Size, size: Size) -> Size:
+    """Return the place of an element of an axis; negative indices count from the end.
+
+    Raises Invalid for one outside of the axis, and Undecided where its sign is not known.
+    """
+    fault = f"has index {index} for an axis of size {size}, must be in [{-size}, {size})"
+    place = index + size if index < 0 else index
+    need(place, 0, fault)
+    need(size, place + 1, fault)
+    return place
+
+
+def equal_parts(size: Size, count: int) -> tuple[Size, ...]:
+    """Divide an axis into parts of one size, of which the last ones may be smaller."""
+    part = ceildiv(size, count)
+    return tuple(highest(lowest(part, size - i * part), 0) for i in range(count))
 
 
 def _place(place: Size, size: Size, low: Size, high: Size) -> Size:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from ....dialects import tri
-from ....dialects.core.errors import Invalid
+from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.expression import (
     Formula,
     Literal,
@@ -16,7 +17,8 @@ from ....dialects.expression import (
     parse,
     renamed,
 )
-from ..core.values import tensor
+from ..core.values import number, tensor
+from .symbolic_expressions import depends_on_symbols, reduced
 
 NUMBERS = (bool, int, float)
 
@@ -28,10 +30,31 @@ def apply(text: str, *operands: Any) -> Any:
 
 def compute(formula: Formula, operands: Sequence[Any]) -> Any:
     """Make one op of an expression with one root; a number, or a list, where it is known."""
-    (made,) = evaluate(formula, given([_described(x) for x in operands]), infer)
-    if isinstance(made, tuple):
-        return list(cast("tuple[int, ...]", made))
-    return made if made is None or isinstance(made, NUMBERS) else _op(formula, operands).y
+    described = [_described(x) for x in operands]
+    if depends_on_symbols(described):
+        return _computed(formula, operands, described)
+    (made,) = evaluate(formula, given(described), infer)
+    return _known(made) if _is_known(made) else _op(formula, operands).y
+
+
+def _computed(formula: Formula, operands: Sequence[Any], described: Sequence[Any]) -> Any:
+    """Make an op of what is no size, or of no numbers, in an expression."""
+    found = reduced(formula, described)
+    if _is_known(found.value):
+        return _known(found.value)
+    y = _op(found.formula, [*operands, *map(number, found.sizes)]).y
+    if tensor(y).dtype != found.value.dtype:
+        sizes = ", ".join(map(str, found.sizes))
+        raise Unsupported(f"computes {sizes} as {found.value.dtype}, bind the symbols")
+    return y
+
+
+def _is_known(made: Any) -> bool:
+    return made is None or is_symbolic(made) or isinstance(made, (*NUMBERS, tuple))
+
+
+def _known(made: Any) -> Any:
+    return list(cast("tuple[int, ...]", made)) if isinstance(made, tuple) else made
 
 
 def _described(operand: Any) -> Any:

@@ -13,12 +13,15 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid, Unsuppor
 from ....dialects.core.location import node_location
 from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
+from ....dialects.core.sizes.checks import need_same
+from ....dialects.core.symbol_table import checks_of
 from ....dialects.core.tensor import Array, Bindings
 from ..core.bindings import input_types
 from ..core.inputs import Input
 from ..core.main_function import MainFunction
 from ..core.results import fault_diagnostic, flat_results, name_results
 from . import rules as rules
+from .baked_sizes import refuse_baked
 from .bind import bind
 from .element_types import COMPLEX, element_type, word_of
 from .format.graph import Graph
@@ -26,6 +29,7 @@ from .format.operator import Operand, Operator
 from .format.param_file import read_pnnx
 from .operands import Converter, parts_of
 from .registry import ATTRIBUTE, INPUT, OUTPUT, REFUSED, RULES, Complex, is_unpacked
+from .ties import tied_axes, with_names, without_sizes
 
 
 def import_pnnx(
@@ -37,14 +41,36 @@ def import_pnnx(
     """Translate a PNNX graph, or the file of one, to a `tri` module in the current context.
 
     Inputs are called `in0`, `in1`, …, outputs `out0`, `out1`, … in the order of the file. `shapes`
-    binds symbolic dimensions by name (unknown ones are called `in0.2`), or whole inputs;
-    `constants` turns inputs into constants. Raises CompileError with everything that is
-    unsupported, all at once, or with the first operator that is invalid.
+    binds symbolic dimensions by name, or whole inputs; unknown ones are called `in0_2`, or as the
+    one that they must be equal to. `constants` turns inputs into constants. Raises CompileError
+    with everything that is unsupported, all at once, or with the first operator that is invalid.
     """
     graph = source if isinstance(source, Graph) else read_pnnx(source)
     check_supported(graph)
+    given, arrays = shapes or {}, constants or {}
     with ir.Location.unknown():
-        return _Importer(graph).run(shapes or {}, constants or {})
+        names = _names_of_ties(graph, given, arrays)
+        while True:
+            importer = _Importer(graph, names)
+            module = importer.run(given, arrays)
+            ties = importer.ties(module, given)
+            if not ties:
+                return module
+            names |= ties
+
+
+def _names_of_ties(
+    graph: Graph, shapes: Bindings, constants: Mapping[str, Array]
+) -> dict[str, str]:
+    """Return symbols for axes that are tied while all are free: a size may be for one of them."""
+    free = without_sizes(shapes)
+    if free == dict(shapes):
+        return {}
+    try:
+        importer = _Importer(graph, {})
+        return importer.ties(importer.run(free, constants), shapes)
+    except CompileError:  # what must be known is perhaps bound
+        return {}
 
 
 def check_supported(graph: Graph) -> None:
@@ -69,8 +95,10 @@ def _unsupported(graph: Graph, operator: Operator) -> Diagnostic:
 
 
 class _Importer:
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, names: Mapping[str, str]) -> None:
         self.graph = graph
+        self.names = names
+        self.declared: list[Input] = []
         self.main = MainFunction()
         self.convert = Converter(self.main)
         self.operands: dict[str, Any] = {}
@@ -85,14 +113,19 @@ class _Importer:
             outputs = self._outputs()
         return self.main.finish(*outputs)
 
+    def ties(self, module: Module, shapes: Bindings) -> dict[str, str]:
+        """Return symbols for axes that have none and that the module needs to be equal."""
+        return tied_axes(self.declared, shapes, self.main.symbols, checks_of(module.main))
+
     # -- inputs and outputs -------------------------------------------------------------------
 
     def _inputs(self, shapes: Bindings, constants: Mapping[str, Array]) -> None:
         operands = [o for each in self.graph.operators if each.type == INPUT for o in each.outputs]
         named = {f"in{i}": operand for i, operand in enumerate(operands)}
         declared = [_declared(name, operand) for name, operand in named.items()]
+        self.declared = [with_names(each, self.names) for each in declared]
         reals = {name: parts_of(a) if a.dtype.kind == "c" else a for name, a in constants.items()}
-        found = input_types(declared, shapes, reals)
+        found = input_types(self.declared, shapes, reals)
         self.main.declare_symbols(found.ranges)
         for name, type_ in found.types.items():
             operand = named[name]
@@ -126,8 +159,10 @@ class _Importer:
     def _operator(self, operator: Operator) -> None:
         if operator.type in (INPUT, OUTPUT):
             return
-        with self._faults(operator):
+        what = f"'{operator.type}' operator"
+        with self._faults(operator), self.main.checks_of(operator.name, what) as checks:
             self._attribute(operator) if operator.type == ATTRIBUTE else self._apply(operator)
+            refuse_baked(checks)
 
     @contextmanager
     def _faults(self, operator: Operator) -> Generator[None]:
@@ -190,15 +225,15 @@ def _check_type(operand: Operand, made: Any) -> None:
     is_complex = isinstance(made, Complex)
     have = tensor_of(made.parts.type if isinstance(made, Complex) else made.type)
     sizes = have.shape[:-1] if is_complex else have.shape
-    fits = len(sizes) == len(operand.shape) and all(
-        not isinstance(said, int) or said == size
-        for said, size in zip(operand.shape, sizes, strict=True)
-    )
     word = word_of(have.dtype, is_complex)
-    if not fits or operand.dtype not in (None, word):
-        said = ",".join("?" if d is None else str(d) for d in operand.shape)
-        ours = ",".join(map(str, sizes))
-        raise Invalid(f"makes ({ours}){word}, the file says ({said}){operand.dtype or ''}")
+    said = ",".join("?" if d is None else str(d) for d in operand.shape)
+    ours = ",".join(map(str, sizes))
+    fault = f"makes ({ours}){word}, the file says ({said}){operand.dtype or ''}"
+    if len(sizes) != len(operand.shape) or operand.dtype not in (None, word):
+        raise Invalid(fault)
+    for size, wanted in zip(sizes, operand.shape, strict=True):
+        if isinstance(wanted, int):
+            need_same(size, wanted, fault)
 
 
 def _flat(operands: list[Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Operands of a PNNX graph during the import, and their conversion to parameters of rules.
 
-An operand is an IR value, a `Complex`, an unused weight, or a known value: a number, or a list of
-operands.
+An operand is an IR value, a `Complex`, an unused weight, or a known value: a number, a size that
+depends on symbols, or a list of operands.
 """
 
 from typing import Any, cast
@@ -10,8 +10,10 @@ import numpy as np
 
 from ....dialects.core.errors import Invalid, Unsupported
 from ....dialects.core.mlir import ir
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import Array
 from ..core.main_function import MainFunction
+from ..core.values import number, tensor
 from .format.attributes import Attribute
 from .registry import Complex, Slot
 
@@ -51,7 +53,7 @@ class Converter:
                 return given
             if set(slot.takes) <= {list, Complex}:
                 raise Invalid(f"has {slot.name} {_spell(given)}, must be {_expected(slot)}")
-            given = self.main.known(given, f"input '{slot.name}'")
+            given = self._known(given, slot)
         if isinstance(given, list):
             given = self._list(cast("list[Any]", given), slot)
         if given is None and not slot.required:
@@ -59,9 +61,24 @@ class Converter:
         made = plain(given, slot.takes)
         if made is not None:
             return made
+        if ir.Value in slot.takes and is_symbolic(cast("Any", given)):
+            return number(cast("Any", given))
         if ir.Value in slot.takes and isinstance(given, (np.ndarray, *NUMBERS)):
             return self.main.constant(name, as_array(given))
         raise Invalid(f"has {slot.name} {_spell(given)}, must be {_expected(slot)}")
+
+    def _known(self, given: ir.Value, slot: Slot) -> Any:
+        """Return the numbers of a value: an array, or sizes where the slot takes integers.
+
+        Raises NeedsValue for a value that depends on inputs, Undecided for one of symbols where the
+        slot must have numbers.
+        """
+        what = f"input '{slot.name}'"
+        array = self.main.evaluate(given)
+        if array is not None or not {int, tuple[int, ...]} & {*slot.takes}:
+            return self.main.known(given, what)
+        sizes = self.main.sizes(given, what)
+        return sizes if tensor(given).rank else sizes[0]
 
     def _weight(self, given: Attribute, slot: Slot, name: str) -> Any:
         if Complex in slot.takes or given.dtype in ("c32", "c64", "c128"):
@@ -79,6 +96,8 @@ class Converter:
             return self._made[given]
         if isinstance(given, (ir.Value, Complex)):
             return given
+        if is_symbolic(given):
+            return number(given)
         if isinstance(given, (np.ndarray, *NUMBERS)):
             return self._constant(name, as_array(given))
         raise Invalid(f"has {_spell(given)} for operand '{name}', must be a tensor")
@@ -97,7 +116,7 @@ class Converter:
 
     def _element(self, given: Any, slot: Slot) -> Any:
         if isinstance(given, ir.Value):
-            given = self.main.known(given, f"input '{slot.name}'")
+            given = self._known(given, slot)
         if isinstance(given, Attribute):
             given = given.array()
         if not isinstance(given, np.ndarray):
@@ -114,7 +133,7 @@ def plain(given: Any, takes: tuple[Any, ...]) -> Any:
     for kind in takes:
         if kind in LISTS and _all_are(given, LISTS[kind]):
             return given
-        if isinstance(kind, type) and type(given) is kind:
+        if isinstance(kind, type) and _kind_of(given) is kind:
             return given
     return _widened(given, takes)
 
@@ -126,7 +145,7 @@ def _numbers(array: Array) -> Any:
 
 def _widened(given: Any, takes: tuple[Any, ...]) -> Any:
     """Return an int as a float, or a number as a tuple, where the parameter requires it."""
-    type_ = cast("type[Any]", type(given))
+    type_ = _kind_of(given)
     if type_ is int and float in takes:
         return float(given)
     if isinstance(given, tuple) and len(cast("tuple[Any, ...]", given)) == 1:
@@ -154,13 +173,20 @@ def parts_of(array: Array) -> Array:
 
 
 def _is_numeric(given: Any) -> bool:
-    return isinstance(given, (np.ndarray, *NUMBERS)) or _all_are(given, NUMBERS)
+    if isinstance(given, tuple):
+        return all(type(each) in NUMBERS for each in cast("tuple[Any, ...]", given))
+    return isinstance(given, (np.ndarray, *NUMBERS))
 
 
 def _all_are(given: Any, types: tuple[type, ...]) -> bool:
     return isinstance(given, tuple) and all(
-        type(each) in types for each in cast("tuple[Any, ...]", given)
+        _kind_of(each) in types for each in cast("tuple[Any, ...]", given)
     )
+
+
+def _kind_of(given: Any) -> type[Any]:
+    """Return the Python type of a value; sizes that depend on symbols are ints."""
+    return int if is_symbolic(given) else cast("type[Any]", type(given))
 
 
 def _origin(kind: Any) -> Any:

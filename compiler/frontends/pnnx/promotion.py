@@ -3,12 +3,13 @@
 import numpy as np
 
 from ....dialects import expression, tri
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import is_float, numpy_dtype
-from ..core.values import cast, tensor
+from ..core.values import cast, number, tensor
 from .registry import Value
 
 Operand = Value | bool | int | float
-"""An operand of arithmetic: a tensor, or a number, which promotes less than a tensor."""
+"""An operand of arithmetic: a tensor, or a number or size, which promotes less than a tensor."""
 
 
 def promoted_type(*operands: Operand) -> str:
@@ -26,6 +27,8 @@ def as_type(x: Operand, dtype: str) -> Value:
     """Return a tensor or a number as a tensor of an element type."""
     if isinstance(x, Value):
         return cast(x, dtype)
+    if not isinstance(x, float) and is_symbolic(x):
+        return cast(number(x), dtype)
     return tri.Constant.build(value=np.array(x).astype(numpy_dtype(dtype))).y
 
 

@@ -6,18 +6,24 @@ Only this file knows torch, and imports it no sooner than there is a module to c
 import subprocess
 import sys
 import warnings
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeGuard, cast
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
 
 from ....dialects.core.errors import CompileError, Diagnostic
 from ....dialects.core.extras import missing
 from ....dialects.core.tensor import Array
+from ..core.inputs import spell_shape
+from .dynamic_shapes import Axes
+from .examples import Examples, shapes_of, tensors_of
 from .format.graph import Graph
 from .format.param_file import read_pnnx
+from .trace_differences import refuse_differences
 
 if TYPE_CHECKING:
     import torch
@@ -44,35 +50,39 @@ def is_torch_module(model: object) -> "TypeGuard[TorchModule]":
     return torch_nn is not None and isinstance(model, torch_nn.Module)
 
 
-def convert_module(
-    module: "TorchModule", example_inputs: Any, whole: Collection[str] = ()
-) -> Graph:
+def convert_module(module: "TorchModule", examples: Examples, whole: Collection[str] = ()) -> Graph:
     """Trace a module as it is in inference, and return what `pnnx` makes of it.
 
-    `example_inputs` are what `forward` takes, in order: tensors, or lists and tuples of them; the
-    graph gets their shapes and types. Modules inside of it whose class is in `whole`, by its full
-    name (`models.common.Focus`), become one operator of that type. Raises CompileError when `pnnx`
-    is not installed, when the module cannot be traced, and with the words of `pnnx` when it fails.
+    The graph gets the shapes and types of the examples; free sizes have their names, or none.
+    Modules inside of it whose class is in `whole`, by its full name (`models.common.Focus`), become
+    one operator of that type. Raises CompileError when `pnnx` is not installed, when the module
+    cannot be traced, when its traces for two examples have other constants, and with the words of
+    `pnnx` when it fails.
     """
     program = _program()
     names = {_class_name(each) for each in module.modules()}
     with TemporaryDirectory(prefix="trivium-pnnx-") as folder:
-        traced = Path(folder, "net.pt")
-        inputs = _trace(module, example_inputs, traced)
-        _convert(program, traced, sorted(names.intersection(whole)))
+        path = Path(folder, "net.pt")
+        trace = _trace(module, examples.first, path)
+        if examples.second:
+            other = _trace(module, examples.second)
+            refuse_differences(trace.inlined_graph, other.inlined_graph)
+        options = _example_files(examples, Path(folder)) if examples.second else []
+        _convert(program, path, options, sorted(names.intersection(whole)))
         # The weights stay mapped when their file has lost its name.
-        graph = read_pnnx(traced.with_suffix(".pnnx.param"))
+        graph = read_pnnx(path.with_suffix(".pnnx.param"))
     graph.file = type(module).__name__
-    _declare_scalars(graph, inputs)
+    _declare_inputs(graph, list(tensors_of(examples.first)), examples.free)
     return graph
 
 
-def run_module(module: "TorchModule", example_inputs: Any) -> tuple[list[Array], list[Array]]:
+def run_module(module: "TorchModule", inputs: tuple[Any, ...]) -> tuple[list[Array], list[Array]]:
     """Return what a module takes and makes in inference, in the order of its graph's operands."""
-    inputs = _arguments(example_inputs)
     with _in_inference(module):
         outputs = module(*inputs)
-    return [_array(each) for each in _tensors(inputs)], [_array(each) for each in _tensors(outputs)]
+    return [_array(each) for each in tensors_of(inputs)], [
+        _array(each) for each in tensors_of(outputs)
+    ]
 
 
 def _program() -> str:
@@ -90,30 +100,41 @@ def _class_name(module: "TorchModule") -> str:
     return place + kind.__name__
 
 
-def _trace(module: "TorchModule", example_inputs: Any, path: Path) -> "list[torch.Tensor]":
-    """Write a traced module to a file; return the tensors that are its inputs."""
+def _trace(module: "TorchModule", inputs: tuple[Any, ...], path: Path | None = None) -> Any:
+    """Return a traced module, and write it to a file if one is named."""
     import torch
 
-    inputs = _arguments(example_inputs)
     try:
         with _in_inference(module), warnings.catch_warnings():
             # pnnx reads what torch.jit writes, and nothing else.
             warnings.filterwarnings("ignore", r"`torch\.jit\.", DeprecationWarning)
-            traced: Any = torch.jit.trace(module, inputs, check_trace=False)  # pyright: ignore
-            torch.jit.save(traced, path)  # pyright: ignore
+            jit: Any = torch.jit
+            traced = jit.trace(module, inputs, check_trace=False)
+            if path is not None:
+                jit.save(traced, path)
+            return traced
     except Exception as error:  # the module's own code may raise anything
         first, *rest = str(error).strip().splitlines() or [""]
+        shapes = ", ".join(map(spell_shape, shapes_of(inputs)))
         what = f"'{type(module).__name__}' module cannot be traced"
         message = f"{what}: {type(error).__name__}: {first}"
-        raise CompileError([Diagnostic("", message, tuple(rest))]) from error
-    return list(_tensors(inputs))
+        notes = (*rest, f"its inputs have shapes {shapes}")
+        raise CompileError([Diagnostic("", message, notes)]) from error
 
 
-def _arguments(example_inputs: Any) -> tuple[Any, ...]:
-    import torch
-
-    alone = isinstance(example_inputs, torch.Tensor)
-    return (example_inputs,) if alone else tuple(example_inputs)
+def _example_files(examples: Examples, folder: Path) -> list[str]:
+    """Write examples to files; return the options of `pnnx` that name them."""
+    options: list[str] = []
+    for option, inputs in (("input", examples.first), ("input2", examples.second)):
+        names: list[str] = []
+        for index, tensor in enumerate(tensors_of(inputs)):
+            if (word := str(tensor.dtype)) == "torch.bfloat16":
+                message = f"input is of type {word}, of which pnnx reads no example: fix its sizes"
+                raise CompileError([Diagnostic(f"in{index}", message)])
+            names.append(f"{option}-{index}.npy")
+            np.save(folder / names[-1], _array(tensor))
+        options.append(f"{option}={','.join(names)}")
+    return options
 
 
 def _array(tensor: "torch.Tensor") -> Array:
@@ -143,18 +164,10 @@ def _in_inference(module: "TorchModule") -> Generator[None]:
             each.training = mode
 
 
-def _tensors(inputs: Any) -> "Iterator[torch.Tensor]":
-    if isinstance(inputs, (list, tuple)):
-        for each in cast("list[Any]", inputs):
-            yield from _tensors(each)
-    else:
-        yield inputs
-
-
-def _convert(program: str, traced: Path, whole: list[str]) -> None:
+def _convert(program: str, traced: Path, options: list[str], whole: list[str]) -> None:
     """Run `pnnx` on a file; raise CompileError, with the end of its output, when it fails."""
     command = [program, traced.name, "fp16=0", *(f"{name}=/dev/null" for name in _NOT_WANTED)]
-    command += [f"moduleop={','.join(whole)}"] if whole else []
+    command += [*options, *([f"moduleop={','.join(whole)}"] if whole else [])]
     done = subprocess.run(
         command, cwd=traced.parent, capture_output=True, text=True, errors="replace", check=False
     )
@@ -165,10 +178,17 @@ def _convert(program: str, traced: Path, whole: list[str]) -> None:
     raise CompileError([Diagnostic("", message, tuple(last))])
 
 
-def _declare_scalars(graph: Graph, inputs: "list[torch.Tensor]") -> None:
-    """Give inputs without axes their type: PNNX writes none for them."""
+def _declare_inputs(
+    graph: Graph, inputs: "Sequence[torch.Tensor]", free: Sequence[Axes] = ()
+) -> None:
+    """Name the free sizes of inputs, and give those without axes the type that PNNX leaves out."""
     operands = [o for each in graph.operators if each.type == "pnnx.Input" for o in each.outputs]
-    for operand, tensor in zip(operands, inputs, strict=False):
+    for index, (operand, tensor) in enumerate(zip(operands, inputs, strict=False)):
         if operand.dtype is None and not tensor.shape:
             operand.dtype = _SCALARS.get(str(tensor.dtype).removeprefix("torch."))
             operand.shape = ()
+        elif free:
+            operand.shape = tuple(
+                (free[index][axis].name or None) if axis in free[index] else size
+                for axis, size in enumerate(tensor.shape)
+            )

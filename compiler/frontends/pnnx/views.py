@@ -1,20 +1,19 @@
 """Moving elements about: the same for real and for complex tensors, which have an axis more."""
 
-import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import numpy as np
-
 from ....dialects import tri
-from ....dialects.core.errors import Invalid
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.tensor import Array, Shape, normalize_axis
-from ..core.values import cast, constant, tensor
+from ..core.slices import element, sliced
+from ..core.values import cast, constant, number, tensor
 from .registry import Complex, Value
 
 Tensor = TypeVar("Tensor", Value, Complex, Value | Complex)
 
 Ints = tuple[int, ...]
+"""Integers that may be sizes, which depend on symbols."""
 
 
 def parts(x: Value | Complex) -> Value:
@@ -49,16 +48,6 @@ def reshape(x: Tensor, shape: Sequence[int]) -> Tensor:
     return _like(x, tri.Reshape.build(parts(x), shape=(*shape, *tail)).y)
 
 
-def resolved(shape: Sequence[int], size: int) -> Shape:
-    """Fill in the one size of -1 that a shape may have for so many elements."""
-    if -1 not in shape:
-        return tuple(shape)
-    known = math.prod(d for d in shape if d != -1)
-    if shape.count(-1) > 1 or known == 0 or size % known:
-        raise Invalid(f"has shape {list(shape)}, which does not fit {size} elements")
-    return tuple(size // known if d == -1 else d for d in shape)
-
-
 def transpose(x: Tensor, permutation: Sequence[int]) -> Tensor:
     order = tuple(permutation)
     if order == tuple(range(len(order))):
@@ -81,9 +70,14 @@ def move(x: Tensor, source: int, target: int) -> Tensor:
     return transpose(x, order)
 
 
-def cut(x: Tensor, axis: int, start: int, end: int, step: int = 1) -> Tensor:
+def cut(x: Tensor, axis: int, start: Size, end: Size, step: int = 1) -> Tensor:
     """Take a slice of one axis; start and end are clamped as Python's are."""
     return cut_axes(x, {axis: slice(start, end, step)})
+
+
+def taken_by(wanted: slice, size: Size) -> tuple[Size, Size]:
+    """Return the first element that a slice takes of an axis, and how many it takes."""
+    return sliced(wanted.start, wanted.stop, 1 if wanted.step is None else wanted.step, size)
 
 
 def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
@@ -92,8 +86,8 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
     starts, sizes, steps = [0] * len(shape), list(shape), [1] * len(shape)
     for axis, wanted in slices.items():
         normalize_axis(axis, rank_of(x))
-        taken = range(*wanted.indices(shape[axis]))
-        starts[axis], sizes[axis], steps[axis] = taken.start, len(taken), taken.step
+        steps[axis] = 1 if wanted.step is None else wanted.step
+        starts[axis], sizes[axis] = taken_by(wanted, shape[axis])
     if sizes == list(shape) and all(step == 1 for step in steps):
         return x
     return _like(
@@ -101,12 +95,9 @@ def cut_axes(x: Tensor, slices: dict[int, slice]) -> Tensor:
     )
 
 
-def select(x: Tensor, axis: int, index: int) -> Tensor:
+def select(x: Tensor, axis: int, index: Size) -> Tensor:
     """Take one element of an axis, and drop the axis."""
-    size = shape_of(x)[axis]
-    if not -size <= index < size:
-        raise Invalid(f"has index {index} for axis {axis}, must be in [{-size}, {size})")
-    return take(x, np.array(index % size), axis)
+    return gather(x, number(element(index, shape_of(x)[axis])), axis)
 
 
 def concat(xs: Sequence[Value | Complex], axis: int) -> Value | Complex:

@@ -4,7 +4,6 @@ Rules return arrays: the importer makes them constants or weights, by their size
 """
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,8 +11,8 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
 from .....dialects.core.sizes.atoms import Size
-from .....dialects.core.sizes.dim import ceildiv, highest
 from .....dialects.core.tensor import Array, is_integer, numpy_dtype
+from ...core.ranges import range_of_sizes
 from ...core.run_time_shapes import count_at_run_time
 from ...core.values import (
     cast,
@@ -130,7 +129,7 @@ def range_(
     sizes = [size for value in values for size in _known_sizes(value, node)]
     if len(sizes) == len(values) and None not in sizes:
         first, last, step = (only(node.sizes(value, "a size")) for value in values)
-        return _range_of_sizes(first, last, step, values)
+        return range_of_sizes(first, last, step, start, delta)
     count = only(node.found.compute(count_at_run_time(start, limit, delta)))
     dtype = tensor(delta).dtype
     wide = "f32" if dtype in ("f16", "bf16") else dtype
@@ -141,16 +140,6 @@ def range_(
 
 def _known_sizes(value: Value, node: Node) -> list[Size | None]:
     return node.found.known(value) if is_integer(tensor(value).dtype) else []
-
-
-def _range_of_sizes(first: Size, last: Size, step: Size, values: Sequence[Value]) -> Value:
-    start, _, delta = values
-    if not step:
-        raise Invalid(f"counts from {first} to {last} in steps of 0, must not be 0")
-    count = highest(ceildiv(last - first, step), 0)
-    numbers = cast(tri.Iota.build(size=count).y, tensor(delta).dtype)
-    scaled = numbers if step == 1 else tri.Mul.build(numbers, delta).y
-    return scaled if first == 0 else tri.Add.build(scaled, start).y
 
 
 def _known_range(start: Array, limit: Array, delta: Array) -> Array:

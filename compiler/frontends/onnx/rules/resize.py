@@ -5,13 +5,14 @@ from typing import TypeVar
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
-from .....dialects.core.sizes.atoms import is_symbolic, terms_of
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need
 from .....dialects.core.tensor import Array, Shape, normalize_axis
 from ...core.resampling import CROP, Sampling, resample
+from ...core.scales import scale_between, scaled
 from ...core.values import tensor
 from ..computed_scales import computed_parts, scaled_axes, sized_axes
-from ..registry import Node, Size, Value, onnx_op
+from ..registry import Node, Value, onnx_op
 
 Floats = tuple[float, ...]
 Ints = tuple[int, ...]
@@ -200,17 +201,7 @@ def _scaled_sizes(shape: Shape, scales: Floats, parts: Floats) -> Shape:
     if parts:
         starts, ends = parts[: len(shape)], parts[len(shape) :]
         spans = [end - start for start, end in zip(starts, ends, strict=True)]
-    return tuple(map(_scaled, shape, spans, scales))
-
-
-def _scaled(size: Size, span: float, scale: float) -> Size:
-    """Return the size of a part of an axis times a scale, rounded down; floats are fractions."""
-    if not is_symbolic(size):
-        return math.floor(size * span * scale)
-    if span != 1:
-        raise Unsupported(f"takes a part of an axis of size {size}, which must be known")
-    above, below = scale.as_integer_ratio()
-    return size * above // below
+    return tuple(map(scaled, shape, spans, scales))
 
 
 def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, Floats] | None:
@@ -218,7 +209,7 @@ def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, F
 
     Returns None where the scales depend on a run.
     """
-    ratios = tuple(map(_ratio, wanted, shape))
+    ratios = tuple(map(scale_between, wanted, shape))
     found = tuple(ratio for ratio in ratios if ratio is not None)
     if len(found) < len(shape) or (policy != "stretch" and any(map(is_symbolic, shape))):
         return None
@@ -229,12 +220,3 @@ def _fit(shape: Shape, wanted: Shape, axes: Ints, policy: str) -> tuple[Shape, F
     scales = tuple(scale if axis in axes else 1.0 for axis in range(len(shape)))
     rounded = (math.floor(size * s + 0.5) for size, s in zip(shape, scales, strict=True))
     return tuple(rounded), scales
-
-
-def _ratio(wanted: Size, size: Size) -> float | None:
-    """Return the quotient of two sizes; None unless it is the same in all runs."""
-    if not is_symbolic(wanted) and not is_symbolic(size):
-        return wanted / size
-    product, below = next(iter(terms_of(size).items()))
-    above = terms_of(wanted).get(product, 0)
-    return above / below if wanted * below == size * above else None

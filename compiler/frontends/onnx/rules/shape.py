@@ -4,10 +4,9 @@ import math
 from collections.abc import Sequence
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid, Undecided
+from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.sizes.checks import need, need_divides, need_same
-from .....dialects.core.sizes.dim import highest, lowest
 from .....dialects.core.sizes.limits import is_same
 from .....dialects.core.tensor import (
     Shape,
@@ -18,7 +17,8 @@ from .....dialects.core.tensor import (
 )
 from ...core.run_time_shapes import reshaped
 from ...core.run_time_shapes import sliced as sliced_at_run_time
-from ...core.slices import sliced
+from ...core.slices import equal_parts, sliced
+from ...core.target_shapes import resolved
 from ...core.values import tensor
 from ..registry import ComputedSizes, Node, Size, Sizes, Value, onnx_op
 
@@ -41,23 +41,8 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
-    if -1 not in shape:
-        return tuple(shape)
-    known = math.prod(size for size in shape if size != -1)
     fault = f"shape {list(wanted)} does not fit the {x.size} elements of {x}"
-    if shape.count(-1) > 1 or known == 0:
-        raise Invalid(fault)
-    need_divides(x.size, known, fault)
-    rest = _quotient(x.size, known)
-    return tuple(rest if size == -1 else size for size in shape)
-
-
-def _quotient(size: Size, divisor: Size) -> Size:
-    """Divide sizes of which a check says that the divisor is not 0."""
-    try:
-        return size // divisor
-    except Undecided:
-        return size // highest(divisor, 1)
+    return resolved(shape, x.size, fault)
 
 
 def _is_zero(size: Size, axis: int) -> bool:
@@ -226,12 +211,11 @@ def split_(
     if split is not None and num_outputs is not None:
         raise Invalid("has both 'split' and 'num_outputs', must have one")
     axis = normalize_axis(axis, tensor(x).rank)
-    size, parts = tensor(x).shape[axis], len(node.outputs)
+    parts = len(node.outputs)
     if num_outputs not in (None, parts):
         raise Invalid(f"has num_outputs {num_outputs} and {parts} outputs, must be as many")
-    part = -(-size // parts)
-    rest = tuple(highest(lowest(part, size - i * part), 0) for i in range(parts))
-    return tri.Split.build(x, axis=axis, sizes=rest if split is None else split)
+    equal = equal_parts(tensor(x).shape[axis], parts)
+    return tri.Split.build(x, axis=axis, sizes=equal if split is None else split)
 
 
 @onnx_op("Expand", since=8)

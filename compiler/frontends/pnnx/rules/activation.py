@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
 from .....dialects.core.op import Op
+from .....dialects.core.sizes.checks import need_divides
 from .....dialects.core.tensor import is_float
 from ...core.values import tensor
 from ..promotion import as_type
@@ -174,7 +174,6 @@ def _distribution_axis(x: Value, dim: int | None) -> int:
 def glu(input: Value, *, dim: int = -1) -> tri.Mul:
     axis = axis_of(input, dim)
     size = shape_of(input)[axis]
-    if size % 2:
-        raise Invalid(f"halves axis {axis}, which has size {size}, must be even")
+    need_divides(size, 2, f"halves axis {axis}, which has size {size}, must be even")
     first, second = cut(input, axis, 0, size // 2), cut(input, axis, size // 2, size)
     return tri.Mul.build(first, tri.Sigmoid.build(second).y)

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Undecided
+from .....dialects.core.sizes.atoms import is_symbolic
+from .....dialects.core.sizes.checks import need, need_static
 from .....dialects.core.tensor import Array, numpy_dtype
 from ...core.values import constant, tensor
 from ..registry import Value, pnnx_op
@@ -30,8 +32,12 @@ def _wanted(output_size: tuple[int | str | None, ...] | int, sizes: Ints) -> Int
         raise Invalid(f"has output_size {output_size} for {len(sizes)} spatial axes")
     pairs = zip(listed, sizes, strict=True)
     wanted = tuple(size if want in (None, "None", 0) else _size(want) for want, size in pairs)
-    if min(wanted) < 1 or min(sizes) < 1 or max(wanted) > MOST:
-        raise Invalid(f"pools sizes {sizes} to {wanted}, must be from 1 to {MOST}")
+    fault = f"pools sizes {sizes} to {wanted}, must be from 1 to {MOST}"
+    for size, want in zip(sizes, wanted, strict=True):
+        need(size, 1, fault)
+        if want != size:
+            need(want, 1, fault)
+            need(MOST, want, fault)
     return wanted
 
 
@@ -75,6 +81,7 @@ def average_to(x: Value, output_size: tuple[int | str | None, ...] | int) -> Val
         return tri.AveragePool.build(x, **_options(sizes, wanted)).y
     for axis, (size, want) in enumerate(zip(sizes, wanted, strict=True), 2):
         if size != want:
+            need_static(size, f"axis that is pooled to {want} windows")
             weights = np.zeros((size, want), numpy_dtype(tensor(x).dtype))
             for window, (start, end) in enumerate(_bounds(size, want)):
                 weights[start:end, window] = 1 / (end - start)
@@ -91,6 +98,8 @@ def register_max(axes: int) -> None:
         x, drop = batched(input, axes)
         sizes = tensor(x).shape[2:]
         wanted = _wanted(output_size, sizes)
+        if not return_indices and any(map(is_symbolic, sizes)):
+            return drop(_greatest(x, wanted))
         if not return_indices and _even(sizes, wanted):
             return drop(tri.MaxPool.build(x, **_options(sizes, wanted)).y)
         if return_indices and _even(sizes, wanted):
@@ -101,8 +110,18 @@ def register_max(axes: int) -> None:
         return (drop(y), drop(_indices(seen, places))) if return_indices else drop(y)
 
 
+def _greatest(x: Value, wanted: Ints) -> Value:
+    """Reduce axes whose size is not known to one window; the others keep their size."""
+    sizes = tensor(x).shape[2:]
+    if any(want not in (1, size) for size, want in zip(sizes, wanted, strict=True)):
+        raise Undecided(f"pools {list(sizes)} to {list(wanted)}: bind the sizes that change")
+    axes = [2 + i for i, (size, want) in enumerate(zip(sizes, wanted, strict=True)) if size != want]
+    return tri.ReduceMax.build(x, axes=tuple(axes), keepdims=True).y if axes else x
+
+
 def _taps(size: int, count: int) -> Array:
     """List what each window of an axis sees, the last element again where it sees fewer."""
+    need_static(size, f"axis that is pooled to {count} windows")
     bounds = _bounds(size, count)
     longest = max(end - start for start, end in bounds)
     return np.array([[min(start + i, end - 1) for i in range(longest)] for start, end in bounds])

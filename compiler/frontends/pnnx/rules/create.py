@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Unsupported
 from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import is_symbolic
 from .....dialects.core.tensor import Array, numpy_dtype
-from ...core.values import constant, filled, tensor
+from ...core.ranges import range_of_sizes
+from ...core.values import cast, constant, filled, number, tensor
 from ..element_types import torch_type
+from ..operands import plain
 from ..promotion import Operand, promote
 from ..registry import Value, pnnx_op
 from ..views import Ints, expand
@@ -97,10 +100,13 @@ def arange(
     step: Array | int | float = 1,
     *,
     dtype: str | None = None,
-) -> Array:
+) -> Array | Value:
     """Count from start to before the end; integers unless one of the three is a float."""
     if end is None:
         raise Invalid("has no end")
+    ends: tuple[Any, ...] = (start, end, step)
+    if any(map(is_symbolic, ends)):
+        return _range_of_sizes(*ends, dtype=_dtype(dtype, "i64"))
     first, last, by = (np.asarray(v).reshape(()) for v in (start, end, step))
     floats = any(v.dtype.kind not in "iub" for v in (first, last, by))
     low, high, width = (v.astype(np.float64).item() for v in (first, last, by))
@@ -112,6 +118,14 @@ def arange(
     counted: Any = np.arange(max(math.ceil(count), 0))
     exact: Any = (low, width) if floats else (int(first), int(by))
     return (exact[0] + counted * exact[1]).astype(to)
+
+
+def _range_of_sizes(start: Any, end: Any, step: Any, dtype: str) -> Value:
+    first, last, by = (plain(each, (int,)) for each in (start, end, step))
+    if first is None or last is None or by is None:
+        raise Unsupported(f"counts from {start} to {end} in steps of {step}, must be integers")
+    values = [cast(number(size), dtype) for size in (first, by)]
+    return range_of_sizes(first, last, by, *values)
 
 
 @pnnx_op("torch.tril")

@@ -2,8 +2,13 @@
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.checks import need
+from .....dialects.core.sizes.dim import ceildiv
 from .....dialects.core.tensor import normalize_axis
+from ...core.slices import equal_parts, sliced
 from ...core.values import cast
+from ..format.operator import Operator
 from ..promotion import promoted_type
 from ..registry import Complex, Value, pnnx_op
 from ..views import Ints, as_complex, axis_of, concat, cut, parts, shape_of
@@ -40,11 +45,13 @@ def stack(*tensors: Tensor, dim: int = 0) -> Tensor:
 
 
 @pnnx_op("torch.split")
-def split(tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0) -> tuple[Tensor, ...]:
+def split(
+    tensor: Tensor, split_size_or_sections: int | Ints, dim: int = 0, *, operator: Operator
+) -> tuple[Tensor, ...]:
     axis = axis_of(tensor, dim)
-    if isinstance(split_size_or_sections, int):
-        return _pieces(tensor, axis, split_size_or_sections)
-    return _split(tensor, axis, split_size_or_sections)
+    if isinstance(split_size_or_sections, tuple):
+        return _split(tensor, axis, split_size_or_sections)
+    return _pieces(tensor, axis, split_size_or_sections, len(operator.outputs))
 
 
 @pnnx_op("torch.chunk")
@@ -52,14 +59,28 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     axis = axis_of(input, dim)
     if chunks < 1:
         raise Invalid(f"splits into {chunks} chunks, must be at least 1")
-    return _pieces(input, axis, max(-(-shape_of(input)[axis] // chunks), 1))
+    size = shape_of(input)[axis]
+    if not is_symbolic(size):
+        return _pieces(input, axis, max(-(-size // chunks), 1), chunks)
+    parts = equal_parts(size, chunks)
+    need(parts[-1], 1, f"splits {size} elements into fewer than {chunks} chunks")
+    return _split(input, axis, parts)
 
 
-def _pieces(x: Tensor, axis: int, size: int) -> tuple[Tensor, ...]:
-    """Split in pieces of one size; the last one may be smaller."""
+def _pieces(x: Tensor, axis: int, size: Size, count: int) -> tuple[Tensor, ...]:
+    """Split in pieces of one size; the last one may be smaller.
+
+    Where it is not known how many these are, they are as many as the file has outputs, `count`.
+    """
     whole = shape_of(x)[axis]
     if size < 1:
         raise Invalid(f"splits into pieces of {size}, must be at least 1")
+    if is_symbolic(whole) or is_symbolic(size):
+        last = whole - (count - 1) * size
+        fault = f"splits {whole} elements into pieces of {size}, must be {count} pieces"
+        need(last, 1, fault)
+        need(size, last, fault)
+        return _split(x, axis, (*(size,) * (count - 1), last))
     return _split(x, axis, tuple(min(size, whole - at) for at in range(0, whole, size)))
 
 
@@ -80,16 +101,15 @@ def tensor_split(
     if sections is not None:
         if sections < 1:
             raise Invalid(f"splits into {sections} sections, must be at least 1")
-        small, large = size // sections, size % sections
-        return _split(input, axis, tuple(small + (i < large) for i in range(sections)))
+        return _split(input, axis, tuple(ceildiv(size - i, sections) for i in range(sections)))
     if indices is None:
         raise Invalid("has neither indices nor sections")
     pieces = zip((0, *indices), (*indices, size), strict=True)
-    spans = [slice(start, end).indices(size)[:2] for start, end in pieces]
-    lengths = tuple(max(end - start, 0) for start, end in spans)
+    spans = [sliced(start, end, 1, size) for start, end in pieces]
+    lengths = tuple(count for _, count in spans)
     if sum(lengths) == size:
         return _split(input, axis, lengths)
-    return tuple(cut(input, axis, start, end) for start, end in spans)
+    return tuple(cut(input, axis, start, start + count) for start, count in spans)
 
 
 @pnnx_op("torch.unbind")

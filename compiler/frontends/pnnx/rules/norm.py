@@ -4,6 +4,7 @@ import numpy as np
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.sizes.checks import need, need_same_shape
 from .....dialects.core.tensor import numpy_dtype
 from .....dialects.tri.numeric import need_float
 from ...core.values import constant, tensor
@@ -74,8 +75,9 @@ def rms_norm(
 def _first_axis(x: Value, normalized_shape: Ints) -> int:
     """Return the axis from which on the shape of `x` is the one that is normalised over."""
     axis = tensor(x).rank - len(normalized_shape)
-    if axis < 0 or tensor(x).shape[axis:] != normalized_shape:
-        raise Invalid(f"has normalized_shape {normalized_shape}, which {tensor(x)} does not end in")
+    fault = f"has normalized_shape {normalized_shape}, which {tensor(x)} does not end in"
+    need(axis, 0, fault)
+    need_same_shape(tensor(x).shape[axis:], normalized_shape, fault)
     return axis
 
 

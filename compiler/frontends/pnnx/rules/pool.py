@@ -9,7 +9,7 @@ from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.tensor import numpy_dtype
 from .....dialects.tri.image.window import Window
-from ...core.values import constant, tensor
+from ...core.values import constant, number, tensor
 from ..promotion import as_type
 from ..registry import Value, pnnx_op
 from ..spatial import batched, per_axis
@@ -100,7 +100,7 @@ def register_max_pool(axes: int) -> None:
 
 def in_plane(indices: Value, sizes: Ints) -> Value:
     """Turn places in a whole tensor into places in one channel of one sample, as torch counts."""
-    return tri.Mod.build(indices, constant(np.array(math.prod(sizes)))).y
+    return tri.Mod.build(indices, number(math.prod(sizes))).y
 
 
 def register_lp_pool(axes: int) -> None:

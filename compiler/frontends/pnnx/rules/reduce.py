@@ -4,7 +4,9 @@ import math
 from collections.abc import Callable
 
 from .....dialects import tri
-from .....dialects.core.errors import Invalid
+from .....dialects.core.errors import Invalid, Undecided
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.dim import highest
 from .....dialects.core.tensor import is_float
 from ...core.values import cast, tensor
 from ..element_types import torch_type
@@ -138,7 +140,16 @@ def var(
     apart = tri.Sub.build(input, center).y
     total = tri.ReduceSumSquare.build(apart, axes=axes, keepdims=keepdim).y
     count = math.prod(tensor(input).shape[axis] for axis in axes)
-    return tri.Div.build(total, as_type(float(max(count - less, 0)), tensor(input).dtype)).y
+    return tri.Div.build(total, as_type(_divisor(count, less), tensor(input).dtype)).y
+
+
+def _divisor(count: Size, less: float) -> float:
+    """Return a count less a correction; a size where the count is one."""
+    if not is_symbolic(count):
+        return float(max(count - less, 0))
+    if less != int(less):
+        raise Undecided(f"divides by {count} less {less}, must be an integer: bind the symbols")
+    return highest(count - int(less), 0)
 
 
 @pnnx_op("torch.std")

@@ -4,7 +4,9 @@ import math
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Shape
+from ...core.scales import scale_between, scaled
 from ...core.values import tensor
 from ..registry import Value, pnnx_op
 from ..views import Ints
@@ -48,7 +50,7 @@ def interpolate(
     if keeps_factor and scale_factor is not None:
         scales = _each(scale_factor, len(pixels))
     else:
-        scales = tuple(n / d for n, d in zip(sizes, pixels, strict=True))
+        scales = tuple(map(_scale, sizes, pixels))
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
     return tri.Resize.build(
@@ -62,6 +64,13 @@ def interpolate(
         antialias=antialias,
         exclude_outside=antialias,
     ).y
+
+
+def _scale(wanted: Size, size: Size) -> float:
+    found = scale_between(wanted, size)
+    if found is None:
+        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
+    return found
 
 
 def _transform(mode: str, align_corners: bool) -> str:
@@ -90,7 +99,7 @@ def _sizes(shape: Shape, size: Ints | None, scale_factor: Floats | None) -> Shap
     factors = _each(scale_factor, len(pixels))
     if not all(0 < factor < math.inf for factor in factors):
         raise Invalid(f"has scale_factor {scale_factor}, must be above 0")
-    return tuple(math.floor(d * factor) for d, factor in zip(pixels, factors, strict=True))
+    return tuple(scaled(d, 1.0, factor) for d, factor in zip(pixels, factors, strict=True))
 
 
 @pnnx_op("nn.UpsamplingBilinear2d", "F.upsample_bilinear")

@@ -4,7 +4,9 @@ import math
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import broadcast, normalize_axis
+from ...core.target_shapes import resolved
 from ..registry import Complex, Value, pnnx_op
 from ..views import (
     Ints,
@@ -13,7 +15,6 @@ from ..views import (
     parts,
     rank_of,
     reshape,
-    resolved,
     shape_of,
     swap,
     transpose,
@@ -25,7 +26,12 @@ Tensor = Value | Complex
 @pnnx_op("Tensor.reshape", "Tensor.view")
 def reshape_(input: Tensor, shape: Ints | None = None) -> Tensor:
     """Reshape; no shape at all is that of a scalar."""
-    return reshape(input, resolved(shape or (), math.prod(shape_of(input))))
+    return reshape(input, _resolved(shape or (), math.prod(shape_of(input))))
+
+
+def _resolved(shape: Ints, count: Size) -> Ints:
+    fault = f"has shape {list(shape)}, which does not fit {count} elements"
+    return resolved(shape, count, fault)
 
 
 @pnnx_op("Tensor.reshape_as", "Tensor.view_as")
@@ -45,7 +51,7 @@ def flatten(input: Tensor, *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 @pnnx_op("Tensor.unflatten", "torch.unflatten", "nn.Unflatten")
 def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     axis, shape = axis_of(input, dim), shape_of(input)
-    return reshape(input, (*shape[:axis], *resolved(sizes, shape[axis]), *shape[axis + 1 :]))
+    return reshape(input, (*shape[:axis], *_resolved(sizes, shape[axis]), *shape[axis + 1 :]))
 
 
 @pnnx_op("torch.squeeze", "Tensor.squeeze")
@@ -54,7 +60,7 @@ def squeeze(input: Tensor, dim: int | Ints | None = None) -> Tensor:
     shape = shape_of(input)
     named = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
     dropped = {axis_of(input, axis) for axis in named if shape}
-    return reshape(input, [d for axis, d in enumerate(shape) if axis not in dropped or d != 1])
+    return reshape(input, [d for axis, d in enumerate(shape) if axis not in dropped or d - 1])
 
 
 @pnnx_op("torch.unsqueeze", "Tensor.unsqueeze")

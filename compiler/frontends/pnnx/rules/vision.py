@@ -4,6 +4,7 @@ import math
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
+from .....dialects.core.sizes.checks import need_divides
 from ...core.folding import fold_blocks
 from ...core.grids import affine_grid as grid_of
 from ...core.values import cast, tensor
@@ -25,8 +26,8 @@ def pixel_unshuffle(input: Value, *, downscale_factor: int) -> Value:
     """Move blocks of pixels to channels: those of one channel are adjacent."""
     x, outer = _one_batch(input)
     (n, c, h, w), r = tensor(x).shape, downscale_factor
-    if r < 1 or h % r or w % r:
-        raise Invalid(f"has {h}x{w} pixels, must be multiples of {r}")
+    for size in (h, w):
+        need_divides(size, r, f"has {h}x{w} pixels, must be multiples of {r}")
     blocks = transpose(reshape(x, (n, c, h // r, r, w // r, r)), (0, 1, 3, 5, 2, 4))
     return reshape(blocks, (*outer, c * r * r, h // r, w // r))
 

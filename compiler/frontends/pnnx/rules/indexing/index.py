@@ -6,7 +6,9 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import Array, broadcast
+from ......dialects.core.sizes.atoms import is_symbolic
+from ......dialects.core.sizes.checks import need, need_same
+from ......dialects.core.tensor import Array, Shape, broadcast
 from ....core.values import cast, tensor
 from ...promotion import Operand, as_type, promote
 from ...registry import Complex, Value, pnnx_op
@@ -109,14 +111,24 @@ def repeat_interleave(
     input: Tensor, repeats: Array, *, dim: int | None = None, output_size: int | None = None
 ) -> Tensor:
     """Repeat each element of an axis, or of all elements in order."""
-    x = reshape(input, (int(np.prod(shape_of(input))),)) if dim is None else input
+    x = reshape(input, (math.prod(shape_of(input)),)) if dim is None else input
     axis = 0 if dim is None else axis_of(x, dim)
     size = shape_of(x)[axis]
+    if repeats.size == 1 and is_symbolic(size):
+        return _repeated(x, repeats.item(), axis)
     if repeats.size not in (1, size) or repeats.min(initial=0) < 0:
         raise Invalid(f"has repeats {repeats.tolist()} for {size} elements")
     if int(repeats.sum()) * (size if repeats.size == 1 else 1) > LONGEST:
         raise Invalid(f"repeats {size} elements to more than {LONGEST}")
     return take(x, np.repeat(np.arange(size), repeats.reshape(-1)), axis)
+
+
+def _repeated(x: Tensor, count: int, axis: int) -> Tensor:
+    """Repeat each element of an axis equally often."""
+    need(count, 0, f"has repeats {count}, must not be negative")
+    before, (size, *after) = shape_of(x)[:axis], shape_of(x)[axis:]
+    wide = expand(reshape(x, (*before, size, 1, *after)), (*before, size, count, *after))
+    return reshape(wide, (*before, size * count, *after))
 
 
 @pnnx_op("torch.roll")
@@ -145,14 +157,18 @@ def cross(input: Value, other: Value, *, dim: int | None = None) -> tri.Sub:
     a, b = promote(input, other)
     shape = broadcast(tensor(a).shape, tensor(b).shape)
     a, b = expand(a, shape), expand(b, shape)
-    if dim is None and 3 not in shape:
-        raise Invalid(f"has operands of shape {list(shape)}, must have an axis of size 3")
-    axis = shape.index(3) if dim is None else axis_of(a, dim)
-    if shape[axis] != 3:
-        raise Invalid(f"has size {shape[axis]} in axis {axis}, must be 3")
+    axis = _first_of_three(shape) if dim is None else axis_of(a, dim)
+    need_same(shape[axis], 3, f"has size {shape[axis]} in axis {axis}, must be 3")
     next_, last = np.array([1, 2, 0]), np.array([2, 0, 1])
     forward = tri.Mul.build(take(a, next_, axis), take(b, last, axis)).y
     return tri.Sub.build(forward, tri.Mul.build(take(a, last, axis), take(b, next_, axis)).y)
+
+
+def _first_of_three(shape: Shape) -> int:
+    for axis, size in enumerate(shape):
+        if not size - 3:
+            return axis
+    raise Invalid(f"has operands of shape {list(shape)}, must have an axis of size 3")
 
 
 @pnnx_op("torch.as_strided")

@@ -4,7 +4,9 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
-from ......dialects.core.tensor import normalize_axis
+from ......dialects.core.sizes.atoms import is_symbolic
+from ......dialects.core.sizes.checks import need, need_static
+from ....core.slices import element
 from ....core.values import cast, tensor
 from ...registry import Complex, Value, pnnx_op
 from ...views import (
@@ -18,12 +20,13 @@ from ...views import (
     select,
     shape_of,
     take,
+    taken_by,
 )
 
 Tensor = Value | Complex
 
 NOT_SELECTED = (1 << 31) - 1
-"""The value in `selects` for an axis of which a slice is taken, and not one element."""
+"""The end of an axis; in `selects`, an axis of which a slice is taken, and not one element."""
 
 
 @pnnx_op("Tensor.select", "torch.select")
@@ -36,8 +39,9 @@ def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     axis = axis_of(input, dim)
     size = shape_of(input)[axis]
     first = start + size if start < 0 else start
-    if not 0 <= first <= first + length <= size:
-        raise Invalid(f"takes {length} elements from {start} on of axis {axis}, which has {size}")
+    fault = f"takes {length} elements from {start} on of axis {axis}, which has {size}"
+    for least in (first, length, size - first - length):
+        need(least, 0, fault)
     return cut(input, axis, first, first + length)
 
 
@@ -70,7 +74,7 @@ def slice_(
 def _slice(start: int | None, end: int | None, step: int) -> slice:
     if step < 1:
         raise Invalid(f"has step {step}, must be at least 1")
-    return slice(start, end, step)
+    return slice(start, None if end == NOT_SELECTED else end, step)
 
 
 def _region(
@@ -93,7 +97,7 @@ def _region(
         if index == NOT_SELECTED:
             region[axis] = _slice(start, end, step)
         else:
-            at = normalize_axis(index, shape_of(x)[axis])
+            at = element(index, shape_of(x)[axis])
             region[axis] = slice(at, at + 1)
     return region
 
@@ -151,7 +155,7 @@ def slice_scatter(
 @pnnx_op("torch.select_scatter")
 def select_scatter(input: Value, src: Value, dim: int, index: int) -> Value:
     axis = axis_of(input, dim)
-    at = normalize_axis(index, tensor(input).shape[axis])
+    at = element(index, tensor(input).shape[axis])
     kept = [each for each in range(tensor(input).rank) if each != axis]
     return _written(input, src, {axis: slice(at, at + 1)}, kept)
 
@@ -159,7 +163,7 @@ def select_scatter(input: Value, src: Value, dim: int, index: int) -> Value:
 def _written(x: Value, src: Value, region: dict[int, slice], kept: list[int] | None) -> Value:
     """Write over the region of a tensor; `kept` are those of its axes that the source has."""
     shape = tensor(x).shape
-    sizes = [len(range(*region[a].indices(d))) if a in region else d for a, d in enumerate(shape)]
+    sizes = [taken_by(region[a], d)[1] if a in region else d for a, d in enumerate(shape)]
     src = cast(src, tensor(x).dtype)
     if kept is not None:
         src = expand(src, [sizes[axis] for axis in kept])
@@ -179,11 +183,16 @@ def _replaced(x: Value, src: Value, region: list[tuple[int, slice]]) -> Value:
     """
     (axis, wanted), *rest = region
     size = tensor(x).shape[axis]
-    places = np.arange(size)[wanted]
     if rest:
         src = _replaced(cut_axes(x, {axis: wanted}), src, rest)
-    if len(places) == size:
+    first, count = taken_by(wanted, size)
+    if count == size:
         return src
+    if any(map(is_symbolic, (size, first, count))):
+        need_static(0 if wanted.step in (None, 1) else size, "axis that is written by steps")
+        before, after = cut(x, axis, 0, first), cut(x, axis, first + count, size)
+        return tri.Concat.build([before, src, after], axis=axis).y
+    places = np.arange(size)[wanted]
     choice = np.arange(size)
     choice[places] = size + np.arange(len(places))
     if wanted.step in (None, 1) and len(places):

@@ -4,12 +4,14 @@ import numpy as np
 
 from ......dialects import tri
 from ......dialects.core.errors import Invalid
+from ......dialects.core.sizes.atoms import Size, is_symbolic
+from ......dialects.core.sizes.checks import need
 from ......dialects.core.tensor import Array, numpy_dtype
 from ....core.folding import fold_blocks
-from ....core.values import constant, tensor
+from ....core.values import constant, counted, number, tensor
 from ...promotion import as_type
 from ...registry import Complex, Value, pnnx_op
-from ...views import cut, reshape, shape_of, swap, take
+from ...views import cut, gather, reshape, shape_of, swap
 
 LONGEST = 1 << 30
 """A signal of more numbers than this is taken for a mistake."""
@@ -58,10 +60,8 @@ def stft(
     if center:
         x = tri.Pad.build(x, pads=(0, n_fft // 2) * 2, mode=pad_mode).y
     whole = tensor(x).shape[1]
-    if whole < n_fft:
-        raise Invalid(f"has a signal of {whole}, must have at least a frame of {n_fft}")
-    starts = np.arange(0, whole - n_fft + 1, hop)
-    frames = take(x, starts[:, None] + np.arange(n_fft), 1)
+    need(whole, n_fft, f"has a signal of {whole}, must have at least a frame of {n_fft}")
+    frames = gather(x, _places((whole - n_fft) // hop + 1, hop, n_fft), 1)
     dtype = numpy_dtype(tensor(input).dtype)
     seen = tri.Mul.build(frames, constant(wave.astype(dtype))).y
     signal = reshape(seen, (*tensor(seen).shape, 1))
@@ -72,6 +72,14 @@ def stft(
         y = Complex(tri.Mul.build(y.parts, as_type(n_fft**-0.5, tensor(input).dtype)).y)
     y = reshape(y, shape_of(y)[1:]) if len(shape) == 1 else y
     return y.parts if return_complex is False else y
+
+
+def _places(count: Size, hop: int, n_fft: int) -> Value:
+    """Return the places of the elements of each frame: [frames, n_fft]."""
+    if not is_symbolic(count):
+        return constant(np.arange(0, count * hop, hop)[:, None] + np.arange(n_fft))
+    starts = tri.Mul.build(counted(count, (count, 1)), number(hop)).y
+    return tri.Add.build(starts, counted(n_fft, (n_fft,))).y
 
 
 @pnnx_op("torch.istft")

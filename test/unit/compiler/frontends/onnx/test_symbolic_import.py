@@ -3,8 +3,6 @@
 A symbolic import whose symbols are bound must equal the import of the same model with those sizes.
 """
 
-import hashlib
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -17,17 +15,11 @@ from trivium.dialects.core.data_dependent import DataDependentOp
 from trivium.dialects.core.errors import CompileError, Invalid
 from trivium.dialects.core.interpret import run
 from trivium.dialects.core.mlir import new_context
-from trivium.dialects.core.module import Module, ops
+from trivium.dialects.core.module import ops
 from trivium.dialects.core.sizes.symbols import Range
 from trivium.dialects.core.symbol_table import checks_of, symbols_of_function
 from trivium.passes.bind_sizes import bind_sizes
-from trivium.passes.cse import Cse
-from trivium.passes.eliminate import Eliminate
-from trivium.passes.fold.fold_constants import FoldConstants
-from trivium.passes.pipeline import Pipeline
-
-CANONICAL = Pipeline((Eliminate(), FoldConstants(), Cse(), Eliminate()))
-"""What makes equal IR of sizes that were computed by ops and of sizes that were constants."""
+from trivium.test.unit.compiler.frontends.canonical import canonical
 
 HEAD = '<ir_version: 10, opset_import: ["" : 21]>\n'
 
@@ -113,16 +105,6 @@ SIZES = {"N": 2, "T": 6, "S": 9, "M": 3, "H": 16, "W": 20}
 
 def parsed(text: str) -> onnx.ModelProto:
     return onnx.parser.parse_model(HEAD + text)
-
-
-def canonical(module: Module) -> str:
-    """Return the text of a module after `CANONICAL`, with weights named after their contents."""
-    CANONICAL.run(module)
-    names = {
-        name: hashlib.sha256(array.tobytes()).hexdigest()[:16]
-        for name, array in module.weights.items()
-    }
-    return re.sub(r'(?<=tri.weight"\(\) {name = ")[^"]*', lambda m: names[m[0]], str(module))
 
 
 def bound(model: onnx.ModelProto, sizes: Mapping[str, int]) -> str:
