@@ -28,5 +28,5 @@ def non_max_suppression(op: tri.NonMaxSuppression, graph: OnnxGraph) -> None:
 
 @exports(tri.DefineSizes)
 def define_sizes(op: tri.DefineSizes, graph: OnnxGraph) -> None:
-    """Write the numbers alone: limits hold for whatever computes them."""
+    """Write the numbers alone: limits hold for all that computes them."""
     graph.add("Cast", [op.x], [op.y], since=19, to=element_type("i64"))
