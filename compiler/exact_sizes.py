@@ -28,7 +28,7 @@ LOSS = 0.02
 """The part of its time that a kernel for any size loses, such as a product or a convolution."""
 
 ATTENTION_LOSS, SHORT_LOSS, SHORT = 0.05, 0.25, 64
-"""The same for attention, with up to so many keys and with more: docs/symbolic-sizes.md."""
+"""The same for attention with more keys than `SHORT`, and with at most so many."""
 
 
 @dataclass(frozen=True)
