@@ -2,12 +2,14 @@
 
 from ..dialects.core.attributes import types_read_once
 from ..dialects.core.mlir import new_context
+from ..dialects.core.module import Module
 from ..passes.inline_parts import InlineParts
 from ..targets.options import CompileOptions
 from ..targets.place import Placement
 from ..targets.registry import choose_targets
 from .arguments import takes_options
 from .free_sizes import check_targets
+from .size_report import SizeReport, report_sizes
 from .source import Source, import_model
 from .stages import pipeline_for
 from .support_report import NodeSupport, Strict, SupportLog, node_support, placements
@@ -20,13 +22,16 @@ def check(model: Source, options: CompileOptions) -> tuple[Placement, ...]:
     The model, the options and the errors are those of `compile`; options of code generation have no
     effect.
     """
-    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
+    return check_with_sizes(model, options)[0]
+
+
+def check_with_sizes(
+    model: Source, options: CompileOptions
+) -> tuple[tuple[Placement, ...], SizeReport]:
+    """Return what `check` does, and the free sizes of the model."""
     with new_context(), types_read_once():
-        module = import_model(model, options)
-        check_targets(module, choose_targets(options.target))
-        log = (Strict if options.strict else SupportLog)(module, options.target)
-        pipeline.run(module, log, *options.hooks)
-        return tuple(placements(log, module))
+        log, module, sizes = _placed(model, options, Strict if options.strict else SupportLog)
+        return tuple(placements(log, module)), sizes
 
 
 @takes_options(CompileOptions)
@@ -36,10 +41,26 @@ def can_run(model: Source, options: CompileOptions) -> tuple[NodeSupport, ...]:
     Constants are not nodes, and neither are values computed at import. The model, the options and
     the errors are those of `compile`; `strict` and options of code generation have no effect.
     """
-    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
+    return can_run_with_sizes(model, options)[0]
+
+
+def can_run_with_sizes(
+    model: Source, options: CompileOptions
+) -> tuple[tuple[NodeSupport, ...], SizeReport]:
+    """Return what `can_run` does, and the free sizes of the model."""
     with new_context(), types_read_once():
-        module = import_model(model, options)
-        check_targets(module, choose_targets(options.target))
-        log = SupportLog(module, options.target)
-        pipeline.run(module, log, *options.hooks)
-        return tuple(node_support(log, module))
+        log, module, sizes = _placed(model, options, SupportLog)
+        return tuple(node_support(log, module)), sizes
+
+
+def _placed(
+    model: Source, options: CompileOptions, kind: type[SupportLog]
+) -> tuple[SupportLog, Module, SizeReport]:
+    """Place a model, in the current context."""
+    pipeline = pipeline_for(options.target, options.opt_level, options).until(InlineParts.name)
+    module = import_model(model, options)
+    check_targets(module, choose_targets(options.target))
+    sizes = report_sizes(module)
+    log = kind(module, options.target)
+    pipeline.run(module, log, *options.hooks)
+    return log, module, sizes

@@ -43,7 +43,8 @@ def export(
     form = _format(format, output)
     with new_context():
         module = read_model(source, CompileOptions(shapes=shapes))
-        need_static(module)
+        if not form.writes_symbols:
+            need_static(module, f"files of {form.name} have exact sizes")
         if opt_level and find_format(source).has_levels:
             Pipeline(default_pipeline(opt_level)).run(module)
         form.write(module, os.fspath(output))

@@ -27,6 +27,7 @@ class Format:
     The first line of its docstring is shown by `trivium --list-formats`. Files of the format end in
     one of `suffixes`. `takes_example_inputs` is true for models that have no shapes of their own,
     `is_compiled` for packages, `has_levels` unless optimisation levels do not apply on export.
+    `writes_symbols` is true where sizes that change from run to run can be written.
     """
 
     name: ClassVar[str] = ""
@@ -34,6 +35,7 @@ class Format:
     takes_example_inputs: ClassVar[bool] = False
     is_compiled: ClassVar[bool] = False
     has_levels: ClassVar[bool] = True
+    writes_symbols: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
         if cls.name in FORMATS:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..dialects.core.discovery import load_plugins
 from ..dialects.core.errors import CompileError, Invalid
 from ..runtime import SUFFIX
 from ..targets.option import Option, options_of
@@ -117,6 +118,13 @@ def compile_arguments(flags: argparse.Namespace) -> dict[str, Any]:
 def compile_options(flags: argparse.Namespace, progress: Callable[[str], None]) -> CompileOptions:
     """Return the options that flags were given for."""
     return CompileOptions(**compile_arguments(flags), progress=progress)
+
+
+def checked_options(flags: argparse.Namespace) -> CompileOptions:
+    """Return the options that flags were given for, when the plugins among them are imported."""
+    options = CompileOptions(**compile_arguments(flags))
+    load_plugins(options.plugin_names)
+    return options
 
 
 def target_name(flags: argparse.Namespace) -> str:

@@ -1,6 +1,7 @@
 """Arrays on their way in and out: files, made-up inputs, and a line that describes one."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 from zipfile import BadZipFile
 
@@ -11,6 +12,9 @@ from ..dialects.core.files import replaced_file
 from ..runtime.contents import Port
 from ..runtime.dtypes import resolve
 from ..runtime.errors import RunError
+from ..runtime.manifest import Manifest
+from ..runtime.sizes.evaluation import SizeFault
+from ..runtime.sizes.symbols import spelled_ports
 from ..runtime.spelling import spell_shape
 
 Arrays = dict[str, NDArray[Any]]
@@ -61,6 +65,26 @@ def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
             numbers = numbers + 1j * generator.normal(size=port.shape)
         made[port.name] = np.asarray(numbers).astype(dtype)
     return {**made, **given}
+
+
+def ports_of_run(manifest: Manifest, given: Arrays) -> tuple[Port, ...]:
+    """Return the inputs of a package with the sizes of a run.
+
+    Symbols have the sizes that the given arrays have for them, and else their likely ones.
+    """
+    sizes = {symbol.name: symbol.likely for symbol in manifest.symbols}
+    named = spelled_ports(manifest.inputs, manifest.symbols)
+    for port in named:
+        if port.name in given and given[port.name].ndim == len(port.shape):
+            pairs = zip(map(str, port.shape), given[port.name].shape, strict=True)
+            sizes |= {name: found for name, found in pairs if name in sizes}
+    if not manifest.symbols:
+        return named
+    try:
+        values = manifest.evaluation.unchecked(sizes)
+    except SizeFault as error:
+        raise RunError(f"no inputs can be made up: {error}") from None
+    return tuple(replace(port, shape=tuple(map(values, port.shape))) for port in manifest.inputs)
 
 
 def write(path: str, array: NDArray[Any]) -> None:

@@ -1,15 +1,17 @@
 """The data of `trivium info`, from the manifest of a package alone."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part
+from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
 from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..runtime.report import EntryKind, PartReport
+from ..runtime.sizes.symbols import spelled_ports
 from ..runtime.step import Step, all_steps
+from .size_info import CheckInfo, SymbolInfo, checks_of_package, symbols_of_package
 
 IR_ENTRY = "module.mlirbc"
 
@@ -20,7 +22,7 @@ class PortInfo:
 
     name: str
     dtype: str
-    shape: tuple[int, ...]
+    shape: tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,8 @@ class PackageInfo:
     target: str
     inputs: tuple[PortInfo, ...]
     outputs: tuple[PortInfo, ...]
+    symbols: tuple[SymbolInfo, ...]
+    checks: tuple[CheckInfo, ...]
     memory: MemoryInfo
     device_memory: tuple[MemoryInfo, ...]
     sizes: tuple[SizeInfo, ...]
@@ -129,8 +133,10 @@ def package_info(
         manifest.producer,
         manifest.source,
         manifest.target,
-        tuple(PortInfo(port.name, port.dtype, port.shape) for port in manifest.inputs),
-        tuple(PortInfo(port.name, port.dtype, port.shape) for port in manifest.outputs),
+        _ports(manifest.inputs, manifest),
+        _ports(manifest.outputs, manifest),
+        symbols_of_package(manifest),
+        checks_of_package(manifest),
         MemoryInfo(
             memory.arena_bytes,
             memory.arena_lower_bound,
@@ -155,6 +161,11 @@ def package_info(
         tuple(part.report(manifest, steps) for part in _parts(manifest)),
         signature,
     )
+
+
+def _ports(ports: Sequence[Port], manifest: Manifest) -> tuple[PortInfo, ...]:
+    named = spelled_ports(ports, manifest.symbols)
+    return tuple(PortInfo(port.name, port.dtype, port.shape) for port in named)
 
 
 def signature_info(package: Package, verified: bool) -> SignatureInfo | None:

@@ -4,10 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..compiler.size_report import SizeReport
 from ..compiler.support_report import NodeSupport
 from ..runtime.spelling import count, spell_names
 from ..targets.place import Placement
-from .spelling import columns
+from .size_info import SymbolInfo, symbol_rows
+from .sizes_report import symbols_of_report
+from .spelling import columns, section
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,7 @@ class Placements:
     target: str
     counts: dict[str, int]
     kernels: tuple[Placement, ...]
+    symbols: tuple[SymbolInfo, ...]
 
 
 @dataclass(frozen=True)
@@ -39,17 +43,24 @@ class NodeReports:
     target: str
     able: int
     nodes: tuple[NodeReport, ...]
+    symbols: tuple[SymbolInfo, ...]
 
 
-def placements_of(file: str, target: str, placed: Sequence[Placement]) -> Placements:
+def placements_of(
+    file: str, target: str, placed: Sequence[Placement], sizes: SizeReport
+) -> Placements:
     """Report the placements of a model that was to run on a target."""
-    return Placements(file, target, dict(Counter(p.target for p in placed)), tuple(placed))
+    counts = dict(Counter(p.target for p in placed))
+    return Placements(file, target, counts, tuple(placed), symbols_of_report(sizes))
 
 
-def node_reports_of(file: str, target: str, node_support: Sequence[NodeSupport]) -> NodeReports:
+def node_reports_of(
+    file: str, target: str, node_support: Sequence[NodeSupport], sizes: SizeReport
+) -> NodeReports:
     """Report which nodes of a model run on a target."""
     nodes = tuple(NodeReport(v.node, v.ops, v.runs, v.targets, v.refusals) for v in node_support)
-    return NodeReports(file, target, sum(node.runs for node in nodes), nodes)
+    able = sum(node.runs for node in nodes)
+    return NodeReports(file, target, able, nodes, symbols_of_report(sizes))
 
 
 def describe_placements(report: Placements) -> str:
@@ -63,7 +74,7 @@ def describe_placements(report: Placements) -> str:
     if refused:
         rows = [(spell_names(k.nodes), _ops(k.ops), "; ".join(k.refusals)) for k in refused]
         lines += ["", "not where it was asked for", *columns(rows)]
-    return "\n".join(lines)
+    return "\n".join(lines + _sizes(report.symbols))
 
 
 def describe_nodes(report: NodeReports) -> str:
@@ -74,7 +85,13 @@ def describe_nodes(report: NodeReports) -> str:
     ]
     verb = "runs" if report.able == 1 else "run"
     total = f"{report.able} of {count(len(rows), 'node')} {verb} on {report.target}"
-    return "\n".join([*columns(rows, ""), total] if rows else [total])
+    return "\n".join([*(columns(rows, "") if rows else []), total, *_sizes(report.symbols)])
+
+
+def _sizes(symbols: Sequence[SymbolInfo]) -> list[str]:
+    """Return a section with the sizes for all of which a report holds."""
+    listed = section("for all sizes", symbol_rows(symbols))
+    return [listed] if listed else []
 
 
 def _where(node: NodeReport, target: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..runtime.host.step import HostStep
 from ..runtime.manifest import Manifest
-from ..runtime.spelling import count, spell_names, spell_shape, spell_size
+from ..runtime.spelling import count, spell_names, spell_size
 from ..runtime.step import Step, all_steps
 from .package_info import (
     MathInfo,
@@ -15,6 +15,7 @@ from .package_info import (
     SizeInfo,
     StepInfo,
 )
+from .size_info import check_rows, spell_sizes, symbol_rows
 from .spelling import columns, section, spell_headroom
 
 
@@ -28,9 +29,12 @@ def describe(info: PackageInfo) -> str:
 def _sections(info: PackageInfo) -> Iterator[str]:
     yield section("inputs", map(_port, info.inputs))
     yield section("outputs", map(_port, info.outputs))
+    yield section("free sizes", symbol_rows(info.symbols))
+    yield section("checked in a run", check_rows(info.checks))
     for memory in info.device_memory:
         yield section(f"memory of '{memory.space}'", _memory(memory))
-    yield section("memory", _memory(info.memory))
+    at = " at the likely sizes" if info.symbols else ""
+    yield section(f"memory{at}", _memory(info.memory))
     yield section("sizes", _rows([_size(size) for size in info.sizes]))
     yield section("math", [_math(info.math)])
     yield section("layouts", _layouts(info))
@@ -76,7 +80,7 @@ def _rows(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _port(port: PortInfo) -> str:
-    return f"{port.name}  {port.dtype}  {spell_shape(port.shape)}"
+    return f"{port.name}  {port.dtype}  {spell_sizes(port.shape)}"
 
 
 def _memory(memory: MemoryInfo) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The main function of a module as exporters see it: ops in order, and a name for each value."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from ...dialects import tri
@@ -18,8 +19,8 @@ class Flow:
     Quantised numbers and the integers that hold them are one value, whose name may be that of
     either: `other_names` has the second one.
 
-    `inputs` and `outputs` are named values; `arrays` has the value of every constant, which raises
-    Unsupported when the module lacks a weight that it names.
+    `inputs` and `outputs` are named values, `returned` those of the outputs in order; `array` has
+    the elements of a constant, and raises Unsupported for a weight that the module lacks.
     """
 
     def __init__(self, module: Module) -> None:
@@ -32,9 +33,21 @@ class Flow:
         self._constants: dict[ir.Value, Op] = {}
         self._same: dict[ir.Value, ir.Value] = {}
         self.other_names: dict[ir.Value, str] = {}
-        returned = self._enter(block)
-        names = declared(module.main, "outputs", len(returned))
-        self.outputs = dict(zip(names, returned, strict=True))
+        self.returned = self._enter(block)
+        names = declared(module.main, "outputs", len(self.returned))
+        self.outputs = dict(zip(names, self.returned, strict=True))
+
+    def nested(self, block: ir.Block, arguments: Sequence[tuple[ir.Value, ir.Value]]) -> "Flow":
+        """Return the flow of a body, some of whose arguments are values around it.
+
+        Its inputs are the others; `returned` is what the body returns.
+        """
+        made = copy(self)
+        made._same = self._same | {inner: self.resolve(outer) for inner, outer in arguments}
+        made.inputs, made.outputs, made.ops = {}, {}, []
+        made._constants = dict(self._constants)
+        made.returned = made._enter(block)
+        return made
 
     def resolve(self, value: ir.Value) -> ir.Value:
         """Return the value outside of all groups that a value is."""
@@ -164,3 +177,5 @@ class Rules:
                 function(op, graph)
             except Unsupported as error:
                 yield Diagnostic(where, f"'{op.op_name}' op {error}")
+            except CompileError as error:  # of the ops in its bodies
+                yield from error.diagnostics

@@ -17,6 +17,7 @@ class Mlir(Format):
     name = "mlir"
     suffixes = (".mlir", BYTECODE_SUFFIX)
     has_levels = False
+    writes_symbols = True
 
     def read(self, source: Any, options: CompileOptions) -> Module:
         from ..ir_files import load_ir

@@ -12,6 +12,7 @@ class Onnx(Format):
 
     name = "onnx"
     suffixes = (".onnx",)
+    writes_symbols = True
 
     def read(self, source: Any, options: CompileOptions) -> Module:
         from ..frontends.onnx import import_onnx

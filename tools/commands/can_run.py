@@ -17,11 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(flags: argparse.Namespace) -> int:
     """Print the report; raise CompileError, with the reason, for a model that does not compile."""
-    from ...compiler.check import can_run
+    from ...compiler.check import can_run_with_sizes
     from ..json_report import json_text
     from ..placement_report import describe_nodes, node_reports_of
 
-    node_support = can_run(flags.model, **arguments.compile_arguments(flags))
-    report = node_reports_of(flags.model, arguments.target_name(flags), node_support)
+    nodes, sizes = can_run_with_sizes(flags.model, arguments.checked_options(flags))
+    report = node_reports_of(flags.model, arguments.target_name(flags), nodes, sizes)
     print(json_text("can-run", report) if flags.json else describe_nodes(report))
     return 0 if report.able == len(report.nodes) else 1

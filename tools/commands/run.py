@@ -1,7 +1,7 @@
 """Run a package, or compile a model and run it, and describe the outputs.
 
 Inputs come from .npy files or, with --random, from a generator: floats are normally distributed,
-whole numbers are 0 or 1.
+whole numbers are 0 or 1. Sizes that may change are those of the files, or else the likely ones.
 """
 
 import argparse
@@ -60,7 +60,8 @@ def run(flags: argparse.Namespace) -> None:
         raise RunError(f"no output is named '{name}', there are {known}")
     given = feeds.read(flags.inputs)
     if flags.random is not None:
-        given = feeds.complete(given, session.inputs, flags.random)
+        ports = feeds.ports_of_run(session.manifest, given)
+        given = feeds.complete(given, ports, flags.random)
     results = session.run(given)
     for name, path in sorted(flags.outputs.items()):
         feeds.write(path, results[name])

@@ -11,13 +11,12 @@ from onnx.external_data_helper import set_external_data
 
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.files import replaced_file, write_file
-from ....dialects.core.mlir import ir
 from ....dialects.core.module import Module
 from ....dialects.core.tensor import Array, Tensor
 from ....version import __version__
 from ..flow import Flow
 from . import rules as rules
-from .graph import RULES, OnnxGraph, element_type
+from .graph import RULES, OnnxGraph, element_type, type_info
 
 _ONNX: Any = onnx  # whose types are known in part only
 
@@ -88,11 +87,14 @@ def _without_weights(
         graph.nodes,
         "main",
         [
-            *(_value_info(graph.names.of(value), value) for value in flow.inputs.values()),
-            *(_info(name, Tensor.of(array)) for name, array in more_inputs.items()),
+            *(graph.value_info(value) for value in flow.inputs.values()),
+            *(type_info(name, Tensor.of(array)) for name, array in more_inputs.items()),
         ],
-        [_value_info(graph.names.outputs[name], value) for name, value in flow.outputs.items()],
-        value_info=[_value_info(graph.names.of(value), value) for value in inner],
+        [
+            type_info(graph.names.outputs[name], tensor_of(value.type))
+            for name, value in flow.outputs.items()
+        ],
+        value_info=[graph.value_info(value) for value in inner],
     )
     opset = helper.make_opsetid("", graph.opset)
     return helper.make_model(
@@ -115,11 +117,3 @@ def _store(model: onnx.ModelProto, name: str, array: Array) -> None:
 
 def _weight_bytes(model: onnx.ModelProto) -> int:
     return sum(len(tensor.raw_data) for tensor in model.graph.initializer)
-
-
-def _value_info(name: str, value: ir.Value) -> onnx.ValueInfoProto:
-    return _info(name, tensor_of(value.type))
-
-
-def _info(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, element_type(tensor.dtype), tensor.shape)

@@ -1,6 +1,7 @@
 """An ONNX graph that is being written, and the table of rules that write it."""
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, cast
 
 import numpy as np
@@ -12,8 +13,11 @@ from ....dialects.core.errors import Unsupported
 from ....dialects.core.location import node_names
 from ....dialects.core.mlir import ir
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import Array, Tensor, numpy_dtype
 from ..flow import Flow, Names, Rules, unique
+from .size_nodes import SizeNodes, sources_of
 
 RULES = Rules("ONNX")
 exports = RULES.exports
@@ -33,14 +37,16 @@ class OnnxGraph:
         self.names = Names(flow, str)
         self.opset = OLDEST
         self.nodes: list[onnx.NodeProto] = []
+        sources = sources_of(flow.inputs.values(), flow.ops)
+        self.sizes = SizeNodes(self.add_size_node, sources)
         self.initializers: dict[str, Array] = {}
         self._types: dict[str, str] = {}
         self._constants: dict[ir.Value, str] = {}
         self._op: Op | None = None
         self._node_names: set[str] = set()
 
-    def begin(self, op: Op) -> None:
-        """Record the op that the next nodes implement."""
+    def begin(self, op: Op | None) -> None:
+        """Record the op that the next nodes implement, None for nodes of no op."""
         self._op = op
 
     def add(
@@ -64,9 +70,38 @@ class OnnxGraph:
         given = {key: value for key, value in attributes.items() if value is not None}
         self.nodes.append(helper.make_node(op_type, names, made, self._node_name(op_type), **given))
 
+    def add_size_node(self, op_type: str, inputs: Sequence[Input], **attributes: Any) -> str:
+        """Add a node that computes sizes, which no node of the model is named after."""
+        op, self._op = self._op, None
+        made = self.named("size", "i64")
+        self.add(op_type, inputs, [made], **attributes)
+        self._op = op
+        return made
+
+    def reshape(self, x: Input, shape: Sequence[Size], y: ir.Value | str) -> None:
+        """Add a node that gives a tensor a shape, as it is: ONNX reads 0 as the size of `x`."""
+        zero = None if all(at_least(size, 1) for size in shape) else 1
+        self.add("Reshape", [x, self.sizes.vector(shape)], [y], allowzero=zero)
+
+    def nested(
+        self, block: ir.Block, arguments: Sequence[tuple[ir.Value, ir.Value]]
+    ) -> "OnnxGraph":
+        """Return the graph of a body, of whose arguments some are values around it.
+
+        It shares constants and names with this one.
+        """
+        made = copy(self)
+        made.flow, made.nodes = self.flow.nested(block, arguments), []
+        made.sizes = self.sizes.inside(made.add_size_node, sources_of((), made.flow.ops))
+        return made
+
+    def value_info(self, value: ir.Value) -> onnx.ValueInfoProto:
+        """Return the name and the type of a value."""
+        return type_info(self._name(value), tensor_of(value.type))
+
     def add_output(self, name: str, value: ir.Value) -> None:
         """Make sure that a value has the name of an output."""
-        self._op = None
+        self.begin(None)
         taken = self._input(value)
         if taken != name:
             self._types[name] = tensor_of(value.type).dtype
@@ -136,6 +171,12 @@ class OnnxGraph:
 def element_type(dtype: str) -> int:
     """Return ONNX's number of an element type."""
     return cast("int", helper.np_dtype_to_tensor_dtype(numpy_dtype(dtype)))
+
+
+def type_info(name: str, tensor: Tensor) -> onnx.ValueInfoProto:
+    """Return a type with a name; sizes that symbols decide are named by their expressions."""
+    shape = [str(size) if is_symbolic(size) else size for size in tensor.shape]
+    return helper.make_tensor_value_info(name, element_type(tensor.dtype), shape)
 
 
 def onnx_type(dtype: str) -> str:

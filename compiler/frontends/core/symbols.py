@@ -9,9 +9,12 @@ from ....dialects.core.errors import CompileError, Diagnostic, Invalid
 from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ....dialects.core.sizes.dim import symbol
 from ....dialects.core.sizes.parse import parse_size
-from ....dialects.core.sizes.symbols import ANY, Range, is_symbol_name
+from ....dialects.core.sizes.symbols import ANY, Range, is_model_name
 from ....dialects.core.tensor import Bindings
 from .inputs import ANONYMOUS, Axis, Input
+
+LONGEST = 100
+"""The most letters of a name that is made of another one."""
 
 BATCH, PIXELS = 1, 224
 """The likely sizes of the first axis, and of the pixels of images: the user may say others."""
@@ -57,7 +60,7 @@ def identifiers(axes: Sequence[Axis]) -> dict[str, str]:
     """
     axes = [axis for axis in axes if axis.symbol or axis.size in (None, ANONYMOUS)]
     keys = dict.fromkeys(axis.key for axis in axes)
-    kept = {key: key for key in keys if is_symbol_name(key)}
+    kept = {key: key for key in keys if is_model_name(key)}
     taken = {*kept}
     for axis in axes:
         if axis.key not in kept:
@@ -69,8 +72,8 @@ def identifiers(axes: Sequence[Axis]) -> dict[str, str]:
 def _candidates(axis: Axis) -> Iterator[str]:
     """Yield names for a size, the best first: `batch-size` is batch_size, `x.0` is x_0."""
     name = re.sub(r"\W+", "_", axis.key, flags=re.ASCII).strip("_") or f"axis_{axis.number}"
-    name = f"_{name}" if name[0].isdigit() else name
-    yield name if is_symbol_name(name) else f"{name}_"
+    name = f"_{name}" if name[0].isdigit() else name[:LONGEST]
+    yield name if is_model_name(name) else f"{name}_"
     for number in range(2, 1 << 31):
         yield f"{name}_{number}"
 

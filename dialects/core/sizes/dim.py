@@ -9,9 +9,12 @@ form: a sum of products of atoms, in which equal products are added up. Equal te
 equal sizes have equal texts as far as adding, multiplying and dividing exactly can tell.
 """
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from math import gcd, prod
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..errors import Undecided
@@ -225,9 +228,25 @@ def evaluate(size: Size, values: Mapping[str, int]) -> int:
     return found
 
 
+_ASSUMED: ContextVar[Mapping[str, int]] = ContextVar("assumed sizes", default=MappingProxyType({}))
+
+
+@contextmanager
+def assumed_sizes(sizes: Mapping[str, int]) -> Generator[None]:
+    """Let some symbols have these likely sizes in the block."""
+    token = _ASSUMED.set(sizes)
+    try:
+        yield
+    finally:
+        _ASSUMED.reset(token)
+
+
 def likely(size: Size) -> int:
     """Return the value of a size where each symbol has its likely size: for costs only."""
-    return evaluate(size, {name: each.range.hint for name, each in symbols_of(size).items()})
+    if not isinstance(size, Dim):
+        return size
+    hints = {name: each.range.hint for name, each in symbols_of(size).items()}
+    return evaluate(size, {**hints, **_ASSUMED.get()})
 
 
 # -- arithmetic -----------------------------------------------------------------------------------

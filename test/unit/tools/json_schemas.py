@@ -10,11 +10,13 @@ from trivium.tools.bench.reports import BenchReport, KernelsReport
 from trivium.tools.package_info import PackageInfo
 from trivium.tools.placement_report import NodeReports, Placements
 from trivium.tools.simulation import SimulationReport
+from trivium.tools.sizes_report import SizesInfo
 
 ROOTS: dict[str, type[Any]] = {
     "info": PackageInfo,
     "check": Placements,
     "can-run": NodeReports,
+    "sizes": SizesInfo,
     "bench": BenchReport,
     "bench --kernels": KernelsReport,
     "simulate": SimulationReport,
@@ -32,8 +34,8 @@ def spell_type(kind: Any) -> str:
         return getattr(kind, "__name__", "")
     arguments = typing.get_args(kind)
     if isinstance(kind, types.UnionType):
-        (inner,) = [each for each in arguments if each is not types.NoneType]
-        return f"{spell_type(inner)} or null"
+        words = [spell_type(each) for each in arguments if each is not types.NoneType]
+        return " or ".join(words if len(words) == len(arguments) else [*words, "null"])
     if typing.get_origin(kind) is dict:
         return f"object of {spell_type(arguments[1])}"
     return f"list of {spell_type(arguments[0])}"
@@ -93,6 +95,9 @@ def value_faults(value: Any, kind: str, at: str) -> list[str]:
         return [f for i, each in enumerate(value) for f in value_faults(each, inner, f"{at}[{i}]")]
     if head == "object" and inner and isinstance(value, dict):
         return [f for k, each in value.items() for f in value_faults(each, inner, f"{at}.{k}")]
+    if " or " in kind:
+        found = [value_faults(value, each, at) for each in kind.split(" or ")]
+        return min(found, key=len)
     python = {"string": str, "integer": int, "number": (int, float), "boolean": bool}
     if kind in python:
         right = isinstance(value, python[kind]) and (kind == "boolean") == isinstance(value, bool)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import ml_dtypes
 import numpy as np
+import onnx.parser
 import pytest
+import trivium
 from trivium.dialects.core.errors import CompileError
 from trivium.runtime.contents import Port
 from trivium.runtime.errors import RunError
@@ -73,3 +75,19 @@ def test_describes_an_array() -> None:
     assert feeds.describe("y", np.float64(0.5)) == "y  float64  scalar  min 0.5  mean 0.5  max 0.5"
     assert feeds.describe("y", np.zeros((0, 2))) == "y  float64  0x2"
     assert feeds.describe("y", np.array([True, False])) == "y  bool  2  min 0  mean 0.5  max 1"
+
+
+def test_sizes_that_may_change_are_those_of_given_arrays_or_the_likely_ones() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 21]>
+        g (float[N, T] x, float[N, S] m) => (float[N, T] y) { y = Add (x, m) }"""
+    )
+    length = trivium.Range(8, 64, likely=16, step=8)
+    session = trivium.compile(model, target="host", shapes={"T": length})
+    given = {"m": np.zeros((3, 16), np.float32)}
+    ports = feeds.ports_of_run(session.manifest, given)
+    assert [(port.name, port.shape) for port in ports] == [("x", (3, 16)), ("m", (3, 16))]
+    made = feeds.complete(given, ports, seed=0)
+    assert session.run(made)["y"].shape == (3, 16)
+    static = trivium.compile(model, target="host", shapes={"N": 1, "T": 2, "S": 2})
+    assert feeds.ports_of_run(static.manifest, {}) == static.inputs

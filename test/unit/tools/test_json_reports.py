@@ -64,6 +64,41 @@ def test_info(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ]
 
 
+FREE = """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[N, T] x, float[N, S] m) => (float[N, T] y) { [join] y = Add (x, m) }"""
+
+
+@pytest.fixture
+def free(tmp_path: Path) -> str:
+    onnx.save(onnx.parser.parse_model(FREE), str(tmp_path / "free.onnx"))
+    return str(tmp_path / "free.onnx")
+
+
+def test_free_sizes(free: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    package, length = str(tmp_path / "free.trv"), trivium.Range(8, 64, likely=16, step=8)
+    trivium.compile(free, target="host", shapes={"T": length}).save(package)
+    sized = "--shape=T=8..64:16/8"
+    documents = [
+        printed(capsys, "info", package),
+        printed(capsys, "sizes", free, sized),
+        printed(capsys, "check", free, sized),
+        printed(capsys, "can-run", free, sized),
+    ]
+    symbol = {"low": 8, "high": 64, "likely": 16, "step": 8, "places": ["axis 1 of 'x'"]}
+    for document in documents:
+        symbols = document["symbols"]
+        assert isinstance(symbols, list)
+        assert {"name": "T", **symbol} in symbols
+    for document in documents[:2]:
+        assert document["inputs"] == [
+            {"name": "x", "dtype": "float32", "shape": ["N", "T"]},
+            {"name": "m", "dtype": "float32", "shape": ["N", "S"]},
+        ]
+        message = "'Add' node has sizes 8*T_8 and S along axis -1"
+        (check,) = document["checks"]  # pyright: ignore[reportGeneralTypeIssues]
+        assert (check["node"], check["message"]) == ("join", message)
+
+
 def test_check(model: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = printed(capsys, "check", model)
     assert document["counts"] == {"cpu": 1, "host": 1}

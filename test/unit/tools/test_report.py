@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 import trivium.runtime.cpu.part
 import trivium.runtime.gpu.part
+from trivium.compiler.size_report import SizeReport
 from trivium.compiler.support_report import NodeSupport
 from trivium.runtime.contents import (
     FIRST_PORT,
@@ -34,6 +35,9 @@ from trivium.tools.placement_report import (
     node_reports_of,
     placements_of,
 )
+
+STATIC = SizeReport((), (), (), ())
+"""The sizes of a model that leaves none open."""
 
 KERNELS = (
     Kernel("k_1", "cpu/k_1.o", ("Conv_0", "Relu_1"), ("tri.conv", "tri.relu"), 12),
@@ -260,7 +264,7 @@ def test_reports_where_a_model_would_run() -> None:
         Placement("cpu", ("Add_4",), ("tri.add",), ()),
         Placement("host", ("TopK_5",), ("tri.topk",), (reason,)),
     ]
-    assert describe_placements(placements_of("net.onnx", "cpu", placements)) == (
+    assert describe_placements(placements_of("net.onnx", "cpu", placements, STATIC)) == (
         """net.onnx: 3 on cpu, 1 on host
 
 cpu
@@ -276,7 +280,7 @@ not where it was asked for
 
 
 def test_reports_a_model_without_ops() -> None:
-    report = placements_of("net.onnx", "cpu", [])
+    report = placements_of("net.onnx", "cpu", [], STATIC)
     assert describe_placements(report) == "net.onnx: nothing to run"
 
 
@@ -286,11 +290,11 @@ def test_reports_which_nodes_would_run() -> None:
         NodeSupport("Flatten_1", ("tri.reshape",), (), ()),
         NodeSupport("Mixed_2", ("tri.exp", "tri.det"), ("cpu", "host"), ("cpu has no kernel",)),
     ]
-    assert describe_nodes(node_reports_of("net.onnx", "cpu", node_support)) == (
+    assert describe_nodes(node_reports_of("net.onnx", "cpu", node_support, STATIC)) == (
         """Conv_0     tri.conv           yes
 Flatten_1  tri.reshape        yes  nothing is left to run
 Mixed_2    tri.exp + tri.det  no   on cpu, host: cpu has no kernel
 2 of 3 nodes run on cpu"""
     )
-    nothing = node_reports_of("net.onnx", "cpu", [])
+    nothing = node_reports_of("net.onnx", "cpu", [], STATIC)
     assert describe_nodes(nothing) == "0 of 0 nodes run on cpu"

@@ -3,6 +3,8 @@
 from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
 from .....dialects.core.errors import Unsupported
+from .....dialects.core.sizes.atoms import Size, is_symbolic
+from .....dialects.core.sizes.limits import at_least
 from ..graph import OnnxGraph, exports, ints
 from .elementwise import as_i64, scalar
 
@@ -12,8 +14,7 @@ FAR = 1 << 62
 
 @exports(tri.Reshape)
 def reshape(op: tri.Reshape, graph: OnnxGraph) -> None:
-    zero = 1 if 0 in op.shape else None
-    graph.add("Reshape", [op.x, ints(*op.shape)], [op.y], allowzero=zero)
+    graph.reshape(op.x, op.shape, op.y)
 
 
 @exports(tri.Transpose)
@@ -32,10 +33,22 @@ def slice_(op: tri.Slice, graph: OnnxGraph) -> None:
     starts, ends, steps = [0] * len(axes), [0] * len(axes), [1] * len(axes)
     for index, axis in enumerate(axes):
         start, size, step = parts[axis]
-        if size:
-            end = start + (size - 1) * step + (1 if step > 0 else -1)
-            starts[index], ends[index], steps[index] = start, end if end >= 0 else -FAR, step
-    graph.add("Slice", [op.x, ints(*starts), ints(*ends), ints(*axes), ints(*steps)], [op.y])
+        if size != 0:
+            starts[index], ends[index], steps[index] = start, _end(*parts[axis], whole[axis]), step
+    places = [graph.sizes.vector(each) for each in (starts, ends)]
+    graph.add("Slice", [op.x, *places, ints(*axes), ints(*steps)], [op.y])
+
+
+def _end(start: Size, size: Size, step: int, whole: Size) -> Size:
+    """Return the end of a part of an axis, as ONNX takes it."""
+    if not any(map(is_symbolic, (start, size, whole))):
+        end = start + (size - 1) * step + (1 if step > 0 else -1)
+        return end if end >= 0 else -FAR
+    if step > 0:
+        return start + size * step
+    if step < -1 and not at_least(size, 1):
+        raise Unsupported(f"takes {size} elements backwards, which ONNX must know to be some")
+    return start + (size - 1) * step - 1 - whole  # from the end of the axis: it may be before 0
 
 
 @exports(tri.Concat)
@@ -45,28 +58,28 @@ def concat(op: tri.Concat, graph: OnnxGraph) -> None:
 
 @exports(tri.Split)
 def split(op: tri.Split, graph: OnnxGraph) -> None:
-    graph.add("Split", [op.x, ints(*op.sizes)], list(op.ys), axis=op.axis)
+    graph.add("Split", [op.x, graph.sizes.vector(op.sizes)], list(op.ys), axis=op.axis)
 
 
 @exports(tri.Expand)
 def expand(op: tri.Expand, graph: OnnxGraph) -> None:
-    graph.add("Expand", [op.x, ints(*op.shape)], [op.y])
+    graph.add("Expand", [op.x, graph.sizes.vector(op.shape)], [op.y])
 
 
 @exports(tri.Tile)
 def tile(op: tri.Tile, graph: OnnxGraph) -> None:
-    graph.add("Tile", [op.x, ints(*op.repeats)], [op.y])
+    graph.add("Tile", [op.x, graph.sizes.vector(op.repeats)], [op.y])
 
 
 @exports(tri.Trilu)
 def trilu(op: tri.Trilu, graph: OnnxGraph) -> None:
-    graph.add("Trilu", [op.x, scalar(op.k, "i64")], [op.y], upper=int(op.upper))
+    graph.add("Trilu", [op.x, graph.sizes.scalar(op.k)], [op.y], upper=int(op.upper))
 
 
 @exports(tri.Pad)
 def pad(op: tri.Pad, graph: OnnxGraph) -> None:
     value = scalar(op.value, tensor_of(op.x.type).dtype) if op.value else None
-    graph.add("Pad", [op.x, ints(*op.pads), value], [op.y], since=19, mode=op.mode)
+    graph.add("Pad", [op.x, graph.sizes.vector(op.pads), value], [op.y], since=19, mode=op.mode)
 
 
 @exports(tri.Gather)
@@ -97,9 +110,9 @@ def scatter_nd(op: tri.ScatterNd, graph: OnnxGraph) -> None:
 
 @exports(tri.OneHot)
 def one_hot(op: tri.OneHot, graph: OnnxGraph) -> None:
-    if not op.depth or not tensor_of(op.indices.type).rank:
+    if not at_least(op.depth, 1) or not tensor_of(op.indices.type).rank:
         raise Unsupported("has depth 0, or indices without an axis, which ONNX does not take")
-    graph.add("OneHot", [op.indices, scalar(op.depth, "i64"), op.values], [op.y], axis=op.axis)
+    graph.add("OneHot", [op.indices, graph.sizes.scalar(op.depth), op.values], [op.y], axis=op.axis)
 
 
 @exports(tri.ReverseSequence)
@@ -116,3 +129,18 @@ def depth_to_space(op: tri.DepthToSpace, graph: OnnxGraph) -> None:
 @exports(tri.SpaceToDepth)
 def space_to_depth(op: tri.SpaceToDepth, graph: OnnxGraph) -> None:
     graph.add("SpaceToDepth", [op.x], [op.y], blocksize=op.blocksize)
+
+
+@exports(tri.Sizes)
+def sizes(op: tri.Sizes, graph: OnnxGraph) -> None:
+    values = graph.sizes.vector(op.values)
+    if len(op.shape) == 1:
+        graph.add("Identity", [values], [op.y])
+    else:
+        graph.reshape(values, op.shape, op.y)
+
+
+@exports(tri.Iota)
+def iota(op: tri.Iota, graph: OnnxGraph) -> None:
+    ends = scalar(0, "i64"), graph.sizes.scalar(op.size), scalar(1, "i64")
+    graph.add("Range", ends, [op.y])

@@ -1,5 +1,7 @@
 """ONNX rules for layers: products, convolutions, norms, attention, recurrence."""
 
+from math import prod
+
 import numpy as np
 
 from .....dialects import tri
@@ -8,7 +10,7 @@ from .....dialects.core.errors import Unsupported
 from .....dialects.core.mlir import ir
 from .....dialects.core.op import Op
 from .....dialects.core.tensor import Array, numpy_dtype
-from ..graph import OnnxGraph, exports, ints
+from ..graph import OnnxGraph, exports
 
 
 @exports(tri.Conv)
@@ -126,7 +128,7 @@ def attention(op: tri.Attention, graph: OnnxGraph) -> None:
     inputs = [*operands, _mask(op, graph)]
     graph.add("Attention", inputs, [made], since=24, scale=op.scale, is_causal=causal)
     if flat:
-        graph.add("Reshape", [made, ints(*tensor_of(op.y.type).shape)], [op.y])
+        graph.reshape(made, tensor_of(op.y.type).shape, op.y)
 
 
 def _mask(op: tri.Attention, graph: OnnxGraph) -> ir.Value | str | None:
@@ -142,15 +144,14 @@ def _mask(op: tri.Attention, graph: OnnxGraph) -> ir.Value | str | None:
         return value
     name = graph.between(value, "expanded")
     shape = (*(1,) * (2 - mask.rank), *mask.shape[:-1], keys)
-    graph.add("Expand", [value, ints(*shape)], [name])
+    graph.add("Expand", [value, graph.sizes.vector(shape)], [name])
     return name
 
 
 def _batched(value: ir.Value, graph: OnnxGraph) -> str:
     shape = tensor_of(value.type).shape
     name = graph.between(value, "batched")
-    batch = int(np.prod(shape[:-3], dtype=np.int64))
-    graph.add("Reshape", [value, ints(batch, *shape[-3:])], [name], allowzero=int(0 in shape))
+    graph.reshape(value, (prod(shape[:-3]), *shape[-3:]), name)
     return name
 
 
@@ -204,7 +205,7 @@ def linear_attention(op: tri.LinearAttention, graph: OnnxGraph) -> None:
         update_rule=rule or "linear",
         **heads,
     )
-    graph.add("Reshape", [made, ints(*tensor_of(op.y.type).shape)], [op.y])
+    graph.reshape(made, tensor_of(op.y.type).shape, op.y)
 
 
 def _heads(value: ir.Value) -> int:
@@ -214,7 +215,7 @@ def _heads(value: ir.Value) -> int:
 def _together(value: ir.Value, graph: OnnxGraph) -> str:
     batch, length, heads, size = tensor_of(value.type).shape
     name = graph.between(value, "packed")
-    graph.add("Reshape", [value, ints(batch, length, heads * size)], [name], allowzero=1)
+    graph.reshape(value, (batch, length, heads * size), name)
     return name
 
 

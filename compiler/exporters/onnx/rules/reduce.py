@@ -53,4 +53,4 @@ def accumulate(op: tri.CumSum | tri.CumProd, graph: OnnxGraph) -> None:
 @exports(tri.TopK)
 def top_k(op: tri.TopK, graph: OnnxGraph) -> None:
     order = {"largest": int(op.largest), "sorted": int(op.sorted)}
-    graph.add("TopK", [op.x, ints(op.k)], list(op.results), axis=op.axis, **order)
+    graph.add("TopK", [op.x, graph.sizes.vector((op.k,))], list(op.results), axis=op.axis, **order)

@@ -8,6 +8,7 @@ from .....dialects import tri
 from .....dialects.core.attributes import tensor_of
 from .....dialects.core.errors import Unsupported
 from .....dialects.core.op import Op
+from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.core.tensor import Array
 from ..graph import OnnxGraph, exports, ints
 from .elementwise import as_i64, scalar
@@ -32,7 +33,7 @@ def pool(op: tri.Pool, graph: OnnxGraph) -> None:
 def resize(op: tri.Resize, graph: OnnxGraph) -> None:
     crops = op.coordinate_transform == "tf_crop_and_resize"
     roi = np.array(op.roi, np.float32) if crops else None
-    scales, sizes = _target(op)
+    scales, sizes = _target(op, graph)
     graph.add(
         "Resize",
         [op.x, roi, scales, sizes],
@@ -48,22 +49,38 @@ def resize(op: tri.Resize, graph: OnnxGraph) -> None:
     )
 
 
-def _target(op: tri.Resize) -> tuple[Array | None, Array | None]:
+def _target(op: tri.Resize, graph: OnnxGraph) -> tuple[Array | None, Array | str | None]:
     """Return scales or sizes, whichever a reader takes for the same scales and the same sizes."""
     shape = tensor_of(op.x.type).shape
-    ratios = tuple(size / dim for size, dim in zip(op.sizes, shape, strict=True))
-    if ratios == op.scales:
+    ratios = list(map(_has_ratio, op.sizes, shape, op.scales))
+    if all(ratios) and not any(map(is_symbolic, shape)):
         return None, ints(*op.sizes)
     scales = np.array(op.scales, np.float32)
     spans = [1.0] * len(shape)
     if op.roi:
         starts, ends = op.roi[: len(shape)], op.roi[len(shape) :]
         spans = [end - start for start, end in zip(starts, ends, strict=True)]
-    parts = zip(shape, spans, scales.tolist(), strict=True)
-    made = tuple(math.floor(dim * span * scale) for dim, span, scale in parts)
-    if made != op.sizes or tuple(scales.tolist()) != op.scales:
-        raise Unsupported(f"has scales {op.scales} to sizes {op.sizes}, which ONNX cannot say")
-    return scales, None
+    made = tuple(map(_scaled, shape, spans, scales.tolist()))
+    if made == op.sizes and tuple(scales.tolist()) == op.scales:
+        return scales, None
+    if all(ratios):
+        return None, graph.sizes.vector(op.sizes)
+    raise Unsupported(f"has scales {op.scales} to sizes {op.sizes}, which ONNX cannot say")
+
+
+def _has_ratio(size: Size, dim: Size, scale: float) -> bool:
+    if not is_symbolic(size) and not is_symbolic(dim):
+        return size / dim == scale
+    above, below = scale.as_integer_ratio()
+    return size * below == dim * above
+
+
+def _scaled(dim: Size, span: float, scale: float) -> Size | None:
+    """Return the size that a reader makes of a scale; None where it depends on a run."""
+    if not is_symbolic(dim):
+        return math.floor(dim * span * scale)
+    above, below = scale.as_integer_ratio()
+    return dim * above // below if span == 1 else None
 
 
 @exports(tri.GridSample)
@@ -97,6 +114,6 @@ def max_roi_pool(op: tri.MaxRoiPool, graph: OnnxGraph) -> None:
 
 @exports(tri.Dft)
 def dft(op: tri.Dft, graph: OnnxGraph) -> None:
-    inputs = [op.x, scalar(op.length, "i64"), scalar(op.axis, "i64")]
+    inputs = [op.x, graph.sizes.scalar(op.length), scalar(op.axis, "i64")]
     flags = {"inverse": int(op.inverse), "onesided": int(op.onesided)}
     graph.add("DFT", inputs, [op.y], since=20, **flags)

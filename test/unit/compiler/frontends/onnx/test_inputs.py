@@ -192,6 +192,13 @@ def test_names_that_are_no_identifiers_are_made_so() -> None:
     assert spelled(named, {}) == expected
 
 
+def test_names_of_words_and_places_are_made_others_and_long_ones_are_cut() -> None:
+    assert spelled({"x": ["_0", "_12", "at", "at_3", "_x", "at_x"]}, {}) == (
+        "_0_ x _12_ x at_ x at_3_ x _x x at_x"
+    )
+    assert spelled({"x": ["N" * 300, "N" * 301]}, {}) == f"{'N' * 100} x {'N' * 100}_2"
+
+
 def test_names_that_are_made_are_no_others() -> None:
     named = {"x": ["a-b", "a_b", "a.b", "?", "x_3"]}
     assert spelled(named, {}) == "a_b_2 x a_b x a_b_3 x x_3_2 x x_3"
