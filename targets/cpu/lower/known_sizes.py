@@ -2,22 +2,22 @@
 
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.lower import resize
 from ..registry import accepts
-
-
-@accepts(cpu.WinogradConv, cpu.BlockedWinogradConv)
-def has_known_sizes(op: Op) -> bool:
-    """Takes only tensors whose sizes are known at compile time"""
-    return all(tensor_of(v.type).is_static for v in [*op.operation.operands, *op.results])
 
 
 @accepts(cpu.PackedMatMul, cpu.LaneConv)
 def has_known_weights(op: cpu.PackedMatMul | cpu.LaneConv) -> bool:
     """Takes only weights whose sizes are known at compile time"""
     return tensor_of(op.w.type).is_static
+
+
+@accepts(cpu.WinogradConv, cpu.BlockedWinogradConv)
+def has_known_kernels(op: cpu.WinogradConv | cpu.BlockedWinogradConv) -> bool:
+    """Takes only kernels whose number and channels are known at compile time"""
+    channels = tensor_of(op.x.type).shape[1]
+    return tensor_of(op.u.type).is_static and not is_symbolic(channels)
 
 
 @accepts(tri.GridSample)

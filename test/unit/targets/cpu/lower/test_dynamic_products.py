@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from dynamic_kernels import Dynamic, Sizes, assert_equal_to_static
 from trivium.dialects import cpu, tri
+from trivium.dialects.core.mlir import ir
+from trivium.dialects.core.op import Op
 
 ROWS: list[Sizes] = [
     {"N": n, "T": t} for n, t in ((1, 1), (2, 3), (1, 14), (5, 15), (1, 64), (1, 97), (1, 131))
@@ -48,6 +50,11 @@ PADDED: dict[str, Any] = {"pads": (1, 1, 1, 1)}
 SQUARE: dict[str, Any] = {"kernel": (3, 3)}
 BLOCKED: dict[str, Any] = {**ONES, **SQUARE, "outputs": 32, "lanes": 16}
 
+
+def _relu_of_sum(made: ir.Value, other: ir.Value) -> Op:
+    return tri.Relu.build(tri.Add.build(made, other).y)
+
+
 CONVOLUTIONS = [
     Dynamic(cpu.BlockedConv, ["N 2 H+2 W+2 16", "2 288 16", "32"], BLOCKED),
     Dynamic(cpu.BlockedConv, ["N 2 2*H+1 2*W+1 16", "2 288 16", "32"], BLOCKED | TWOS),
@@ -67,6 +74,38 @@ CONVOLUTIONS = [
         TWOS | PADDED | {"group": 1, "output_padding": (1, 1)},
     ),
 ]
+
+WINOGRAD = [
+    Dynamic(
+        cpu.BlockedWinogradConv,
+        ["N 2 4*((H+3)//4)+2 4*((W+3)//4)+2 16", "2 36 32 16", "32"],
+        {"tile": 4, "outputs": 32, "sizes": ("=H", "=W")},
+        exact=False,
+    ),
+    Dynamic(
+        cpu.BlockedWinogradConv,
+        ["N 2 2*((H+1)//2)+2 18 16", "1 16 32 48", None],
+        {"tile": 2, "outputs": 48, "sizes": ("=H", 15)},
+        extra=["N 3 H 15 16"],
+        following=_relu_of_sum,
+        exact=False,
+    ),
+    *[
+        Dynamic(
+            cpu.WinogradConv,
+            [f"N 3 {image}", str(7 * points * 3), bias],
+            {"tile": tile, "outputs": 7, "block": 4, "pads": pads},
+            exact=False,
+        )
+        for image, tile, points, bias, pads in (
+            ("H W", 4, 36, "7", (1, 1, 1, 1)),
+            ("H+2 W+1", 2, 16, None, (0, 1, 0, 0)),
+            ("H 70", 4, 36, "7", (1, 1, 1, 1)),
+            ("9 10", 4, 36, "7", (1, 1, 1, 1)),
+        )
+    ],
+]
+"""Transforms may be contracted either way."""
 
 ORDERED_BY_WIDTH = [
     Dynamic(tri.Conv, ["N 5 H W", "6 5 3 3", "6"], ONES | PADDED | {"group": 1}, exact=False),
@@ -108,3 +147,8 @@ def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
 @pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=_name)
 def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES)
+
+
+@pytest.mark.parametrize("case", WINOGRAD, ids=_name)
+def test_tiles_of_any_number_are_transformed_as_those_of_a_known_number(case: Dynamic) -> None:
+    assert_equal_to_static([case], IMAGES[::2])
