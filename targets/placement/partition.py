@@ -16,6 +16,7 @@ from ...passes.rewriting import uses
 from ..core import Target
 from ..options import DEFAULT
 from ..registry import choose_target
+from ..symbolic import has_symbols
 from .claims import CONSTANTS, Claim, claim, constant_maker
 from .policies import ENGINE_ORDER, find_policy
 from .problem import PlacementProblem, part_levels
@@ -166,7 +167,8 @@ def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]
     operands = [
         [numbers[v] for v in dict.fromkeys(op.operation.operands) if v in numbers] for op in listed
     ]
-    levels = part_levels(operands, [chosen[op] for op in listed])
+    given = [any(map(_is_given, op.operation.operands)) or has_symbols(op) for op in listed]
+    levels = part_levels(operands, [chosen[op] for op in listed], given)
     parts: dict[tuple[int, int], list[Op]] = {}
     for op, level in zip(listed, levels, strict=True):
         parts.setdefault((level, chosen[op]), []).append(op)
@@ -179,6 +181,11 @@ def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]
     for op in direct_ops(block):
         if isinstance(op, CONSTANTS) and not uses(op.results[0]):
             op.operation.erase()
+
+
+def _is_given(value: ir.Value) -> bool:
+    """Return whether a value is an input, of a function or of the body of an op."""
+    return not isinstance(value, ir.OpResult)
 
 
 def _enclose(block: ir.Block, members: Sequence[Op], target: str) -> None:

@@ -147,6 +147,36 @@ class StoredPanel(Panel):
         return row
 
 
+@dataclass(frozen=True)
+class WidenedPanel(Panel):
+    """Convert packed panels of narrow numbers when they are read, each once for all rows.
+
+    `panels` is [panels, depth, columns of a panel], which is a tile's columns; `memory` is private.
+    """
+
+    panels: Buffer
+    memory: Buffer  # [depth, columns of a panel]
+
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        _, depth, columns = self.panels.shape
+        panel, plain = start // columns, Lanes(masks[0].width)
+
+        def row(k: IndexExpr) -> None:
+            for v in range(columns // plain.width):
+                at = [k, IndexExpr(v * plain.width)]
+                loaded = self.panels.load([panel, *at], plain)
+                self.memory.store(convert(loaded, self.memory.dtype), at, plain)
+
+        for_each(depth, row)
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        plain = Lanes(masks[0].width)
+        places = (IndexExpr(v * plain.width) for v in range(len(masks)))
+        return [self.memory.load([*depth, place], plain) for place in places]
+
+
 def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
     """Allocate private rows; those of a bounded size that changes are a number of elements apart.
 

@@ -33,6 +33,7 @@ PRODUCTS = [
     Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32"], {"columns": 40, "rows": 14}),
     Dynamic(cpu.PackedMatMul, ["N T 512", "2 512 32"], {"columns": 40}),
     Dynamic(cpu.PackedMatMul, ["T 24", "1 24 32"], {"columns": 32}, ranges={"T": "1..13"}),
+    Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32 i8"], {"columns": 40}),
     Dynamic(cpu.DotMatMul, ["N T 24 ui8", "2 6 32 i32", "40 i32"], {"columns": 40}),
 ]
 
@@ -129,6 +130,8 @@ POOLS = [
 FORWARD: dict[str, Any] = {"hidden_size": 5, "direction": "forward"}
 
 RECURRENT = [
+    Dynamic(tri.Iota, [], {"size": "=T+3*N"}),
+    Dynamic(tri.Sizes, [], {"values": ("=T", 7, "=N-1"), "shape": (3, 1)}),
     Dynamic(tri.Lstm, ["T N 3", "1 20 3", "1 20 5", "1 40", None, None, None, None], FORWARD),
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
 ]
