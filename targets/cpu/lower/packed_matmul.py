@@ -47,9 +47,10 @@ def lower_packed_mat_mul(
 def _panel(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Panel:
     """Read packed weights; narrow ones are converted in each tile only if there is one."""
     _, depth, columns = w.shape
+    stored = StoredPanel(w, (depth,), tile, dtype=dtype)
     if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
-        return StoredPanel(w, (depth,), tile, dtype=dtype)
-    return WidenedPanel(w, kernel.private((depth, columns), dtype))
+        return stored
+    return WidenedPanel(stored, kernel.private((depth, columns), dtype))
 
 
 def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:
