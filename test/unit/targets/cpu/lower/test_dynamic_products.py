@@ -127,6 +127,35 @@ POOLS = [
     Dynamic(cpu.Unblock, ["N 2 H W 16"]),
 ]
 
+SAMPLED = [
+    *[
+        Dynamic(tri.GridSample, ["N 3 H W", "N 5 4 2"], {"mode": mode, "padding_mode": padding})
+        for mode, padding in (("linear", "zeros"), ("cubic", "reflection"), ("nearest", "border"))
+    ],
+    *[
+        Dynamic(
+            tri.Resize,
+            ["N 3 H W"],
+            {
+                "sizes": ("=N", 3, "=2*H", new_width),
+                "scales": (1.0, 1.0, 2.0, scale),
+                "mode": mode,
+                "coordinate_transform": transform,
+                **more,
+            },
+            exact=False,
+        )
+        for new_width, scale, mode, transform, more in (
+            ("=2*W", 2.0, "linear", "half_pixel", {}),
+            ("=W//2+1", 0.75, "linear", "pytorch_half_pixel", {"antialias": True}),
+            ("=2*W", 2.0, "cubic", "align_corners", {"exclude_outside": True}),
+            ("=3*W", 2.5, "linear", "half_pixel_symmetric", {}),
+            ("=W+1", 1.5, "nearest", "asymmetric", {"nearest_mode": "floor"}),
+            ("=W+1", 1.5, "nearest", "tf_half_pixel_for_nn", {"nearest_mode": "ceil"}),
+        )
+    ],
+]
+
 FORWARD: dict[str, Any] = {"hidden_size": 5, "direction": "forward"}
 
 RECURRENT = [
@@ -152,6 +181,6 @@ def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic)
     assert_equal_to_static([case], IMAGES)
 
 
-@pytest.mark.parametrize("case", WINOGRAD, ids=_name)
-def test_tiles_of_any_number_are_transformed_as_those_of_a_known_number(case: Dynamic) -> None:
+@pytest.mark.parametrize("case", [*WINOGRAD, *SAMPLED], ids=_name)
+def test_images_of_any_sizes_are_transformed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES[::2])
