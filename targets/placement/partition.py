@@ -17,6 +17,7 @@ from ...passes.rewriting import uses
 from ..core import Target
 from ..options import DEFAULT
 from ..registry import choose_target
+from ..symbolic import has_symbols
 from .claims import CONSTANTS, Claim, claim, constant_maker
 from .policies import ENGINE_ORDER, find_policy
 from .problem import PlacementProblem, part_levels
@@ -163,7 +164,8 @@ def _divide(block: ir.Block, chosen: Mapping[Op, int], targets: Sequence[Target]
     Ops that have bodies stay as they are, between parts.
     """
     listed = list(chosen)
-    levels = part_levels(_needed(listed), [chosen[op] for op in listed])
+    given = [any(map(_is_given, op.operation.operands)) or has_symbols(op) for op in listed]
+    levels = part_levels(_needed(listed), [chosen[op] for op in listed], given)
     parts: dict[tuple[int, int], list[Op]] = {}
     for op, level in zip(listed, levels, strict=True):
         parts.setdefault((level, chosen[op]), []).append(op)
@@ -192,6 +194,11 @@ def _needed(listed: Sequence[Op]) -> list[list[int]]:
             found += [finders[name] for name in outer if name in finders]
         needed.append(list(dict.fromkeys(found)))
     return needed
+
+
+def _is_given(value: ir.Value) -> bool:
+    """Return whether a value is an input, of a function or of the body of an op."""
+    return not isinstance(value, ir.OpResult)
 
 
 def _enclose(block: ir.Block, members: Sequence[Op], target: str) -> None:

@@ -53,13 +53,26 @@ class PlacementProblem:
         return total
 
 
-def part_levels(operands: Sequence[Sequence[int]], targets: Sequence[int]) -> list[int]:
+def part_levels(
+    operands: Sequence[Sequence[int]], targets: Sequence[int], given: Sequence[bool]
+) -> list[int]:
     """Return a level for each op such that ops of one target and level form a part.
 
     A part never depends on a part of its own level, or on itself by way of another: the level of
-    an op is at least that of its operands, and above it where these are on another target.
+    an op is at least that of its operands, and above it where these are on another target. What
+    depends on no op that is `given` more than constants is where it is read first.
     """
     levels: list[int] = []
+    constant: list[bool] = []
     for op, read in enumerate(operands):
         levels.append(max((levels[o] + (targets[o] != targets[op]) for o in read), default=0))
+        constant.append(not given[op] and all(constant[o] for o in read))
+    readers: list[list[int]] = [[] for _ in operands]
+    for op, read in enumerate(operands):
+        for operand in read:
+            readers[operand].append(op)
+    for op in reversed(range(len(operands))):
+        if constant[op] and readers[op]:
+            latest = (levels[r] - (targets[r] != targets[op]) for r in readers[op])
+            levels[op] = max(levels[op], min(latest))
     return levels

@@ -49,13 +49,14 @@ class Axis:
             return 0
         if kernel.mode == "nearest":
             return self.new_size
-        return self.new_size * highest(self.size, 2 * self._reach(kernel))
+        return self.new_size * highest(self.size, 2 * self.reach(kernel))
 
-    def _reach(self, kernel: "Kernel") -> int:
+    def reach(self, kernel: "Kernel") -> int:
         """Return how many old elements count on each side of a sample."""
-        return math.ceil(min(kernel.radius / self._squeeze(kernel), MOST_WEIGHTS))
+        return math.ceil(min(kernel.radius / self.squeeze(kernel), MOST_WEIGHTS))
 
-    def _squeeze(self, kernel: "Kernel") -> float:
+    def squeeze(self, kernel: "Kernel") -> float:
+        """Return by how much distances shrink where a kernel is stretched."""
         return min(self.scale, 1.0) if kernel.antialias else 1.0
 
     def coordinates(self, transform: str) -> Array:
@@ -96,7 +97,7 @@ class Axis:
     def weights(self, transform: str, kernel: "Kernel") -> Array:
         """Return the matrix [new size, size] by which old elements make new ones."""
         at = self.coordinates(transform)
-        squeeze, reach = self._squeeze(kernel), self._reach(kernel)
+        squeeze, reach = self.squeeze(kernel), self.reach(kernel)
         taps = np.floor(at)[:, None] + np.arange(1 - reach, 1 + reach)
         weights = kernel((taps - at[:, None]) * squeeze)
         if kernel.exclude_outside:

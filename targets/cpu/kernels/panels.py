@@ -147,6 +147,45 @@ class StoredPanel(Panel):
         return row
 
 
+ROWS_AHEAD = 24
+"""How many rows before they are converted narrow weights are prefetched."""
+
+
+@dataclass(frozen=True)
+class WidenedPanel(Panel):
+    """Convert packed panels of narrow numbers before they are read, each once for all rows."""
+
+    stored: StoredPanel
+    memory: Buffer  # [depth, columns of a panel], private
+
+    @property
+    def panels(self) -> Buffer:
+        return self.stored.panels
+
+    def prepare(self, start: IndexExpr, masks: Sequence[Lanes]) -> None:
+        _, depth, columns = self.panels.shape
+        panel, plain = start // columns, Lanes(masks[0].width)
+
+        def row(k: IndexExpr) -> None:
+            self.panels.prefetch(self.panels.position([panel, k + ROWS_AHEAD, IndexExpr(0)]))
+            for v in range(columns // plain.width):
+                at = [k, IndexExpr(v * plain.width)]
+                loaded = self.panels.load([panel, *at], plain)
+                self.memory.store(convert(loaded, self.memory.dtype), at, plain)
+
+        for_each(depth, row)
+
+    def load(
+        self, depth: Sequence[IndexExpr], start: IndexExpr, masks: Sequence[Lanes]
+    ) -> list[Value]:
+        plain = Lanes(masks[0].width)
+        places = (IndexExpr(v * plain.width) for v in range(len(masks)))
+        return [self.memory.load([*depth, place], plain) for place in places]
+
+    def fetch_next(self, start: IndexExpr, tile: IndexExpr, tiles: Size) -> Fetch | None:
+        return self.stored.fetch_next(start, tile, tiles)
+
+
 def private_rows(kernel: KernelBuilder, rows: int, size: Size, dtype: str) -> Buffer:
     """Allocate private rows; those of a bounded size that changes are a number of elements apart.
 

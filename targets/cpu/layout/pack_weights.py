@@ -86,11 +86,11 @@ class _PackProduct(MachinePattern):
     def _narrow(
         self, op: tri.MatMul | tri.Gemm, transposed: bool, rows: int, rewriter: Rewriter
     ) -> NarrowMatrix | None:
-        """Return the narrow matrix, if one tile has all rows.
+        """Return the narrow matrix, if one tile has all rows, or may have them.
 
         Each weight is then read once, so that widening it beforehand does not pay.
         """
-        if not at_least(rows, math.prod(tensor_of(op.a.type).shape[:-1])):
+        if at_least(rows, math.prod(tensor_of(op.a.type).shape[:-1])) is False:
             return None
         narrow = find_narrow(op.b, 0 if transposed else 1, rewriter)
         if narrow is None or narrow.scale is None or self.sink_dequantize:

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from ....dialects.core.sizes.atoms import Size, is_symbolic
+from ....dialects.core.sizes.dim import ceildiv, likely
 from ..kernels.index import IndexExpr
 
 MOST_TILES = 56
@@ -17,6 +19,38 @@ def tiles_at_a_time(points: int, channels: int) -> int:
 
 
 @dataclass(frozen=True)
+class Spans:
+    """Arrange the tiles of an image of symbolic sizes in vectors: spans of one tile row each.
+
+    Spans are counted through all tile rows; a panel has some that follow one another.
+    """
+
+    tile: int
+    rows: Size  # of tiles
+    columns: Size
+    lanes: int
+    vectors: int  # of a panel
+
+    @property
+    def spread(self) -> Size:
+        """Count the spans of one tile row."""
+        return ceildiv(self.columns, self.lanes)
+
+    @property
+    def panel(self) -> int:
+        """Count the spans of a panel."""
+        return self.vectors
+
+    @property
+    def panels(self) -> Size:
+        return ceildiv(self.rows * self.spread, self.panel)
+
+    def place(self, span: IndexExpr) -> tuple[IndexExpr, IndexExpr]:
+        """Return the tile row of a span, and the column of outputs where it begins."""
+        return span // self.spread, span % self.spread * (self.lanes * self.tile)
+
+
+@dataclass(frozen=True)
 class Layout:
     """Arrange the tiles of an image in vectors: several tile rows in one, or one in several."""
 
@@ -25,6 +59,10 @@ class Layout:
     columns: int
     lanes: int
     vectors: int  # of a panel
+
+    @property
+    def panels(self) -> int:
+        return -(-self.rows // self.panel)
 
     @property
     def stacked(self) -> int:
@@ -61,7 +99,16 @@ class Layout:
         return rows, columns
 
 
-def winograd_layout(tile: int, rows: int, columns: int, lanes: int) -> Layout:
+def winograd_spans(tile: int, rows: Size, columns: Size, lanes: int) -> Spans:
+    """Arrange the tiles of an image of symbolic sizes, whose likely sizes are given or known."""
+    several = likely(rows) * -(-likely(columns) // lanes) > 1
+    return Spans(tile, rows, columns, lanes, 2 if several else 1)
+
+
+def winograd_layout(tile: int, rows: Size, columns: Size, lanes: int) -> Layout | Spans:
+    """Arrange the tiles of an image."""
+    if is_symbolic(rows) or is_symbolic(columns):
+        return winograd_spans(tile, rows, columns, lanes)
     spread = -(-columns // lanes)
     stacked = max(1, lanes // columns)
     # Two vectors fill the registers best, given enough tiles.

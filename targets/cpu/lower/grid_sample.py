@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import Size, is_symbolic
 from ...kernels.conversion import convert
 from ...kernels.lower.grid_sample import sample_dtype, taps_of
 from ..kernels.buffer import Buffer, Lanes
@@ -61,7 +62,7 @@ def _pick(images: Buffer, image: list[IndexExpr], where: Value, lanes: Lanes | N
     return images.gather(images.position([*image, IndexExpr(0)]), where.ssa, lanes)
 
 
-def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Value, Value]:
+def _spot(taps: Sequence[Tap], sizes: Sequence[Size], dtype: str) -> tuple[Value, Value]:
     """Return the position in an image and the weight of one tap of all axes."""
     position, weight = taps[0]
     for (index, factor), size in zip(taps[1:], sizes[1:], strict=True):
@@ -69,7 +70,12 @@ def _spot(taps: Sequence[Tap], sizes: Sequence[int], dtype: str) -> tuple[Value,
     return convert(position, place_dtype(math.prod(sizes))), convert(weight, dtype)
 
 
-def _taps(op: tri.GridSample, point: Value, size: int) -> list[Tap]:
+def _taps(op: tri.GridSample, point: Value, size: Size) -> list[Tap]:
     """List the elements of one axis that points read."""
-    taps = taps_of(op, point, size, FUNCTIONS, lambda x, period: x.remainder(x.like(period)))
+    extent = point.like(size) if is_symbolic(size) else size
+    taps = taps_of(op, point, extent, FUNCTIONS, _remainder)
     return [(tap.index, tap.exists.select(tap.weight, 0)) for tap in taps]
+
+
+def _remainder(number: Value, period: float | Value) -> Value:
+    return number.remainder(period if isinstance(period, Value) else number.like(period))

@@ -2,16 +2,9 @@
 
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
-from ....dialects.core.op import Op
 from ....dialects.core.sizes.atoms import is_symbolic
 from ...kernels.lower import resize
 from ..registry import accepts
-
-
-@accepts(cpu.WinogradConv, cpu.BlockedWinogradConv)
-def has_known_sizes(op: Op) -> bool:
-    """Takes only tensors whose sizes are known at compile time"""
-    return all(tensor_of(v.type).is_static for v in [*op.operation.operands, *op.results])
 
 
 @accepts(cpu.PackedMatMul, cpu.LaneConv)
@@ -20,19 +13,19 @@ def has_known_weights(op: cpu.PackedMatMul | cpu.LaneConv) -> bool:
     return tensor_of(op.w.type).is_static
 
 
-@accepts(tri.GridSample)
-def samples_known_images(op: tri.GridSample) -> bool:
-    """Samples only images whose sizes are known at compile time"""
-    return not any(map(is_symbolic, tensor_of(op.x.type).shape[2:]))
+@accepts(cpu.WinogradConv, cpu.BlockedWinogradConv)
+def has_known_kernels(op: cpu.WinogradConv | cpu.BlockedWinogradConv) -> bool:
+    """Takes only kernels whose number and channels are known at compile time"""
+    channels = tensor_of(op.x.type).shape[1]
+    return tensor_of(op.u.type).is_static and not is_symbolic(channels)
 
 
 @accepts(tri.Resize)
-def resizes_known_axes(op: tri.Resize) -> bool:
-    """Repeats whole elements where sizes are not known at compile time, and nothing else"""
-    axes = resize.axes_of(op, tensor_of(op.x.type).shape)
-    changed = [axis for axis in axes if not axis.unchanged]
-    unknown = [axis for axis in changed if is_symbolic(axis.size) or is_symbolic(axis.new_size)]
-    return all(resize.repeats_of(op, axis) for axis in unknown)
+def crops_known_axes(op: tri.Resize) -> bool:
+    """Crops only axes whose sizes are known at compile time in 'tf_crop_and_resize'"""
+    axes = [axis for axis in resize.axes_of(op, tensor_of(op.x.type).shape) if not axis.unchanged]
+    known = not any(is_symbolic(axis.size) or is_symbolic(axis.new_size) for axis in axes)
+    return known or op.coordinate_transform != "tf_crop_and_resize"
 
 
 @accepts(tri.Pad)

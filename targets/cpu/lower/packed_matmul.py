@@ -1,6 +1,7 @@
 """Lowering of matrix products with packed weights."""
 
 from ....dialects import cpu
+from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.limits import at_least
 from ....dialects.core.tensor import DTYPES
 from ...kernels.arithmetic import compute_dtype
@@ -9,11 +10,11 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.contraction import Contraction
 from ..kernels.epilogue import Epilogue, each_vector
 from ..kernels.index import IndexExpr
-from ..kernels.panels import LINE, StoredPanel
+from ..kernels.panels import LINE, Panel, StoredPanel, WidenedPanel
 from ..kernels.value import Value
 from ..registry import template
 from ..schedule.costs import ALIASING
-from ..schedule.tiles import fit_tile
+from ..schedule.tiles import Tile, fit_tile
 
 
 @template(cpu.PackedMatMul)
@@ -38,9 +39,18 @@ def lower_packed_mat_mul(
         (depth,),
         dtype,
         lambda rows, i, k: left.load([rows.first + i, *k]),
-        StoredPanel(w, (depth,), tile, dtype=dtype),
+        _panel(kernel, w, rows, tile, dtype),
         finish,
     ).emit(tile)
+
+
+def _panel(kernel: KernelBuilder, w: Buffer, rows: Size, tile: Tile, dtype: str) -> Panel:
+    """Read packed weights; narrow ones are converted in each tile only if there is one."""
+    _, depth, columns = w.shape
+    stored = StoredPanel(w, (depth,), tile, dtype=dtype)
+    if w.dtype == dtype or tile.columns != columns or at_least(tile.rows, rows):
+        return stored
+    return WidenedPanel(stored, kernel.private((depth, columns), dtype))
 
 
 def spread_rows(kernel: KernelBuilder, matrix: Buffer) -> Buffer:

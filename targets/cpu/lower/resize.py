@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from ....dialects import tri
+from ....dialects.core.sizes.atoms import is_symbolic
+from ....dialects.tri.image.interpolation import Axis
 from ...kernels.arithmetic import float_dtype
 from ...kernels.conversion import convert
 from ...kernels.lower import resize
@@ -14,6 +16,7 @@ from ..kernels.loops import each
 from ..kernels.value import Value
 from ..kernels.windows import divide_unsigned, neighbours, repeated
 from ..registry import template
+from .resize_tables import computed_taps
 
 Taps = resize.Taps[Buffer]
 
@@ -30,14 +33,19 @@ def lower_resize(op: tri.Resize, kernel: KernelBuilder, x: Buffer, y: Epilogue) 
         y.emit_copy(x)
         return
     dtype = x.dtype if op.mode == "nearest" else float_dtype(x.dtype)
-    axes = [
-        resize.taps_of(op, axis, (place_dtype(axis.size), dtype), lambda t, _: kernel.table(t))
-        for axis in resize.axes_of(op, x.shape)
-    ]
+    axes = [_taps(op, axis, dtype, kernel) for axis in resize.axes_of(op, x.shape)]
     if op.mode == "nearest":
         _nearest(x, axes, y, op.extrapolation_value)
     else:
         _interpolate(kernel, x, axes, y, dtype, op.extrapolation_value)
+
+
+def _taps(op: tri.Resize, axis: Axis, dtype: str, kernel: KernelBuilder) -> Taps:
+    dtypes = place_dtype(axis.size), dtype
+    symbolic = is_symbolic(axis.size) or is_symbolic(axis.new_size)
+    if symbolic and not axis.unchanged and not resize.repeats_of(op, axis):
+        return computed_taps(op, axis, dtypes, kernel)
+    return resize.taps_of(op, axis, dtypes, lambda table, _: kernel.table(table))
 
 
 def _nearest(x: Buffer, axes: Sequence[Taps], y: Epilogue, beyond: float) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ....dialects.core.machine import Machine
 from ....dialects.cpu.winograd import TRANSFORMS
-from ..layout.winograd_layout import tiles_at_a_time, winograd_layout
+from ..layout.winograd_layout import tiles_at_a_time, winograd_layout, winograd_spans
 from .candidates import candidates
 from .products import Product
 from .schedule import PANEL, WINOGRAD, Schedule
@@ -145,8 +145,9 @@ def _winograd_cost(tile: int, product: Product, machine: Machine) -> float:
     points = TRANSFORMS[tile].points ** 2
     lanes = machine.lanes(product.bits)
     rows, columns = (-(-size // tile) for size in product.image)
-    layout = winograd_layout(tile, rows, columns, lanes)
-    panels = -(-rows // layout.panel)
+    arrange = winograd_layout if product.fixed else winograd_spans
+    layout = arrange(tile, rows, columns, lanes)
+    panels = layout.panels
     vectors = panels * layout.vectors
     outputs, channels = product.outputs, product.channels
     tiles = -(-outputs // most_rows(machine, min(2, layout.vectors)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ....dialects import cpu, tri
 from ....dialects.core.attributes import tensor_of
 from ....dialects.core.op import Op
+from ....dialects.core.sizes.atoms import is_symbolic
 from ....dialects.core.tensor import DTYPES, Shape
 from ....dialects.cpu.winograd import TAPS
 from ...kernels.arithmetic import compute_dtype
@@ -48,7 +49,7 @@ class Product:
     def winograd_suits(self) -> bool:
         """Return whether Winograd's method computes this convolution."""
         square = self.taps == (TAPS, TAPS)
-        suits = square and self.plain and self.fixed and self.group == 1
+        suits = square and self.plain and self.group == 1
         return suits and self.dtype == "f32"
 
     @property
@@ -86,7 +87,7 @@ def _convolution(op: tri.Conv) -> Product | None:
     if op.is_depthwise:  # that reads one kernel at a time
         return None
     padded = any(op.pads) or x.shape[2:] != y.shape[2:]
-    fixed, y = y.is_static, y.likely
+    fixed, y = not any(map(is_symbolic, y.shape[2:])), y.likely
     strided = any(step != 1 for step in op.strides)
     return Product(
         outputs // op.group,
@@ -123,7 +124,7 @@ def _blocked_convolution(op: cpu.BlockedConv) -> Product:
         moved=math.prod(taps) > 1 or set(op.strides) != {1},
         seen=math.prod(x.shape[2 : 2 + len(taps)]),
         blocked=True,
-        fixed=tensor_of(op.y.type).is_static,
+        fixed=not any(map(is_symbolic, tensor_of(op.y.type).shape[2:-1])),
     )
 
 

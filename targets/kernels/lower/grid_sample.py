@@ -4,15 +4,15 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ....dialects import tri
-from ..arithmetic import compute_dtype, float_dtype
+from ..arithmetic import V, compute_dtype, float_dtype
 from .shared import Functions, Value
 
 _CUBIC = -0.75
 _REACH = {"nearest": (0, 1), "linear": (0, 2), "cubic": (-1, 3)}
 """The offsets of the elements that a point reads, from the element at or before the point."""
 
-Remainder = Callable[[Any, float], Any]
-"""The remainder of a value that is not negative, by a positive constant."""
+Remainder = Callable[[Any, Any], Any]
+"""The remainder of a value that is not negative, by a positive number."""
 
 
 class Tap(NamedTuple):
@@ -29,9 +29,12 @@ def sample_dtype(op: tri.GridSample, dtype: str) -> str:
 
 
 def taps_of(
-    op: tri.GridSample, point: Value, size: int, functions: Functions, remainder: Remainder
+    op: tri.GridSample, point: Value, size: int | Value, functions: Functions, remainder: Remainder
 ) -> Iterator[Tap]:
-    """Yield the elements of one axis that points, of coordinates in [-1, 1], read."""
+    """Yield the elements of one axis that points, of coordinates in [-1, 1], read.
+
+    A size that is not known at compile time is a number of the type of the points.
+    """
     if op.align_corners:
         at, low, high = (point + 1) * 0.5 * (size - 1), 0.0, size - 1.0
     else:
@@ -47,29 +50,37 @@ def taps_of(
     for offset in range(*_REACH[op.mode]):
         tap = functions[tri.Floor](at) + offset
         distance = (tap - at).abs()
-        weight = _cubic(distance) if op.mode == "cubic" else (1 - distance).maximum(0)
+        cubic = op.mode == "cubic"
+        weight = cubic_weight(distance, _CUBIC) if cubic else (1 - distance).maximum(0)
         index = inside(tap)
         exists = index.greater_equal(0).logical_and(index.less(size))
         yield Tap(index.maximum(0).minimum(size - 1), exists, weight)
 
 
 def _inside(
-    at: Value, low: float, high: float, size: int, padding_mode: str, remainder: Remainder
+    at: Value,
+    low: float,
+    high: float | Value,
+    size: int | Value,
+    padding_mode: str,
+    remainder: Remainder,
 ) -> Value:
     """Map coordinates into the axis by the padding mode."""
     if padding_mode == "zeros":
         return at
     if padding_mode == "reflection":
-        period = 2 * (high - low)
+        period = (high - low) * 2
         if period == 0:
             return at.like(0)
-        distance = remainder((at - low).abs(), period)
+        # Periods are 2 or more, or 0 where an axis has one element, from which none is far.
+        divisor: Any = period if isinstance(period, int | float) else period.maximum(1)
+        distance = remainder((at - low).abs(), divisor)
         at = distance.minimum(period - distance) + low
     return at.maximum(0).minimum(size - 1)
 
 
-def _cubic(d: Value) -> Value:
+def cubic_weight(d: V, a: float) -> V:
     """Compute the weight of an element at distance d >= 0 (Keys, 1981)."""
-    near = ((d * (_CUBIC + 2) - (_CUBIC + 3)) * d) * d + 1
-    far = (((d - 5) * d + 8) * d - 4) * _CUBIC
+    near = ((d * (a + 2) - (a + 3)) * d) * d + 1
+    far = (((d - 5) * d + 8) * d - 4) * a
     return d.less_equal(1).select(near, d.less(2).select(far, 0))

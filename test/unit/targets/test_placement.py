@@ -40,8 +40,10 @@ def problems(draw: st.DrawFn) -> PlacementProblem:
     )
 
 
-def parts(problem: PlacementProblem, placed: Sequence[int]) -> dict[int, tuple[int, int]]:
-    levels = part_levels(problem.operands, placed)
+def parts(
+    problem: PlacementProblem, placed: Sequence[int], given_inputs: Sequence[bool] = ()
+) -> dict[int, tuple[int, int]]:
+    levels = part_levels(problem.operands, placed, given_inputs or [True] * len(placed))
     return {op: (levels[op], placed[op]) for op in range(len(placed))}
 
 
@@ -63,10 +65,18 @@ def test_no_part_depends_on_itself_wherever_ops_are(
 ) -> None:
     count = len(problem.operands)
     placed = [data.draw(st.integers(0, 2)) for _ in range(count)]
-    found = parts(problem, placed)
+    found = parts(problem, placed, [data.draw(st.booleans()) for _ in range(count)])
     for op, read in enumerate(problem.operands):
         for operand in read:
             assert found[operand] == found[op] or found[operand][0] < found[op][0]
+
+
+def test_what_depends_on_constants_alone_is_where_it_is_read() -> None:
+    # Ops 0 and 4 compute constants; op 3 reads what another target makes of an input.
+    operands, targets = [[], [], [1], [0, 2], [], [4, 3]], [0, 1, 1, 0, 0, 0]
+    given_inputs = [False, True, False, False, False, False]
+    assert part_levels(operands, targets, given_inputs) == [1, 0, 0, 1, 1, 1]
+    assert part_levels(operands, targets, [True] * 6) == [0, 0, 0, 1, 0, 1]
 
 
 @pytest.mark.parametrize("name", ["engine-order", "cost"])

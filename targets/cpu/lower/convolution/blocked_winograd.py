@@ -6,9 +6,11 @@ for any number of tiles.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 
 from .....dialects import cpu
+from .....dialects.core.sizes.atoms import Size, is_symbolic
 from .....dialects.cpu.packing import even_split
 from .....dialects.cpu.winograd import TRANSFORMS
 from ...kernels.buffer import Buffer, Lanes
@@ -16,12 +18,12 @@ from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction
 from ...kernels.epilogue import Epilogue
 from ...kernels.index import IndexExpr, for_each, when
-from ...kernels.loops import Piece, Section, spread
+from ...kernels.loops import Piece, Section, cut, spread
 from ...kernels.panels import StoredPanel
 from ...kernels.value import Value
 from ...layout.winograd_layout import tiles_at_a_time
 from ...registry import template
-from ...schedule.tiles import fit_tile
+from ...schedule.tiles import filled, fit_tile
 from .winograd_transforms import both_sides
 
 AHEAD = 8192
@@ -39,13 +41,14 @@ def lower_blocked_winograd_conv(
 ) -> None:
     height, width = y.shape[2:4]
     tiles = (-(-height // op.tile)) * -(-width // op.tile)
-    large, small, many, few = even_split(tiles, tiles_at_a_time(u.shape[1], u.shape[2]))
+    most = tiles_at_a_time(u.shape[1], u.shape[2])
     outputs = op.outputs
     columns = u.shape[3]
     full, rest = divmod(outputs, columns)
-    work = _Winograd(op, kernel, x, u, b, y, large)
+    batches = _batches(tiles, most)
+    work = _Winograd(op, kernel, x, u, b, y, filled(batches[0].count, most))
 
-    def rounds(times: int, count: int, first: int) -> Section:
+    def rounds(times: Size, count: Size, first: Size) -> Section:
         def enter(at: list[IndexExpr]) -> list[Piece]:
             start = at[1] * count + first
             work.transform(at[0], start, count)
@@ -57,7 +60,29 @@ def lower_blocked_winograd_conv(
 
         return Section((y.shape[0], times), full + bool(rest), enter)
 
-    spread(rounds(many, large, 0), rounds(few, small, many * large))
+    spread(*[rounds(batch.times, batch.count, batch.first) for batch in batches])
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Name `times` batches of `count` tiles each, from tile `first` on."""
+
+    times: Size
+    count: Size
+    first: Size
+
+
+def _batches(tiles: Size, most: int) -> list[_Batch]:
+    """Cut tiles into batches that are transformed together.
+
+    They are nearly equal; of a number that is known when the kernel runs, all but one are full.
+    """
+    if is_symbolic(tiles):
+        full, rest, some = cut(tiles, most)
+        batches = [_Batch(full, most, 0), _Batch(some, rest, full * most)]
+        return [batch for batch in batches if batch.times != 0]
+    large, small, many, few = even_split(tiles, most)
+    return [_Batch(many, large, 0), _Batch(few, small, many * large)]
 
 
 class _Winograd:
@@ -82,7 +107,7 @@ class _Winograd:
         self.v = kernel.private((self.points, most, self.channels + more), x.dtype)
         self.m = kernel.private((self.points, most, self.columns + more), x.dtype)
 
-    def transform(self, image: IndexExpr, start: IndexExpr, count: int) -> None:
+    def transform(self, image: IndexExpr, start: IndexExpr, count: Size) -> None:
         """Store the transforms of some tiles."""
 
         def tile(number: IndexExpr) -> None:
@@ -100,7 +125,7 @@ class _Winograd:
         for_each(count, tile)
 
     def panel(
-        self, image: IndexExpr, start: IndexExpr, count: int, panel: IndexExpr, columns: int
+        self, image: IndexExpr, start: IndexExpr, count: Size, panel: IndexExpr, columns: int
     ) -> None:
         """Multiply some tiles by the kernels of a panel of outputs, and finish these outputs."""
         tile = fit_tile(
@@ -162,7 +187,7 @@ class _Winograd:
             checks = [
                 index.less(end)
                 for index, offset, end in zip(place, inside, self.op.sizes, strict=True)
-                if 0 < end % size <= offset
+                if not _is_whole(end, size, offset)
             ]
             if checks:
                 when(reduce(Value.logical_and, checks), store)
@@ -178,3 +203,9 @@ class _Winograd:
         self, leading: Sequence[IndexExpr], corner: Sequence[IndexExpr], i: int, j: int
     ) -> Value:
         return self.x.load([*leading, corner[0] + i, corner[1] + j, IndexExpr(0)], self.lanes)
+
+
+def _is_whole(end: Size, tile: int, offset: int) -> bool:
+    """Return whether all tiles of an axis have the element at an offset, as far as is known."""
+    rest = end % tile
+    return rest == 0 or (not is_symbolic(rest) and rest > offset)

@@ -4,12 +4,15 @@ Vectors are across tiles. A panel of tile rows is transformed at a time, for all
 of outputs is then multiplied for each point of the transform, and transformed back from cache.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 
 from .....dialects import cpu
+from .....dialects.core.sizes.atoms import is_symbolic
+from .....dialects.core.tensor import Shape
 from .....dialects.cpu.packing import even_split
-from .....dialects.cpu.winograd import TRANSFORMS, Transforms
-from ...kernels.buffer import Buffer, Lanes, vector
+from .....dialects.cpu.winograd import TRANSFORMS
+from ...kernels.buffer import Buffer, Lanes, tail_mask, vector
 from ...kernels.builder import KernelBuilder
 from ...kernels.contraction import Contraction, Left, Rows, splat
 from ...kernels.epilogue import Epilogue, each_vector
@@ -18,14 +21,20 @@ from ...kernels.loops import Piece, Section, each, spread
 from ...kernels.panels import STREAMED, DirectPanel
 from ...kernels.value import Value
 from ...kernels.windows import Axis
-from ...layout.winograd_layout import Layout, winograd_layout
+from ...layout.winograd_layout import Layout, Spans, winograd_layout
 from ...registry import template
 from ...schedule.tiles import choose_tile
-from .winograd_tiles import TileReader
+from .winograd_tiles import SpanReader, Taps, TileReader
 from .winograd_transforms import both_sides
 
 AHEAD = 2048
 """The prefetch distance of kernels, in elements."""
+
+Place = tuple[IndexExpr, IndexExpr]
+"""The row and the column of an output."""
+
+Write = Callable[[IndexExpr, IndexExpr, Place, Lanes | None], None]
+"""Store neighbours of a finished line, from an element on, at a place of the image."""
 
 
 @template(cpu.WinogradConv)
@@ -34,33 +43,37 @@ def lower_winograd_conv(
 ) -> None:
     height, width = y.shape[2:]
     tile = op.tile
-    lanes = kernel.lanes(x.dtype)
-    layout = winograd_layout(tile, -(-height // tile), -(-width // tile), lanes)
-    work = _Winograd(kernel, TRANSFORMS[tile], layout, x, u, b, y, op.pads, op.block)
-
-    panels = -(-layout.rows // layout.panel)
+    rows, columns, lanes = -(-height // tile), -(-width // tile), kernel.lanes(x.dtype)
     blocks = -(-y.shape[1] // op.block)
+    layout = winograd_layout(tile, rows, columns, lanes)
+    arranged = _InSpans if isinstance(layout, Spans) else _InRows
+    work = arranged(kernel, op, layout, x, u, b, y)
 
-    def image(at: list[IndexExpr]) -> None:
-        spread(Section((panels,), blocks, lambda row: work.panel(at[0], row[0] * layout.panel)))
+    def section(shape: Shape, image: IndexExpr | None) -> Section:
+        def enter(at: list[IndexExpr]) -> list[Piece]:
+            return work.panel(at[0] if image is None else image, at[-1] * layout.panel)
 
-    each(y.shape[:1], image)
+        return Section((*shape, layout.panels), blocks, enter)
+
+    if is_symbolic(y.shape[0]) or is_symbolic(layout.panels):
+        spread(section(y.shape[:1], None))
+    else:
+        each(y.shape[:1], lambda at: spread(section((), at[0])))
 
 
-class _Winograd:
+class _Winograd(ABC):
     def __init__(
         self,
         kernel: KernelBuilder,
-        transforms: Transforms,
-        layout: Layout,
+        op: cpu.WinogradConv,
+        layout: Layout | Spans,
         x: Buffer,
         u: Buffer,
         b: Buffer | None,
         y: Epilogue,
-        pads: Sequence[int],
-        block: int,
     ) -> None:
-        self.kernel, self.transforms, self.layout = kernel, transforms, layout
+        self.kernel, self.transforms, self.layout = kernel, TRANSFORMS[op.tile], layout
+        transforms, block = self.transforms, op.block
         self.x, self.u, self.b, self.y = x, u, b, y
         points = transforms.points**2
         self.channels, self.outputs = x.shape[1], y.shape[1]
@@ -71,8 +84,15 @@ class _Winograd:
         self.m = kernel.private((points, block, tiles), x.dtype)
         self.lines = kernel.private((layout.tile, tiles * layout.tile), x.dtype)
         height, width = x.shape[2:]
-        axes = (Axis(height, 1, pads[0], 1, True), Axis(width, 1, pads[1], 1, True))
-        self.tiles = TileReader(x, axes, layout, transforms.points)
+        self.axes = Axis(height, 1, op.pads[0], 1, True), Axis(width, 1, op.pads[1], 1, True)
+
+    @abstractmethod
+    def load(self, leading: Sequence[IndexExpr], row: IndexExpr, number: int) -> Taps:
+        """Load a vector of the tiles of the panel that starts at a tile row, or at a span."""
+
+    @abstractmethod
+    def store(self, row: IndexExpr, write: Write) -> None:
+        """Store the lines of the panel that starts there, as far as the image goes."""
 
     def panel(self, image: IndexExpr, row: IndexExpr) -> list[Piece]:
         """Transform the tile rows of one panel; return the blocks of their outputs."""
@@ -88,7 +108,7 @@ class _Winograd:
         """Load the tiles of one channel and store their transforms."""
         lanes = Lanes(self.layout.lanes)
         for number in range(self.layout.vectors):
-            taps = self.tiles.load([image, channel], row, number)
+            taps = self.load([image, channel], row, number)
             for point, value in enumerate(both_sides(self.transforms.input, taps)):
                 at = [IndexExpr(point), channel, IndexExpr(number * self.layout.lanes)]
                 self.v.store(value, at, lanes)
@@ -146,29 +166,73 @@ class _Winograd:
                 wide = Lanes(lanes.width * tile)
                 self.lines.store(joined, [IndexExpr(line), IndexExpr(v * wide.width)], wide)
         output = first + number
-        for_each(self.layout.panel, lambda r: self._store(image, row, r, output))
+        bias = None if self.b is None else self.b.load([output])
 
-    def _store(
-        self, image: IndexExpr, row: IndexExpr, inside: IndexExpr, output: IndexExpr
-    ) -> None:
-        """Store the lines of one tile row of the panel, as far as the image goes."""
+        def write(line: IndexExpr, start: IndexExpr, at: Place, taken: Lanes | None) -> None:
+            value = self.lines.load([line, start], taken)
+            if bias is not None:
+                value = value + (bias if taken is None else splat(bias, taken.width))
+            self.y.store(value, [image, output, *at], taken)
+
+        self.store(row, write)
+
+
+class _InRows(_Winograd):
+    layout: Layout
+
+    def load(self, leading: Sequence[IndexExpr], row: IndexExpr, number: int) -> Taps:
+        reader = TileReader(self.x, self.axes, self.layout, self.transforms.points)
+        return reader.load(leading, row, number)
+
+    def store(self, row: IndexExpr, write: Write) -> None:
+        for_each(self.layout.panel, lambda r: self._store(row, r, write))
+
+    def _store(self, row: IndexExpr, inside: IndexExpr, write: Write) -> None:
+        """Store the lines of one tile row of the panel."""
         height, width = self.y.shape[2:]
         lanes = self.kernel.lanes(self.x.dtype)
         start = self.layout.start(inside)
-        bias = None if self.b is None else self.b.load([output])
 
         def line(i: IndexExpr) -> None:
             down = (row + inside) * self.layout.tile + i
 
-            def write(at: list[IndexExpr], taken: Lanes | None) -> None:
-                value = self.lines.load([i, start + at[0]], taken)
-                if bias is not None:
-                    value = value + (bias if taken is None else splat(bias, taken.width))
-                self.y.store(value, [image, output, down, at[0]], taken)
+            def one(at: list[IndexExpr], taken: Lanes | None) -> None:
+                write(i, start + at[0], (down, at[0]), taken)
 
-            when(down.less(height), lambda: each_vector((width,), lanes, write))
+            when(down.less(height), lambda: each_vector((width,), lanes, one))
 
         for_each(self.layout.tile, line)
+
+
+class _InSpans(_Winograd):
+    layout: Spans
+
+    def load(self, leading: Sequence[IndexExpr], row: IndexExpr, number: int) -> Taps:
+        reader = SpanReader(self.x, self.axes, self.layout, self.transforms.points)
+        return reader.load(leading, row + number)
+
+    def store(self, row: IndexExpr, write: Write) -> None:
+        for number in range(self.layout.vectors):
+            self._store(row, number, write)
+
+    def _store(self, span: IndexExpr, number: int, write: Write) -> None:
+        """Store the lines of one span of the panel."""
+        height, width = self.y.shape[2:]
+        lanes, tile = self.kernel.lanes(self.x.dtype), self.layout.tile
+        row, column = self.layout.place(span + number)
+
+        def line(i: IndexExpr) -> None:
+            def vector_at(place: IndexExpr) -> None:
+                left = IndexExpr(width) - (column + place)
+                taken = Lanes(lanes, tail_mask(lanes, left.maximum(0)))
+                start = place + number * (self.layout.lanes * tile)
+                write(i, start, (down, column + place), taken)
+
+            down = row * tile + i
+            end = (IndexExpr(width) - column).minimum(self.layout.lanes * tile)
+            when(down.less(height), lambda: for_each(end, vector_at, step=lanes))
+
+        for_each(tile, line)
 
 
 def _interleave(values: Sequence[Value]) -> Value:

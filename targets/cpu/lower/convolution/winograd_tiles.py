@@ -9,7 +9,7 @@ from ...kernels.contraction import splat
 from ...kernels.index import IndexExpr, place_dtype
 from ...kernels.value import Value, arith
 from ...kernels.windows import Axis, WindowReader, inside_axis, splat_index
-from ...layout.winograd_layout import Layout
+from ...layout.winograd_layout import Layout, Spans
 
 Taps = list[list[Value]]
 
@@ -68,12 +68,9 @@ class TileReader:
         self, leading: Sequence[IndexExpr], tile_row: IndexExpr, i: int, start: int, width: int
     ) -> Value:
         """Load neighbours of row `i` of a tile row, from a place of its first tile on."""
-        down, across = self.axes
-        line = tile_row * self.layout.tile + (i - down.begin)
-        column = IndexExpr(start - across.begin)
-        inside = splat(line.within(0, down.size), width).ssa
-        mask = arith.andi(inside, inside_axis(column, width, across))
-        return self.x.load([*leading, line, column], Lanes(width, mask))
+        line = tile_row * self.layout.tile + (i - self.axes[0].begin)
+        column = IndexExpr(start - self.axes[1].begin)
+        return _padded(self.x, self.axes, [*leading, line, column], width)
 
     def _gathered(self, leading: Sequence[IndexExpr], row: IndexExpr, number: int) -> Taps:
         dtype = place_dtype(math.prod(axis.size for axis in self.axes))
@@ -97,6 +94,40 @@ class TileReader:
         first = splat_index(row * tile, lanes, dtype)
         down, right = (Value(constant_vector(places, dtype), dtype) for places in (down, right))
         return [first + down, right]
+
+
+@dataclass(frozen=True)
+class SpanReader:
+    """Load the elements of tiles of an image of symbolic sizes, a span at a time."""
+
+    x: Buffer
+    axes: tuple[Axis, Axis]
+    spans: Spans
+    points: int
+
+    def load(self, leading: Sequence[IndexExpr], span: IndexExpr) -> Taps:
+        """Load the elements of the tiles of a span."""
+        row, column = self.spans.place(span)
+        return [self._line(leading, row, column, i) for i in range(self.points)]
+
+    def _line(
+        self, leading: Sequence[IndexExpr], row: IndexExpr, column: IndexExpr, i: int
+    ) -> list[Value]:
+        down, across = self.axes
+        tile, width = self.spans.tile, self.spans.tile * self.spans.lanes
+        line = row * tile + (i - down.begin)
+        taps: list[Value] = []
+        for first in range(0, self.points, tile):
+            at = [*leading, line, column + (first - across.begin)]
+            taps += deal(_padded(self.x, self.axes, at, width), tile)
+        return taps[: self.points]
+
+
+def _padded(x: Buffer, axes: tuple[Axis, Axis], at: Sequence[IndexExpr], width: int) -> Value:
+    """Load neighbours of a line, zero outside of the image."""
+    inside = splat(at[-2].within(0, axes[0].size), width).ssa
+    mask = arith.andi(inside, inside_axis(at[-1], width, axes[1]))
+    return x.load(at, Lanes(width, mask))
 
 
 def deal(value: Value, hands: int) -> list[Value]:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from dynamic_kernels import Dynamic, Sizes, assert_equal_to_static
 from trivium.dialects import cpu, tri
+from trivium.dialects.core.mlir import ir
+from trivium.dialects.core.op import Op
 
 ROWS: list[Sizes] = [
     {"N": n, "T": t} for n, t in ((1, 1), (2, 3), (1, 14), (5, 15), (1, 64), (1, 97), (1, 131))
@@ -31,6 +33,7 @@ PRODUCTS = [
     Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32"], {"columns": 40, "rows": 14}),
     Dynamic(cpu.PackedMatMul, ["N T 512", "2 512 32"], {"columns": 40}),
     Dynamic(cpu.PackedMatMul, ["T 24", "1 24 32"], {"columns": 32}, ranges={"T": "1..13"}),
+    Dynamic(cpu.PackedMatMul, ["N T 24", "2 24 32 i8"], {"columns": 40}),
     Dynamic(cpu.DotMatMul, ["N T 24 ui8", "2 6 32 i32", "40 i32"], {"columns": 40}),
 ]
 
@@ -47,6 +50,11 @@ TWOS: dict[str, Any] = {"strides": (2, 2), "dilations": (1, 1)}
 PADDED: dict[str, Any] = {"pads": (1, 1, 1, 1)}
 SQUARE: dict[str, Any] = {"kernel": (3, 3)}
 BLOCKED: dict[str, Any] = {**ONES, **SQUARE, "outputs": 32, "lanes": 16}
+
+
+def _relu_of_sum(made: ir.Value, other: ir.Value) -> Op:
+    return tri.Relu.build(tri.Add.build(made, other).y)
+
 
 CONVOLUTIONS = [
     Dynamic(cpu.BlockedConv, ["N 2 H+2 W+2 16", "2 288 16", "32"], BLOCKED),
@@ -68,6 +76,38 @@ CONVOLUTIONS = [
     ),
 ]
 
+WINOGRAD = [
+    Dynamic(
+        cpu.BlockedWinogradConv,
+        ["N 2 4*((H+3)//4)+2 4*((W+3)//4)+2 16", "2 36 32 16", "32"],
+        {"tile": 4, "outputs": 32, "sizes": ("=H", "=W")},
+        exact=False,
+    ),
+    Dynamic(
+        cpu.BlockedWinogradConv,
+        ["N 2 2*((H+1)//2)+2 18 16", "1 16 32 48", None],
+        {"tile": 2, "outputs": 48, "sizes": ("=H", 15)},
+        extra=["N 3 H 15 16"],
+        following=_relu_of_sum,
+        exact=False,
+    ),
+    *[
+        Dynamic(
+            cpu.WinogradConv,
+            [f"N 3 {image}", str(7 * points * 3), bias],
+            {"tile": tile, "outputs": 7, "block": 4, "pads": pads},
+            exact=False,
+        )
+        for image, tile, points, bias, pads in (
+            ("H W", 4, 36, "7", (1, 1, 1, 1)),
+            ("H+2 W+1", 2, 16, None, (0, 1, 0, 0)),
+            ("H 70", 4, 36, "7", (1, 1, 1, 1)),
+            ("9 10", 4, 36, "7", (1, 1, 1, 1)),
+        )
+    ],
+]
+"""Transforms may be contracted either way."""
+
 ORDERED_BY_WIDTH = [
     Dynamic(tri.Conv, ["N 5 H W", "6 5 3 3", "6"], ONES | PADDED | {"group": 1}, exact=False),
     Dynamic(
@@ -87,9 +127,40 @@ POOLS = [
     Dynamic(cpu.Unblock, ["N 2 H W 16"]),
 ]
 
+SAMPLED = [
+    *[
+        Dynamic(tri.GridSample, ["N 3 H W", "N 5 4 2"], {"mode": mode, "padding_mode": padding})
+        for mode, padding in (("linear", "zeros"), ("cubic", "reflection"), ("nearest", "border"))
+    ],
+    *[
+        Dynamic(
+            tri.Resize,
+            ["N 3 H W"],
+            {
+                "sizes": ("=N", 3, "=2*H", new_width),
+                "scales": (1.0, 1.0, 2.0, scale),
+                "mode": mode,
+                "coordinate_transform": transform,
+                **more,
+            },
+            exact=False,
+        )
+        for new_width, scale, mode, transform, more in (
+            ("=2*W", 2.0, "linear", "half_pixel", {}),
+            ("=W//2+1", 0.75, "linear", "pytorch_half_pixel", {"antialias": True}),
+            ("=2*W", 2.0, "cubic", "align_corners", {"exclude_outside": True}),
+            ("=3*W", 2.5, "linear", "half_pixel_symmetric", {}),
+            ("=W+1", 1.5, "nearest", "asymmetric", {"nearest_mode": "floor"}),
+            ("=W+1", 1.5, "nearest", "tf_half_pixel_for_nn", {"nearest_mode": "ceil"}),
+        )
+    ],
+]
+
 FORWARD: dict[str, Any] = {"hidden_size": 5, "direction": "forward"}
 
 RECURRENT = [
+    Dynamic(tri.Iota, [], {"size": "=T+3*N"}),
+    Dynamic(tri.Sizes, [], {"values": ("=T", 7, "=N-1"), "shape": (3, 1)}),
     Dynamic(tri.Lstm, ["T N 3", "1 20 3", "1 20 5", "1 40", None, None, None, None], FORWARD),
     Dynamic(tri.GridSample, ["N 3 5 6", "N T 2 2"], {"mode": "linear", "align_corners": False}),
 ]
@@ -108,3 +179,8 @@ def test_products_of_any_sizes_are_those_of_known_sizes(case: Dynamic) -> None:
 @pytest.mark.parametrize("case", [*CONVOLUTIONS, *ORDERED_BY_WIDTH, *POOLS], ids=_name)
 def test_images_of_any_sizes_are_computed_as_those_of_known_sizes(case: Dynamic) -> None:
     assert_equal_to_static([case], IMAGES)
+
+
+@pytest.mark.parametrize("case", [*WINOGRAD, *SAMPLED], ids=_name)
+def test_images_of_any_sizes_are_transformed_as_those_of_known_sizes(case: Dynamic) -> None:
+    assert_equal_to_static([case], IMAGES[::2])
