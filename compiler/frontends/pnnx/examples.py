@@ -20,7 +20,7 @@ from .dynamic_shapes import (
 )
 
 if TYPE_CHECKING:
-    from .run_pnnx import TorchModule
+    from .run_pnnx import TorchModule, TorchTensor
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def _alike(first: Any, second: Any) -> bool:
     return kinds[0] == kinds[1]
 
 
-def _mapped(inputs: Any, change: "Callable[[torch.Tensor], torch.Tensor]") -> Any:
+def _mapped(inputs: Any, change: "Callable[[TorchTensor], TorchTensor]") -> Any:
     """Return inputs with other tensors in the same lists and tuples."""
     if isinstance(inputs, (list, tuple)):
         made = [_mapped(each, change) for each in cast("list[Any]", inputs)]
@@ -108,7 +108,7 @@ def _mapped(inputs: Any, change: "Callable[[torch.Tensor], torch.Tensor]") -> An
     return change(inputs)
 
 
-def _repeated(tensor: "torch.Tensor", shape: Sequence[int]) -> "torch.Tensor":
+def _repeated(tensor: "TorchTensor", shape: Sequence[int]) -> "TorchTensor":
     """Return a tensor of another shape, with the elements of this one over and over again."""
     tensor = tensor.repeat([-(-n // max(d, 1)) for n, d in zip(shape, tensor.shape, strict=True)])
     for axis, size in enumerate(shape):
@@ -116,7 +116,7 @@ def _repeated(tensor: "torch.Tensor", shape: Sequence[int]) -> "torch.Tensor":
     return tensor.clone()
 
 
-def tensors_of(inputs: Any) -> "Iterator[torch.Tensor]":
+def tensors_of(inputs: Any) -> "Iterator[TorchTensor]":
     if isinstance(inputs, (list, tuple)):
         for each in cast("list[Any]", inputs):
             yield from tensors_of(each)

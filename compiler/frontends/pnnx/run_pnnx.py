@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import torch
 
     TorchModule = torch.nn.Module
+    TorchTensor = torch.Tensor
 
 _SCALARS = {
     **{"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"},
