@@ -29,7 +29,7 @@ class Program:
 
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
-    has in other memory spaces, by their names.
+    has in other memory spaces, by their names. `exact` are programs for exact sizes.
     """
 
     package: Package
@@ -38,6 +38,7 @@ class Program:
     prepared: NDArray[np.uint8]
     steps: tuple[Bind, ...]
     spaces: Mapping[str, PackageMemory]
+    exact: "tuple[Program, ...]" = ()
 
     def open(self, threads: int) -> SessionState:
         """Return the state of a new session."""
@@ -80,7 +81,7 @@ class Program:
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""
-        return replace(self, spaces=NO_SPACES, steps=())
+        return replace(self, spaces=NO_SPACES, steps=(), exact=())
 
 
 def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> None:
@@ -109,7 +110,9 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     }
     weights = aligned(package.weights)
     prepared = _compute_constants(manifest, weights, load_steps, threads)
-    return Program(package, loader.machine, weights, prepared, steps, spaces)
+    exact = tuple(link(each, options, threads) for each in package.exact)
+    machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
+    return Program(package, machine, weights, prepared, steps, spaces, exact)
 
 
 def _compute_constants(
