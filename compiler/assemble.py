@@ -22,9 +22,10 @@ from ..runtime.step import Step
 from ..targets.calls import NumberedCall
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
+from ..targets.memory import plan_arena
 from ..targets.options import CompileOptions
 from ..targets.place import explained_refusal
-from ..targets.program import Program
+from ..targets.program import Place, Program
 from ..targets.regions import RegionPlan
 from ..targets.weight_pool import WeightPools
 from ..targets.written import written
@@ -72,25 +73,42 @@ class Assembled:
     entries: Mapping[str, Data]
 
 
+def outline(
+    module: Module, targets: Sequence[Target], source: str, options: CompileOptions
+) -> Assembled:
+    """Describe the inputs and the outputs of a module whose sizes have no program."""
+    inputs: list[ir.Value] = list(module.main_block.arguments)
+    operations = module.main_block.operations
+    outputs = list(operations[len(operations) - 1].operation.operands)
+    places = {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate((*inputs, *outputs))}
+    places |= {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate(inputs)}
+    program = Program([], 0, 0, places, {}, [], {m.PROCESS: plan_arena([])}, 0, inputs, outputs)
+    assembly = _Assembly(module, program, targets, ())
+    manifest = replace(assembly.manifest({}, source, options), only_exact=True)
+    return Assembled(manifest, {})
+
+
 def package_of(assembled: Assembled, pools: WeightPools) -> Package:
     """Make the package of one program; `pools` have its weights, and are used up."""
-    manifest = with_weights(assembled.manifest, pools)
-    return Package.create(manifest, {**assembled.entries, **weight_entries(manifest, pools)})
+    described = with_weights(assembled, weights_in(pools))
+    return Package.create(described.manifest, described.entries)
 
 
-def with_weights(manifest: Manifest, pools: WeightPools) -> Manifest:
-    """Return a manifest with the bytes of the weights that pools have."""
-    memory = replace(manifest.memory, weight_bytes=pools[m.PROCESS].size_bytes)
-    spaces = (
-        replace(space, weight_bytes=pools[space.name].size_bytes) for space in manifest.spaces
-    )
-    return replace(manifest, memory=memory, spaces=tuple(spaces))
+def weights_in(pools: WeightPools) -> dict[str, memoryview]:
+    """Return the weights in each memory space; the pools are used up."""
+    return {name: pool.take() for name, pool in pools.items()}
 
 
-def weight_entries(manifest: Manifest, pools: WeightPools) -> dict[str, Data]:
-    """Return the files of the weights that a manifest describes; the pools are used up."""
-    named = {m.PROCESS: m.WEIGHTS_ENTRY} | {s.name: s.weights_entry for s in manifest.spaces}
-    return {entry: pools[name].take() for name, entry in named.items() if pools[name].size_bytes}
+def with_weights(assembled: Assembled, weights: Mapping[str, memoryview]) -> Assembled:
+    """Add the weights in each memory space to a program."""
+    manifest, nothing = assembled.manifest, memoryview(b"")
+    stored = {m.WEIGHTS_ENTRY: weights.get(m.PROCESS, nothing)}
+    stored |= {each.weights_entry: weights[each.name] for each in manifest.spaces}
+    memory = replace(manifest.memory, weight_bytes=len(stored[m.WEIGHTS_ENTRY]))
+    spaces = (replace(s, weight_bytes=len(weights[s.name])) for s in manifest.spaces)
+    entries = {name: data for name, data in stored.items() if data}
+    described = replace(manifest, memory=memory, spaces=tuple(spaces))
+    return Assembled(described, {**assembled.entries, **entries})
 
 
 class _Assembly:
@@ -118,6 +136,17 @@ class _Assembly:
         options: CompileOptions,
         others: Mapping[str, bytes],
     ) -> Assembled:
+        manifest = self.manifest(owners, source, options)
+        entries: dict[str, Data] = {BYTECODE: self._bytecode(placed), **others}
+        for code in self.codes:
+            entries |= code.entries()
+        self.module.weights.clear()
+        return Assembled(manifest, entries)
+
+    def manifest(
+        self, owners: Mapping[Op, CompiledPart], source: str, options: CompileOptions
+    ) -> Manifest:
+        """Describe the program, without the bytes of its weights."""
         self.owners = owners
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
@@ -126,7 +155,7 @@ class _Assembly:
         steps = self._steps(numbered[self.program.load_count :])
         parts = (code.part(self.program) for code in self.codes)
         symbols = self._symbols()
-        manifest = Manifest(
+        return Manifest(
             version=version_of(symbols),
             producer=f"trivium {__version__}",
             source=source,
@@ -145,11 +174,6 @@ class _Assembly:
             checks=self._checks(),
             regions=self._regions(),
         )
-        entries: dict[str, Data] = {BYTECODE: self._bytecode(placed), **others}
-        for code in self.codes:
-            entries |= code.entries()
-        self.module.weights.clear()
-        return Assembled(manifest, entries)
 
     # -- values -------------------------------------------------------------------------------
 
@@ -272,4 +296,3 @@ class _Assembly:
         return {
             op.name: constants[op.y, memory].offset for op in weights if (op.y, memory) in constants
         }
-

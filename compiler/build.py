@@ -61,7 +61,7 @@ def compile_module(
     """
     options.report("optimise")
     targets = choose_targets(options.target)
-    check_targets(module, targets)
+    check_targets(module, targets, advises_exact=True)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
     hooks = (*hooks, *options.hooks)
