@@ -22,6 +22,9 @@ m: error: input has shape Nxbatch_size, must be static
   note: N is axis 0 of 'x', axis 0 of 'm'
   note: batch_size is axis 1 of 'm'
   note: bind them: shapes={'N': …, 'batch_size': …}, or --shape N=… --shape batch_size=…"""
+EXACT = """
+  note: or name all sizes that it runs at: exact=[{'N': …, 'batch_size': …}, …], \
+or --exact N=…,batch_size=…"""
 
 
 def model() -> onnx.ModelProto:
@@ -34,7 +37,7 @@ def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
     for what in (trivium.compile, trivium.check, trivium.can_run):
         with pytest.raises(trivium.CompileError) as caught:
             what(model(), target="gpu")
-        assert str(caught.value) == FAULT
+        assert str(caught.value) == FAULT + (EXACT if what is trivium.compile else "")
         assert caught.value.needs == ("x", "m")
 
 
