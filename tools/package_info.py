@@ -198,7 +198,7 @@ def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
         yield from part.entry_kinds(manifest)
     yield EntryKind("IR", [IR_ENTRY])
     names = [entry.name for entry in manifest.entries if entry.name.startswith("exact/")]
-    yield EntryKind("programs for exact sizes", names, "entry of their own")
+    yield EntryKind("programs for exact sizes", names, "file")
 
 
 def _exact(program: ExactProgram) -> ExactInfo:

@@ -73,3 +73,13 @@ def test_describes_an_array() -> None:
     assert feeds.describe("y", np.float64(0.5)) == "y  float64  scalar  min 0.5  mean 0.5  max 0.5"
     assert feeds.describe("y", np.zeros((0, 2))) == "y  float64  0x2"
     assert feeds.describe("y", np.array([True, False])) == "y  bool  2  min 0  mean 0.5  max 1"
+
+
+def test_inputs_of_sizes_that_change_must_be_given() -> None:
+    ports = (Port("x", ("N", 3), "float32", 0), Port("m", (2,), "int64", 1))
+    with pytest.raises(RunError, match="input 'x' has shape Nx3, give an array of such a shape"):
+        feeds.complete({}, ports, 0)
+    x = np.ones((4, 3), np.float32)
+    found = feeds.complete({"x": x}, ports, 0)
+    assert found["x"] is x
+    assert found["m"].shape == (2,)

@@ -1,5 +1,7 @@
 """Packages for an accelerator at exact sizes alone, on its simulator."""
 
+from pathlib import Path
+
 import numpy as np
 import onnx
 import pytest
@@ -8,6 +10,8 @@ from onnx import helper, numpy_helper
 from trivium.compiler.driver import build
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.dla.part import DlaPart
+from trivium.tools.main import main
+from trivium.tools.simulation import simulate
 
 SETS = [{"N": 1, "H": 6}, {"N": 2, "H": 5}]
 NODES = [
@@ -78,6 +82,23 @@ def test_a_description_is_stored_once(package: Package):
     names = [entry.name for entry in package.manifest.entries]
     assert sum(name.endswith("dla/description.toml") for name in names) == 1
     assert sum(name.endswith(".tdla") for name in names) == 2
+
+
+def test_tools_read_and_simulate_the_program_for_some_sizes(
+    package: Package, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    package.save(tmp_path / "image.trv")
+    np.savez(tmp_path / "x.npz", x=image(2, 5))
+    assert not main(["disasm", str(tmp_path / "image.trv")])
+    lines = capsys.readouterr().out.splitlines()
+    titles = [line for line in lines if line.startswith("; exact/")]
+    assert [title.rpartition("/")[0] for title in titles] == ["; exact/0/dla", "; exact/1/dla"]
+    (step,) = simulate(package, {"x": image(2, 5)})
+    (port,) = step.device.container.inputs
+    assert port.shape[:2] == (2, 5)
+    assert not main(["simulate", str(tmp_path / "image.trv"), "--inputs", str(tmp_path / "x.npz")])
+    assert main(["simulate", str(tmp_path / "image.trv")])
+    assert "input 'x' has shape Nx3xHx7, give an array" in capsys.readouterr().err
 
 
 def test_other_sizes_are_refused(package: Package):
