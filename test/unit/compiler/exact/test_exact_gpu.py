@@ -1,10 +1,9 @@
-"""Packages for a GPU at exact sizes alone, on the stand-in for its driver."""
+"""Packages for a GPU with programs for exact sizes, or with these alone, on the stand-in."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
-import trivium
 from trivium.compiler.driver import build
 from trivium.runtime import Package, RunError, Session
 from trivium.runtime.gpu.part import GpuPart
@@ -17,9 +16,13 @@ pytest.importorskip("triton")
 SETS = [{"N": 1, "T": 16}, {"N": 2, "T": 5}]
 
 
-@pytest.fixture(scope="module")
-def package() -> Package:
-    return build(model(), target="gpu:sm_90", exact=SETS)
+ALONE = "vanilla,gpu:sm_90,cpu"
+"""The accelerator, which runs nothing of the model, takes no symbols."""
+
+
+@pytest.fixture(scope="module", params=["gpu:sm_90", ALONE])
+def package(request: pytest.FixtureRequest) -> Package:
+    return build(model(), target=request.param, exact=SETS)
 
 
 @pytest.fixture
@@ -53,7 +56,10 @@ def test_arrays_on_the_gpu_choose_the_program(session: Session):
 def test_a_replay_is_of_the_program_for_its_inputs(session: Session):
     first = session.run_on_device(feeds(2, 5))
     bias = first["z"]
-    x = session._exact.at(((2, 5, 12), (2, 5)))._workspace.ports.create(session_slot(session))
+    exact = session._exact.at(((2, 5, 12), (2, 5)))
+    assert exact is not None
+    assert exact._workspace is not None
+    x = exact._workspace.ports.create(exact._ports.inputs[0])
     x.write(feeds(2, 5)["x"])
     replay = session.replay({"x": x, "bias": bias})
     replay.launch()
@@ -65,16 +71,13 @@ def test_a_replay_is_of_the_program_for_its_inputs(session: Session):
         session.replay({"x": x})
 
 
-def session_slot(session: Session):
-    exact = session._exact.at(((2, 5, 12), (2, 5)))
-    return exact._ports.inputs[0]
-
-
 def test_other_sizes_are_refused_with_those_that_there_are(session: Session):
     message = (
         r"the package has no program for N=3, T=5, it has: N=1, T=16; N=2, T=5: compile again with "
         r"exact=\[\.\.\., {'N': 3, 'T': 5}\]"
     )
+    if not session.manifest.only_exact:
+        pytest.skip("the package has a program for all sizes")
     for call in (session.run, session.run_on_device, session.replay):
         with pytest.raises(RunError, match=message):
             call(feeds(3, 5))
@@ -87,21 +90,14 @@ def test_other_sizes_are_refused_with_those_that_there_are(session: Session):
 
 
 def test_each_program_has_the_kernels_of_the_model_at_these_sizes(package: Package):
-    assert package.manifest.only_exact
-    assert package.manifest.steps == ()
+    assert package.manifest.only_exact == (package.manifest.target == "vanilla")
+    assert package.manifest.only_exact == (package.manifest.steps == ())
     names = [entry.name for entry in package.manifest.entries]
     assert names.count("gpu/weights.bin") + names.count("exact/0/gpu/weights.bin") == 1
     for sizes, program in zip(SETS, package.exact, strict=True):
-        alone = build(model(), target="gpu:sm_90", shapes=sizes)
+        targets = ALONE if package.manifest.only_exact else "gpu:sm_90"
+        alone = build(model(), target=targets, shapes=sizes)
         (code,) = program.manifest.part(GpuPart).codes
         assert (code,) == alone.manifest.part(GpuPart).codes
         for kernel in code.kernels:
             assert bytes(program.entries[kernel.entry]) == bytes(alone.entries[kernel.entry])
-
-
-def test_the_error_without_exact_sizes_says_how_to_name_them():
-    with pytest.raises(trivium.CompileError) as caught:
-        build(model(), target="gpu:sm_90")
-    assert str(caught.value).splitlines()[-1] == (
-        "  note: or name all sizes that it runs at: exact=[{'N': …, 'T': …}, …], or --exact N=…,T=…"
-    )

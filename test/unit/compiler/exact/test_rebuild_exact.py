@@ -31,7 +31,7 @@ def test_all_programs_are_compiled_again() -> None:
 
 def test_a_package_for_a_gpu_is_compiled_again_without_a_program_for_all_sizes() -> None:
     pytest.importorskip("triton")
-    package = build(model(), target="gpu:sm_90", exact=SETS)
+    package = build(model(), target="vanilla,gpu:sm_90,cpu", exact=SETS)
     again = build(package)
     assert again.manifest.only_exact
     assert code(again) == code(package)
