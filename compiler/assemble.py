@@ -1,8 +1,10 @@
 """Put a package together: the program as a manifest, weights, code, and the IR."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from io import BytesIO
 from itertools import groupby
+from typing import TypeAlias
 
 from ..dialects import tri
 from ..dialects.core.attributes import tensor_of
@@ -12,21 +14,25 @@ from ..dialects.core.op import Op
 from ..dialects.core.sizes.atoms import is_symbolic
 from ..dialects.core.sizes.dim import symbol
 from ..dialects.core.symbol_table import checks_of, symbols_of_function
-from ..dialects.core.tensor import DTYPES, bytes_of
+from ..dialects.core.tensor import DTYPES
 from ..runtime import contents as m
 from ..runtime.manifest import Manifest, version_of
-from ..runtime.memory import allocate
 from ..runtime.package import Package
 from ..runtime.step import Step
 from ..targets.calls import NumberedCall
 from ..targets.compiled import CompiledPart
 from ..targets.core import Target
+from ..targets.memory import plan_arena
 from ..targets.options import CompileOptions
 from ..targets.place import explained_refusal
-from ..targets.program import Program, Storage
+from ..targets.program import Place, Program
 from ..targets.regions import RegionPlan
+from ..targets.weight_pool import WeightPools
 from ..targets.written import written
 from ..version import __version__
+
+Data: TypeAlias = bytes | bytearray | memoryview
+"""The bytes of an entry."""
 
 BYTECODE = "module.mlirbc"
 """The entry of a package that holds its placed IR."""
@@ -48,15 +54,61 @@ def assemble(
     source: str,
     options: CompileOptions,
     entries: Mapping[str, bytes],
-) -> Package:
-    """Make the package of a laid-out program.
+) -> "Assembled":
+    """Describe a laid-out program, and gather what its package holds but for the weights.
 
     `owners` are the codes that make its calls, by their ops; `codes` those of all targets. `placed`
     is the IR that the code was made of, `entries` is what else is in the package. The weights of
-    the module and of the program are used up: there is no room for two copies of large ones.
+    the module are used up: those that are needed are in the pools of the program.
     """
     assembly = _Assembly(module, program, targets, codes)
-    return assembly.package(owners, placed, source, options, entries)
+    return assembly.assembled(owners, placed, source, options, entries)
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """Hold the manifest of a program, without the bytes of its weights, and its other entries."""
+
+    manifest: Manifest
+    entries: Mapping[str, Data]
+
+
+def outline(
+    module: Module, targets: Sequence[Target], source: str, options: CompileOptions
+) -> Assembled:
+    """Describe the inputs and the outputs of a module whose sizes have no program."""
+    inputs: list[ir.Value] = list(module.main_block.arguments)
+    operations = module.main_block.operations
+    outputs = list(operations[len(operations) - 1].operation.operands)
+    places = {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate((*inputs, *outputs))}
+    places |= {value: Place(m.FIRST_PORT + i, 0) for i, value in enumerate(inputs)}
+    program = Program([], 0, 0, places, {}, [], {m.PROCESS: plan_arena([])}, 0, inputs, outputs)
+    assembly = _Assembly(module, program, targets, ())
+    manifest = replace(assembly.manifest({}, source, options), only_exact=True)
+    return Assembled(manifest, {})
+
+
+def package_of(assembled: Assembled, pools: WeightPools) -> Package:
+    """Make the package of one program; `pools` have its weights, and are used up."""
+    described = with_weights(assembled, weights_in(pools))
+    return Package.create(described.manifest, described.entries)
+
+
+def weights_in(pools: WeightPools) -> dict[str, memoryview]:
+    """Return the weights in each memory space; the pools are used up."""
+    return {name: pool.take() for name, pool in pools.items()}
+
+
+def with_weights(assembled: Assembled, weights: Mapping[str, memoryview]) -> Assembled:
+    """Add the weights in each memory space to a program."""
+    manifest, nothing = assembled.manifest, memoryview(b"")
+    stored = {m.WEIGHTS_ENTRY: weights.get(m.PROCESS, nothing)}
+    stored |= {each.weights_entry: weights[each.name] for each in manifest.spaces}
+    memory = replace(manifest.memory, weight_bytes=len(stored[m.WEIGHTS_ENTRY]))
+    spaces = (replace(s, weight_bytes=len(weights[s.name])) for s in manifest.spaces)
+    entries = {name: data for name, data in stored.items() if data}
+    described = replace(manifest, memory=memory, spaces=tuple(spaces))
+    return Assembled(described, {**assembled.entries, **entries})
 
 
 class _Assembly:
@@ -76,14 +128,25 @@ class _Assembly:
         self.index: dict[tuple[ir.Value, int], int] = {}
         self.owners: Mapping[Op, CompiledPart] = {}
 
-    def package(
+    def assembled(
         self,
         owners: Mapping[Op, CompiledPart],
         placed: ir.Operation,
         source: str,
         options: CompileOptions,
         others: Mapping[str, bytes],
-    ) -> Package:
+    ) -> Assembled:
+        manifest = self.manifest(owners, source, options)
+        entries: dict[str, Data] = {BYTECODE: self._bytecode(placed), **others}
+        for code in self.codes:
+            entries |= code.entries()
+        self.module.weights.clear()
+        return Assembled(manifest, entries)
+
+    def manifest(
+        self, owners: Mapping[Op, CompiledPart], source: str, options: CompileOptions
+    ) -> Manifest:
+        """Describe the program, without the bytes of its weights."""
         self.owners = owners
         inputs = self._ports("inputs", self.program.inputs)
         outputs = self._ports("outputs", self.program.outputs)
@@ -92,7 +155,7 @@ class _Assembly:
         steps = self._steps(numbered[self.program.load_count :])
         parts = (code.part(self.program) for code in self.codes)
         symbols = self._symbols()
-        manifest = Manifest(
+        return Manifest(
             version=version_of(symbols),
             producer=f"trivium {__version__}",
             source=source,
@@ -111,16 +174,6 @@ class _Assembly:
             checks=self._checks(),
             regions=self._regions(),
         )
-        entries: dict[str, bytes | bytearray | memoryview] = {BYTECODE: self._bytecode(placed)}
-        entries |= others
-        for code in self.codes:
-            entries |= code.entries()
-        self.module.weights.clear()
-        named = {space.name: space.weights_entry for space in manifest.spaces}
-        for memory, storage in self.program.storage.items():
-            if storage.weight_bytes:
-                entries[named.get(memory, m.WEIGHTS_ENTRY)] = _weights(storage)
-        return Package.create(manifest, entries)
 
     # -- values -------------------------------------------------------------------------------
 
@@ -151,21 +204,19 @@ class _Assembly:
         return self.index[value, place.base]
 
     def _memory(self) -> m.Memory:
-        storage = self.program.storage[m.PROCESS]
+        plan = self.program.plans[m.PROCESS]
         return m.Memory(
-            arena_bytes=storage.plan.size_bytes,
-            arena_lower_bound=storage.plan.lower_bound,
-            weight_bytes=storage.weight_bytes,
+            arena_bytes=plan.size_bytes,
+            arena_lower_bound=plan.lower_bound,
+            weight_bytes=0,
             thread_bytes=written(self.program.thread_bytes),
             prepared_bytes=self.program.prepared_bytes,
         )
 
     def _spaces(self) -> tuple[m.MemorySpace, ...]:
         return tuple(
-            m.MemorySpace(
-                name, storage.plan.size_bytes, storage.plan.lower_bound, storage.weight_bytes
-            )
-            for name, storage in self.program.storage.items()
+            m.MemorySpace(name, plan.size_bytes, plan.lower_bound, 0)
+            for name, plan in self.program.plans.items()
             if name != m.PROCESS
         )
 
@@ -194,7 +245,7 @@ class _Assembly:
         )
 
     def _regions(self) -> tuple[m.Region, ...]:
-        arena, *devices = (storage.plan for storage in self.program.storage.values())
+        arena, *devices = self.program.plans.values()
         first = m.FIRST_PORT + len(self.program.inputs) + len(self.program.outputs)
         plans = {m.ARENA: arena} | {first + 2 * i: plan for i, plan in enumerate(devices)}
         plans |= dict(enumerate(self.program.found_plans, first + 2 * len(devices)))
@@ -228,7 +279,7 @@ class _Assembly:
     def _bytecode(self, placed: ir.Operation) -> bytes:
         """Return the placed IR, with each weight's offsets, from which code can be made again."""
         i64 = ir.IntegerType.get_signless(64, self.module.ir.context)
-        offsets = {memory: self._offsets(memory) for memory in self.program.storage}
+        offsets = {memory: self._offsets(memory) for memory in self.program.plans}
         for op in ops(placed):
             for memory, known in offsets.items():
                 if isinstance(op, tri.Weight) and op.name in known:
@@ -245,13 +296,3 @@ class _Assembly:
         return {
             op.name: constants[op.y, memory].offset for op in weights if (op.y, memory) in constants
         }
-
-
-def _weights(storage: Storage) -> memoryview:
-    """Copy weights to where a session reads them; each is freed as soon as it is copied."""
-    blob = allocate(storage.weight_bytes)
-    while storage.weights:
-        offset, array = storage.weights.pop()
-        flat = bytes_of(array)
-        blob[offset : offset + flat.size] = flat
-    return blob.data

@@ -20,7 +20,8 @@ from ..targets.options import DEFAULT, CompileOptions
 from ..targets.place import placed_groups
 from ..targets.program import plan_memory
 from ..targets.registry import choose_targets
-from .assemble import assemble
+from ..targets.weight_pool import WeightPools
+from .assemble import Assembled, assemble, package_of
 from .control_flow import ControlFlow
 from .copies import Copies
 from .free_sizes import check_targets
@@ -36,6 +37,23 @@ def build_module(
 ) -> Package:
     """Run a pipeline that ends in placement and compile what was placed, in the current context.
 
+    The arguments are those of `compile_module`.
+    """
+    pools: WeightPools = {}
+    return package_of(compile_module(module, pipeline, options, source, kept, hooks, pools), pools)
+
+
+def compile_module(
+    module: Module,
+    pipeline: Pipeline,
+    options: CompileOptions,
+    source: str,
+    kept: Mapping[str, bytes] | None,
+    hooks: Sequence[Instrumentation],
+    pools: WeightPools,
+) -> Assembled:
+    """Run a pipeline and compile what was placed to a program; `pools` get its weights.
+
     The code is for each of the machines of `options`. `source` is the name of the
     model. `kept` are entries of the package unless the pipeline makes entries of the same names.
     `hooks` see the passes of the pipeline, those of `options` also the passes of code generation.
@@ -43,7 +61,7 @@ def build_module(
     """
     options.report("optimise")
     targets = choose_targets(options.target)
-    check_targets(module, targets)
+    check_targets(module, targets, advises_exact=True)
     code_passes = (step for each in targets for step in each.code_passes(options))
     whole = Pipeline((*pipeline.steps, *code_passes))
     hooks = (*hooks, *options.hooks)
@@ -57,7 +75,7 @@ def build_module(
     placed = module.operation.clone() if replaced else module.operation
     codes = [(each, each.compile(module, options)) for each in compiling]
     owners: dict[Op, CompiledPart] = {}
-    program = plan_memory(module, _calls(module.main_block, codes, owners))
+    program = plan_memory(module, _calls(module.main_block, codes, owners), pools)
     return assemble(
         module,
         program,

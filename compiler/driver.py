@@ -9,6 +9,7 @@ from ..runtime.session import Session
 from ..targets.options import CompileOptions
 from .arguments import takes_options
 from .build import build_module
+from .exact.build_exact import build_exact
 from .rebuild import rebuild
 from .source import Source, find_format, import_model
 from .stages import pipeline_for
@@ -52,5 +53,7 @@ def _build(model: Source | Package, options: CompileOptions) -> Package:
     with new_context(), types_read_once():
         options.report("import")
         module = import_model(model, options)
+        if options.exact:
+            return build_exact(module, options, form.name_of(model))
         hooks = strict_hooks(options.strict, module, options.target)
         return build_module(module, pipeline, options, form.name_of(model), hooks=hooks)

@@ -14,17 +14,22 @@ from ..dialects.core.tensor import Shape
 from ..targets.core import Target
 
 
-def check_targets(module: Module, targets: Sequence[Target]) -> None:
-    """Raise CompileError for a module with symbols and a target that needs to know all sizes."""
+def check_targets(module: Module, targets: Sequence[Target], advises_exact: bool = False) -> None:
+    """Raise CompileError for a module with symbols and a target that needs to know all sizes.
+
+    With `advises_exact`, the error tells that a package may have programs for several sizes.
+    """
     for target in targets:
         if not target.takes_symbols:
-            need_static(module, f"target '{target.name}' compiles models of exact sizes")
+            reason = f"target '{target.name}' compiles models of exact sizes"
+            need_static(module, reason, advises_exact)
 
 
-def need_static(module: Module, reason: str = "") -> None:
+def need_static(module: Module, reason: str = "", advises_exact: bool = False) -> None:
     """Raise CompileError with the inputs of symbolic sizes, and how to bind these.
 
-    `reason` is what needs static sizes, where that is not clear. Where there are none, raise it
+    `reason` is what needs static sizes, where that is not clear. With `advises_exact`, programs for
+    several sets of sizes are another way. Where there are none, raise it
     with the ops that find sizes when the model runs.
     """
     inputs = _inputs(module)
@@ -45,6 +50,12 @@ def need_static(module: Module, reason: str = "") -> None:
     command = " ".join(f"--shape {symbol}=…" for symbol in symbols)
     which = "it" if len(symbols) == 1 else "them"
     notes.append(f"bind {which}: shapes={{{python}}}, or {command}")
+    if advises_exact:
+        python = ", ".join(f"'{symbol}': …" for symbol in symbols)
+        command = ",".join(f"{symbol}=…" for symbol in symbols)
+        notes.append(
+            f"or name all sizes that it runs at: exact=[{{{python}}}, …], or --exact {command}"
+        )
     last = faults.pop()
     raise CompileError([*faults, Diagnostic(last.where, last.message, tuple(notes), last.needs)])
 

@@ -1,5 +1,7 @@
 """Compile the IR of a package again: for another CPU, or by another version of the compiler."""
 
+from dataclasses import replace
+
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.mlir import new_context
 from ..passes.pipeline import Pipeline
@@ -7,8 +9,10 @@ from ..runtime.manifest import Manifest
 from ..runtime.package import Package
 from ..targets.options import CompileOptions
 from ..targets.registry import choose_targets
-from .assemble import BYTECODE
-from .build import build_module
+from ..targets.weight_pool import WeightPools
+from .assemble import BYTECODE, Assembled, package_of
+from .build import compile_module
+from .exact.combine import combined
 from .packaged import packaged_module, targets_of
 
 
@@ -18,6 +22,23 @@ def rebuild(package: Package, asked: CompileOptions) -> Package:
     Raises CompileError when the package holds no IR that this version reads, for a machine that
     there is not, and for a package with programs of accelerators.
     """
+    pools: WeightPools = {}
+    manifest = package.manifest
+    if manifest.only_exact:
+        main = Assembled(replace(manifest, exact=(), entries=()), {})
+    else:
+        main = _compiled(package, asked, pools)
+    if not manifest.exact:
+        return package_of(main, pools)
+    programs = [
+        (program.sizes, _compiled(each, asked, pools))
+        for program, each in zip(manifest.exact, package.exact, strict=True)
+    ]
+    return combined(main, programs, pools)
+
+
+def _compiled(package: Package, asked: CompileOptions, pools: WeightPools) -> Assembled:
+    """Compile the IR of one program; `pools` get its weights."""
     with new_context():
         module = packaged_module(package)
         manifest = package.manifest
@@ -33,7 +54,8 @@ def rebuild(package: Package, asked: CompileOptions) -> Package:
         targets = choose_targets(targets_of(manifest))
         names = [name for target in targets for name in target.kept_entries]
         kept = {name: bytes(package.entries[name]) for name in names if name in package.entries}
-        built = build_module(module, Pipeline(), options, manifest.source, kept)
+        work = (Pipeline(), options, manifest.source, kept, (), pools)
+        built = compile_module(module, *work)
     _check_ports(built.manifest, manifest)
     return built
 

@@ -1,6 +1,7 @@
 """Check that a manifest is sound: nothing in it lets code read or write out of bounds."""
 
 import math
+from dataclasses import replace
 
 from .contents import (
     ABSENT,
@@ -21,6 +22,7 @@ from .errors import PackageError
 from .kinds import KIND
 from .manifest import Manifest
 from .sizes.evaluation import MOST_BYTES
+from .sizes.exact_checks import check_exact
 from .sizes.symbol_checks import check_symbols
 from .step import Step
 
@@ -31,20 +33,29 @@ _MOST_SPACES = 64
 def check(manifest: Manifest) -> None:
     """Raise PackageError where parts of the manifest do not fit together."""
     try:
-        written = manifest
-        manifest = check_symbols(written)
-        _check_memory(manifest)
-        sizes = _base_sizes(manifest, written.stages)
-        for i, buffer in enumerate(manifest.buffers):
-            _check_buffer(buffer, sizes, f"buffers[{i}]")
-        _check_ports(written)
-        _check_parts(manifest)
-        for i, step in enumerate(manifest.steps):
-            _check_step(step, manifest, written, f"steps[{i}]")
-        for i, step in enumerate(manifest.load_steps):
-            _check_load_step(step, manifest, f"load_steps[{i}]")
+        _check_program(replace(manifest, exact=()))
+        for i, program in enumerate(manifest.exact):
+            try:
+                _check_program(program.manifest)
+            except PackageError as error:
+                raise PackageError(f"exact[{i}]: {error}") from None
+        check_exact(manifest)
     except PackageError as error:
         raise PackageError(f"manifest: {error}") from None
+
+
+def _check_program(written: Manifest) -> None:
+    manifest = check_symbols(written)
+    _check_memory(manifest)
+    sizes = _base_sizes(manifest, written.stages)
+    for i, buffer in enumerate(manifest.buffers):
+        _check_buffer(buffer, sizes, f"buffers[{i}]")
+    _check_ports(written)
+    _check_parts(manifest)
+    for i, step in enumerate(manifest.steps):
+        _check_step(step, manifest, written, f"steps[{i}]")
+    for i, step in enumerate(manifest.load_steps):
+        _check_load_step(step, manifest, f"load_steps[{i}]")
 
 
 def size_bytes(shape: tuple[int, ...], dtype: str, where: str) -> int:

@@ -1,14 +1,15 @@
 """The manifest of a package: its contents, and the steps of a run in order, as JSON."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NoReturn, cast
 
 from .contents import Contents, Symbol
 from .errors import PackageError
-from .schema import decode, encode
+from .kinds import LEFT_OUT
+from .schema import decode, decode_fields, decode_list, encode
 from .sizes.evaluation import STATIC, Evaluation, Values
 from .step import Step
 
@@ -22,18 +23,44 @@ def version_of(symbols: Sequence[Symbol]) -> int:
     return SYMBOLIC_VERSION if symbols else VERSION
 
 
+@dataclass(frozen=True)
+class ExactProgram:
+    """Describe the program for exact sizes of all symbols that inputs give, as a package does.
+
+    Its entries are those of the package around it that have the same checksums.
+    """
+
+    sizes: Mapping[str, int]
+    manifest: "Manifest"
+
+    @property
+    def spelled(self) -> str:
+        """Return the sizes as text: `N=2, T=128`."""
+        return spelled_sizes(self.sizes)
+
+
+def spelled_sizes(sizes: Mapping[str, int]) -> str:
+    """Spell the values of symbols: `N=2, T=128`."""
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())
+
+
 @dataclass(frozen=True, kw_only=True)
 class Manifest(Contents):
     """Describe a whole package.
 
     `load_steps` depend on no input. They run once, when the package is loaded, and compute
     constants that are smaller in the package than kernels read them: `prepared_bytes` of them.
+
+    `exact` are programs for exact sizes of the symbols, which run in place of the steps where
+    inputs have these sizes. With `only_exact` there are no steps: inputs must have such sizes.
     """
 
     format: str = FORMAT
     version: int = VERSION
     steps: tuple[Step, ...]
     load_steps: tuple[Step, ...] = ()
+    exact: tuple[ExactProgram, ...] = field(default=(), metadata=LEFT_OUT)
+    only_exact: bool = field(default=False, metadata=LEFT_OUT)
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -59,16 +86,41 @@ class Manifest(Contents):
             document = json.loads(
                 text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
             )
-            version = _check_version(document)
-            manifest = decode(Manifest, document, texts=version == SYMBOLIC_VERSION)
-            _check_symbolic(manifest)
-            return manifest
+            return _decoded(document)
         except PackageError as error:
             raise PackageError(f"manifest: {error}") from None
         except ValueError as error:
             raise PackageError(f"manifest: is not JSON: {error}") from None
         except RecursionError:
             raise PackageError("manifest: is nested too deep") from None
+
+
+def _decoded(document: object, nested: bool = False) -> Manifest:
+    version = _check_version(document)
+    table = dict(cast("dict[str, object]", document))
+    if nested and (found := [name for name in ("exact", "only_exact") if name in table]):
+        raise PackageError(f"'{found[0]}' must be left out of a program for exact sizes")
+    exact = _exact_programs(table.pop("exact", []))
+    manifest = decode(Manifest, table, texts=version == SYMBOLIC_VERSION)
+    _check_symbolic(manifest)
+    return replace(manifest, exact=exact) if exact else manifest
+
+
+def _exact_programs(listed: object) -> tuple[ExactProgram, ...]:
+    """Decode programs for exact sizes: each has a manifest of its own, which has no such programs.
+
+    They are read as manifests of their own: without symbols, no size may be a text.
+    """
+    programs: list[ExactProgram] = []
+    for i, item in enumerate(decode_list(listed, "exact")):
+        where = f"exact[{i}]"
+        table = decode_fields(item, where, ("sizes", "manifest"))
+        sizes = decode(Mapping[str, int], table["sizes"], f"{where}.sizes")
+        try:
+            programs.append(ExactProgram(sizes, _decoded(table["manifest"], nested=True)))
+        except PackageError as error:
+            raise PackageError(f"{where}: {error}") from None
+    return tuple(programs)
 
 
 def _check_version(document: object) -> int:

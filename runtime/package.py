@@ -5,6 +5,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from .checks import check
 from .contents import WEIGHTS_ENTRY, Entry
@@ -118,6 +119,21 @@ class Package:
     def weights(self) -> memoryview:
         """Return the bytes of all constants."""
         return self.entries.get(WEIGHTS_ENTRY, memoryview(b""))
+
+    @cached_property
+    def exact(self) -> "tuple[Package, ...]":
+        """Return the programs for exact sizes, in the order of the manifest, as packages."""
+        stored = {(each.size, each.checksum): each.name for each in self.manifest.entries}
+        return tuple(
+            Package(
+                program.manifest,
+                {
+                    each.name: self.entries[stored[each.size, each.checksum]]
+                    for each in program.manifest.entries
+                },
+            )
+            for program in self.manifest.exact
+        )
 
     def _contents(self) -> dict[str, memoryview]:
         """Return what the file holds, but for the signature."""

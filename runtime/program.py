@@ -30,6 +30,7 @@ class Program:
     `machine` names what the native code in use was made for; it is empty where there is none.
     `prepared` are the constants that the load steps have computed. `spaces` are what the package
     has in other memory spaces, by their names. `stages` know what of the manifest is known when.
+    `exact` are programs for exact sizes.
     """
 
     package: Package
@@ -39,6 +40,7 @@ class Program:
     steps: tuple[Bind, ...]
     spaces: Mapping[str, PackageMemory]
     stages: Stages
+    exact: "tuple[Program, ...]" = ()
 
     def open(self, threads: int) -> SessionState:
         """Return the state of a new session."""
@@ -81,7 +83,7 @@ class Program:
 
     def without_spaces(self) -> "Program":
         """Return the program without the memory spaces of devices."""
-        return replace(self, spaces=NO_SPACES, steps=())
+        return replace(self, spaces=NO_SPACES, steps=(), exact=())
 
 
 def _copy(state: SessionState, busy: str, base: int, buffer: int, size: int) -> None:
@@ -112,7 +114,9 @@ def link(package: Package, options: Mapping[str, Any], threads: int = 1) -> Prog
     }
     weights = aligned(package.weights)
     prepared = _compute_constants(stages.at(0), weights, load_steps, threads)
-    return Program(package, loader.machine, weights, prepared, steps, spaces, stages)
+    exact = tuple(link(each, options, threads) for each in package.exact)
+    machine = next((each.machine for each in exact), "") if manifest.only_exact else loader.machine
+    return Program(package, machine, weights, prepared, steps, spaces, stages, exact)
 
 
 def _compute_constants(

@@ -77,6 +77,20 @@ def decode(kind: type[T], value: object, path: str = "", texts: bool = False) ->
     raise _mismatch(value, path, _NAMES[kind])
 
 
+def decode_list(value: object, path: str) -> list[object]:
+    """Return a list of a document as it is."""
+    if not isinstance(value, list):
+        raise _mismatch(value, path, "a list")
+    return cast("list[object]", value)
+
+
+def decode_fields(value: object, path: str, names: Sequence[str]) -> dict[str, object]:
+    """Return an object of a document that has these fields, and no others, as it is."""
+    table = _object(value, path)
+    _check_fields(table, path, dict.fromkeys(names, False))
+    return table
+
+
 @cache
 def _fields(kind: type[Any]) -> dict[str, tuple[type[Any], bool]]:
     """Return the type of each field, and whether it may be missing."""
@@ -99,14 +113,19 @@ def _registered(base: type[Kind], value: object, path: str, texts: bool) -> obje
 def _record(kind: type[Any], value: object, path: str, texts: bool) -> object:
     table = _object(value, path)
     kinds = _fields(kind)
-    for name, (_, left_out) in kinds.items():
-        if name not in table and not left_out:
-            raise PackageError(f"'{_join(path, name)}' is missing")
-    for key in table:
-        if key not in kinds:
-            raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(kinds)}")
+    _check_fields(table, path, {name: left_out for name, (_, left_out) in kinds.items()})
     present = {name: each for name, (each, _) in kinds.items() if name in table}
     return kind(**{n: decode(k, table[n], _join(path, n), texts) for n, k in present.items()})
+
+
+def _check_fields(table: Mapping[str, object], path: str, left_out: Mapping[str, bool]) -> None:
+    """Check that fields are known, and that those are there which may not be left out."""
+    for name, may_be_missing in left_out.items():
+        if name not in table and not may_be_missing:
+            raise PackageError(f"'{_join(path, name)}' is missing")
+    for key in table:
+        if key not in left_out:
+            raise PackageError(f"'{_join(path, key)}' is unknown; known are {', '.join(left_out)}")
 
 
 def _one_of(kinds: Sequence[type[Any]], value: object, path: str, texts: bool) -> object:
@@ -129,9 +148,7 @@ def _mapping(kind: "type[Any] | str", value: object, path: str, texts: bool) -> 
 
 
 def _sequence(kind: type[T], value: object, path: str, texts: bool) -> tuple[T, ...]:
-    if not isinstance(value, list):
-        raise _mismatch(value, path, "a list")
-    items = cast("list[object]", value)
+    items = decode_list(value, path)
     return tuple(decode(kind, item, f"{path}[{i}]", texts) for i, item in enumerate(items))
 
 

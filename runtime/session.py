@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .carried.state import CarriedState, StatePair, Value, zeros_of
-from .carried.stateful import Stateful
 from .contents import Port, Symbol
 from .cpu.thread_pool import checked_threads
 from .errors import RunError
@@ -19,6 +18,7 @@ from .fork import call_in_children
 from .manifest import Manifest
 from .memory import place_of
 from .package import Package
+from .plans.exact import ExactRuns, ExactSessions
 from .plans.fast_path import fast_run
 from .plans.plan import Plan, Plans
 from .plans.ports import BoundRun, Ports
@@ -44,7 +44,7 @@ Ts = TypeVarTuple("Ts")
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
-class Session(Stateful):
+class Session(ExactRuns):
     """Run a package, one call at a time; `clone` it to run in several threads.
 
     Arrays may be on a GPU where the package runs on one. `with` closes the session at its end.
@@ -74,6 +74,7 @@ class Session(Stateful):
         count = checked_threads(threads)
         options = {"dialects": dialects, "device": device, "drivers": drivers}
         self._start(link(package, options, count), count)
+        self._own_lock()
 
     def _start(self, program: Program, threads: int) -> None:
         manifest = program.package.manifest
@@ -86,7 +87,11 @@ class Session(Stateful):
         self._ports = Ports(manifest, self._bases, devices)
         self._plans = Plans(program, state, self._ports) if manifest.symbols else None
         self._plan = Plan([] if self._plans else program.bind(state), self._ports.outputs)
+        self._exact = ExactSessions(program.exact, self._open_exact)
         self._closed = False
+
+    def _own_lock(self) -> None:
+        """Take a lock of its own, here and in forked processes."""
         self._renew()
         call_in_children(Session._renew, self)
 
@@ -104,6 +109,7 @@ class Session(Stateful):
         if self._plans is not None:
             self._plans.renew(self._busy)
             self._fast = self._plans.run
+        self._share()
 
     @property
     def manifest(self) -> Manifest:
@@ -123,7 +129,10 @@ class Session(Stateful):
     @property
     def device(self) -> "Device | None":
         """Return the GPU that the session runs on; None where no step does."""
-        return None if self._workspace is None else self._workspace.device
+        if self._workspace is not None:
+            return self._workspace.device
+        memories = (memory for each in self._program.exact for memory in each.spaces.values())
+        return next((getattr(memory, "device", None) for memory in memories), None)
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -203,6 +212,7 @@ class Session(Stateful):
         self._program.package.check_unchanged()
         twin = Session.__new__(Session)
         twin._start(self._program, self._threads)
+        twin._own_lock()
         twin._carry(self._ports.carried.renewed(twin._create_buffer))
         return twin
 
@@ -243,6 +253,9 @@ class Session(Stateful):
 
     def _close(self) -> None:
         self._closed = True
+        for _, each in self._exact.opened:
+            each._close()
+        self._exact = ExactSessions((), self._open_exact)
         self._plan, self._plans = Plan([], ()), None
         self._carry(CarriedState())
         self._program = self._program.without_spaces()
@@ -252,6 +265,10 @@ class Session(Stateful):
         self._memory = SessionState(self._bases)
 
     def _run(self, feeds: Mapping[str, object], given: Mapping[str, object]) -> dict[str, Any]:
+        if self._exact:
+            feeds, exact = self._choose(feeds)
+            if exact is not None:
+                return exact._release_after(exact._run, feeds, given)
         if self._spaces:
             results = self._compute_on_devices(feeds, given)
         else:
@@ -293,6 +310,10 @@ class Session(Stateful):
         return plan, self._ports.give(given, plan.outputs, arrays)
 
     def _run_on_device(self, feeds: Mapping[str, object]) -> "dict[str, DeviceArray]":
+        if self._exact:
+            feeds, exact = self._choose(feeds)
+            if exact is not None:
+                return exact._release_after(exact._run_on_device, feeds)
         ports, kept = self._on_device().ports, self._ports.carried.outputs
         outputs = self._ports.outputs
         if self._plans is not None and all(slot.name in feeds for slot in self._ports.inputs):
@@ -305,6 +326,10 @@ class Session(Stateful):
     def _replay(self, inputs: Mapping[str, object], outputs: Mapping[str, object]) -> "Replay":
         from .gpu.replay import Replay
 
+        if self._exact:
+            inputs, exact = self._choose(inputs)
+            if exact is not None:
+                return exact._release_after(exact._replay, inputs, outputs)
         workspace = self._on_device()
         if self._plans is not None:
             raise RunError("a replay has one set of sizes, those of the package vary: use run")
@@ -327,6 +352,7 @@ class Session(Stateful):
 
     def _trim(self) -> None:
         self._ports.carried.trim()
+        self._exact.clear()
         if self._plans is not None:
             self._plans.trim()
 

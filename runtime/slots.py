@@ -168,6 +168,15 @@ def is_on_device(value: object) -> bool:
     return on_device(value)
 
 
+def shape_of(value: object) -> tuple[int, ...]:
+    """Return the shape of an array, in any memory."""
+    if isinstance(value, np.ndarray):
+        return cast("NDArray[Any]", value).shape
+    from .gpu.exchange import shape_on_device
+
+    return shape_on_device(value)
+
+
 def by_name(argument: str, given: object, slots: Sequence[Slot]) -> Mapping[str, object]:
     """Return arrays that are given by name; raise RunError for anything but a mapping."""
     if isinstance(given, Mapping):

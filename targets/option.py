@@ -92,6 +92,17 @@ def size_pair(text: str) -> tuple[str, int | Range | tuple[int | str | None, ...
     return name, int(sizes) if len(listed) == 1 else tuple(listed)
 
 
+def size_set(text: str) -> dict[str, int]:
+    """Parse `T=128` or `T=256,N=2`."""
+    pairs = [each.partition("=") for each in text.split(",")]
+    names = [name for name, _, _ in pairs]
+    if not all(is_symbol_name(name) and size.isdecimal() for name, _, size in pairs):
+        raise Invalid("must be like T=128 or T=256,N=2")
+    if len({*names}) != len(names):
+        raise Invalid("has a name twice, must have each once")
+    return {name: int(size) for name, _, size in pairs}
+
+
 def _size(text: str) -> int | str | None:
     """Read a size of a shape: a number, a name, `?` for None; empty for any other text."""
     if text.isdecimal() or text == "?":

@@ -16,12 +16,13 @@ from ..dialects.core.arguments import (
     number,
     optional,
     path,
+    size_sets,
     sizes,
 )
 from ..dialects.core.errors import CompileError
 from ..dialects.core.machine import NATIVE, Machine, checked_names, find_machines, machine_names
 from ..runtime import SUFFIX
-from .option import check_options, comma_separated, declare, option, size_pair
+from .option import check_options, comma_separated, declare, option, size_pair, size_set
 
 if TYPE_CHECKING:
     from ..dialects.core.tensor import Array, Bindings
@@ -120,6 +121,16 @@ class CompileOptions:
         parse=size_pair,
         collects="pairs",
     )
+    exact: Sequence[Mapping[str, int]] = option(
+        (),
+        "sizes of all symbols that the package has a program of its own for, T=256,N=2; "
+        "may be given several times",
+        size_sets,
+        metavar="NAME=SIZE[,NAME=SIZE...]",
+        parse=size_set,
+        collects="append",
+        package_only=True,
+    )
     constants: "Mapping[str, Array] | None" = option(
         None, "inputs that are fixed to values, by their names", optional(arrays), flag=None
     )
@@ -208,6 +219,11 @@ class CompileOptions:
             raise CompileError("tuning and tune name one file each: give only one of the two")
         if Path(self.tune).suffix == SUFFIX:
             raise CompileError(f"tune is '{self.tune}', must be a file of its own, not a package")
+        if self.exact and self.candidates:
+            raise CompileError(
+                "candidates are measured for one program, exact asks for several: "
+                "bind the sizes by shapes, and give one of the two"
+            )
         if self.strict_math and self.winograd_error:
             raise CompileError(
                 f"winograd_error is {self.winograd_error}, but strict math allows none: "

@@ -1,6 +1,5 @@
 """Plan the memory of a placed module: a place for each value, in the order of its calls."""
 
-import zlib
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -14,7 +13,7 @@ from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
 from ..dialects.core.sizes.atoms import Size, is_symbolic
 from ..dialects.core.sizes.dim import ceildiv, highest
-from ..dialects.core.tensor import Array, bytes_of, same_bits
+from ..dialects.core.tensor import Array
 from ..dialects.tri.control_flow import yielded
 from ..runtime.contents import ARENA, FIRST_PORT, PREPARED, PROCESS, WEIGHTS
 from .bodies import Numbering, Scope, all_calls, argument_roots, result_roots
@@ -25,6 +24,7 @@ from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
 from .regions import RegionPlan, count_regions, plan_sizes
 from .shelves import plan_shelves
+from .weight_pool import WeightPool, WeightPools
 
 BODIES = "bodies"
 """The key of what all bodies of a call need: one of them runs at a time."""
@@ -43,15 +43,6 @@ class Place:
     own: Size | None = None
 
 
-@dataclass(frozen=True)
-class Storage:
-    """Hold the plan of one memory: its arena, and the weights at their offsets."""
-
-    plan: Plan
-    weights: list[tuple[int, Array]]
-    weight_bytes: int
-
-
 @dataclass
 class Program:
     """Hold the calls of a model in order and a place for every value.
@@ -61,7 +52,7 @@ class Program:
     read. `bodies` are the calls of branches and loops, which have numbers after the others. Values
     whose sizes are found while the program runs are in arenas of their own, for each call that
     finds some: `found` has the number of that call for each symbol, counted from 1, and
-    `found_plans` the plans of these arenas.
+    `found_plans` the plans of these arenas. `plans` are those of the arenas of memory spaces.
     """
 
     calls: list[Call]
@@ -70,7 +61,7 @@ class Program:
     places: dict[ir.Value, Place]
     constants: dict[tuple[ir.Value, str], Place]
     scratch: list[tuple[Place, ...]]
-    storage: dict[str, Storage]  # that of the process is the first
+    plans: dict[str, Plan]  # that of the process is the first
     thread_bytes: Size
     inputs: list[ir.Value]
     outputs: list[ir.Value]
@@ -86,18 +77,20 @@ class Program:
         return self.places.get(value) or self.constants[value, memory]
 
 
-def plan_memory(module: Module, calls: Sequence[Call]) -> Program:
+def plan_memory(module: Module, calls: Sequence[Call], pools: WeightPools) -> Program:
     """Plan the memory of a placed module with the given calls, in order.
 
-    Raises CompileError for a view that is not stored in memory as its operand is.
+    Its constants get places in `pools`. Raises CompileError for a view that is not stored in memory
+    as its operand is.
     """
-    layout = _Layout(module, list(calls))
+    layout = _Layout(module, list(calls), pools)
     return layout.program()
 
 
 class _Layout:
-    def __init__(self, module: Module, calls: list[Call]) -> None:
+    def __init__(self, module: Module, calls: list[Call], pools: WeightPools) -> None:
         self.module = module
+        self.pools = pools
         block = module.main_block
         self.inputs: list[ir.Value] = list(block.arguments)
         self.roots: dict[ir.Value, ir.Value] = {}
@@ -149,10 +142,8 @@ class _Layout:
         read = self._read()
         bases = self._bases(read)
         constants: dict[tuple[ir.Value, str], Place] = {}
-        weights = {
-            memory: self._weights(memory, base, read, constants)
-            for memory, (_, base) in bases.items()
-        }
+        for memory, (_, base) in bases.items():
+            self._place_weights(memory, base, read, constants)
         self._place_outputs(places)
         ends = (*self.outputs, *self.ends)
         kept = load_intervals(self.load_calls, self.run_calls, ends, self.root)
@@ -184,7 +175,7 @@ class _Layout:
             places,
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
-            {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
+            plans,
             self._thread_bytes(),
             self.inputs,
             self.outputs,
@@ -260,33 +251,19 @@ class _Layout:
             for index, (each, own) in enumerate(zip(scratch, _own_offsets(scratch), strict=False))
         )
 
-    def _weights(
+    def _place_weights(
         self,
         memory: str,
         base: int,
         read: set[tuple[ir.Value, str]],
         places: dict[tuple[ir.Value, str], Place],
-    ) -> tuple[list[tuple[int, Array]], int]:
-        """Give each distinct constant an offset in a memory; equal bytes are stored once."""
-        stored: list[tuple[int, Array]] = []
-        known: dict[tuple[int, int], list[tuple[int, Array]]] = {}
-        end = 0
+    ) -> None:
+        """Give each constant that is read in a memory an offset there."""
+        pool = self.pools.setdefault(memory, WeightPool())
         for op in self.constants:
             value = op.results[0]
-            if (value, memory) not in read:
-                continue
-            array = self._data(op)
-            data = bytes_of(array)
-            alike = known.setdefault((data.size, zlib.crc32(data.data)), [])
-            equal = (at for at, other in alike if same_bits(other, array))
-            offset = next(equal, None)
-            if offset is None:
-                offset = end
-                alike.append((offset, array))
-                stored.append((offset, array))
-                end += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-            places[value, memory] = Place(base, offset)
-        return stored, end
+            if (value, memory) in read:
+                places[value, memory] = Place(base, pool.place(self._data(op)))
 
     def _data(self, op: Op) -> Array:
         """Return a constant in the order of its axes in memory."""

@@ -51,10 +51,20 @@ def read_all(path: str) -> Arrays:
 
 
 def complete(given: Arrays, ports: Sequence[Port], seed: int) -> Arrays:
-    """Make up the inputs that are not given: normal floats, zeros and ones for anything else."""
+    """Make up the inputs that are not given: normal floats, zeros and ones for anything else.
+
+    Raises RunError for one of which a size is no number.
+    """
+    free = [port for port in ports if any(type(size) is not int for size in port.shape)]
+    for port in free:
+        if port.name not in given:
+            shape = spell_shape(port.shape)
+            raise RunError(f"input '{port.name}' has shape {shape}, give an array of such a shape")
     generator = np.random.default_rng(seed)
     made: Arrays = {}
     for port in ports:
+        if port in free:
+            continue
         dtype = resolve(port.dtype)
         # By the kind of number and not by the type: those of ml_dtypes have a kind of their own.
         whole = port.dtype.startswith(("int", "uint", "bool"))

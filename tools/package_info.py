@@ -6,7 +6,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from ..runtime.contents import PROCESS, WEIGHTS_ENTRY, Part, Port
-from ..runtime.manifest import Manifest
+from ..runtime.host.step import HostStep
+from ..runtime.manifest import ExactProgram, Manifest
 from ..runtime.package import Package
 from ..runtime.report import EntryKind, PartReport
 from ..runtime.sizes.symbols import spelled_ports
@@ -78,6 +79,15 @@ class StepInfo:
 
 
 @dataclass(frozen=True)
+class ExactInfo:
+    """Describe a program for exact sizes of symbols, and the memory of a run of it."""
+
+    sizes: dict[str, int]
+    work: str
+    activation_bytes: int
+
+
+@dataclass(frozen=True)
 class SignatureInfo:
     """Name the key that signed a package; `verified` is whether the signature was verified."""
 
@@ -90,7 +100,7 @@ class PackageInfo:
     """Describe a package; `device_memory` is that of a run in each other memory space.
 
     `load_steps` run once, when the package is loaded, and `steps` at each run. `parts` are the
-    reports of targets.
+    reports of targets. `exact` are programs for exact sizes; the other fields are not about them.
     """
 
     file: str
@@ -108,6 +118,7 @@ class PackageInfo:
     layouts: tuple[LayoutInfo, ...]
     load_steps: tuple[StepInfo, ...]
     steps: tuple[StepInfo, ...]
+    exact: tuple[ExactInfo, ...]
     parts: tuple[PartReport, ...]
     signature: SignatureInfo | None
 
@@ -158,6 +169,7 @@ def package_info(
         tuple(_layouts(manifest)),
         tuple(_step(step, manifest) for step in manifest.load_steps),
         tuple(_step(step, manifest) for step in steps),
+        tuple(map(_exact, manifest.exact)),
         tuple(part.report(manifest, steps) for part in _parts(manifest)),
         signature,
     )
@@ -196,6 +208,25 @@ def _entry_kinds(manifest: Manifest) -> Iterator[EntryKind]:
     for part in manifest.parts:
         yield from part.entry_kinds(manifest)
     yield EntryKind("IR", [IR_ENTRY])
+    names = [entry.name for entry in manifest.entries if entry.name.startswith("exact/")]
+    yield EntryKind("programs for exact sizes", names, "file")
+
+
+def _exact(program: ExactProgram) -> ExactInfo:
+    manifest = program.manifest
+    arenas = [manifest.memory.arena_bytes, *(space.arena_bytes for space in manifest.spaces)]
+    return ExactInfo(dict(program.sizes), ", ".join(work_of(manifest)), sum(arenas))
+
+
+def work_of(manifest: Manifest) -> list[str]:
+    """Return what a run does on each target, in a few words."""
+    kinds: dict[type[Step], list[Step]] = {}
+    for step in all_steps(manifest.steps):
+        kinds.setdefault(type(step), []).append(step)
+    on_host = kinds.pop(HostStep, [])
+    work = [part.summary() for part in manifest.parts]
+    work += [kind.summary(steps) for kind, steps in kinds.items()] + [HostStep.summary(on_host)]
+    return [each for each in work if each]
 
 
 def _math(manifest: Manifest) -> MathInfo:

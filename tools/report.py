@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..runtime.host.step import HostStep
-from ..runtime.manifest import Manifest
+from ..runtime.manifest import Manifest, spelled_sizes
 from ..runtime.spelling import count, spell_names, spell_size
-from ..runtime.step import Step, all_steps
+from ..runtime.step import all_steps
 from .package_info import (
+    ExactInfo,
     MathInfo,
     MemoryInfo,
     PackageInfo,
@@ -14,6 +14,7 @@ from .package_info import (
     SignatureInfo,
     SizeInfo,
     StepInfo,
+    work_of,
 )
 from .size_info import check_rows, spell_sizes, symbol_rows
 from .spelling import columns, section, spell_headroom
@@ -40,6 +41,7 @@ def _sections(info: PackageInfo) -> Iterator[str]:
     yield section("layouts", _layouts(info))
     yield section("steps when the package is loaded", _steps(info.load_steps))
     yield section("steps", _steps(info.steps))
+    yield section("exact sizes", _rows([_exact(each) for each in info.exact]))
     for part in info.parts:
         for each in part.sections():
             yield section(each.title, _rows(each.rows))
@@ -61,15 +63,13 @@ def spell_signature(signature: SignatureInfo | None) -> str:
 def summary(name: str, manifest: Manifest) -> str:
     """Describe a package in one line."""
     size = sum(entry.size for entry in manifest.entries)
-    kinds: dict[type[Step], list[Step]] = {}
-    steps = list(all_steps(manifest.steps))
-    for step in steps:
-        kinds.setdefault(type(step), []).append(step)
-    on_host = kinds.pop(HostStep, [])
-    work = [part.summary() for part in manifest.parts]
-    work += [kind.summary(steps) for kind, steps in kinds.items()] + [HostStep.summary(on_host)]
-    line = f"{name}: {spell_size(size)}, {', '.join(filter(None, work))}"
-    places = {step.target for step in steps}
+    programs = [manifest] * (not manifest.only_exact) + [each.manifest for each in manifest.exact]
+    work = work_of(programs[0])
+    if manifest.exact:
+        listed = "; ".join(each.spelled for each in manifest.exact)
+        work.append(f"{'only ' * manifest.only_exact}exact for {listed}")
+    line = f"{name}: {spell_size(size)}, {', '.join(work)}"
+    places = {step.target for each in programs for step in all_steps(each.steps)}
     if not places or manifest.target in places:
         return line
     return f"{line}; nothing runs on {manifest.target}: trivium can-run says why"
@@ -99,6 +99,10 @@ def _memory(memory: MemoryInfo) -> Iterator[str]:
 def _size(size: SizeInfo) -> tuple[str, str]:
     of = f", {count(size.entries, size.unit)}" if size.unit else ""
     return spell_size(size.bytes), f"{size.content}{of}"
+
+
+def _exact(exact: ExactInfo) -> tuple[str, ...]:
+    return spelled_sizes(exact.sizes), exact.work, f"{spell_size(exact.activation_bytes)} a run"
 
 
 def _math(math: MathInfo) -> str:

@@ -83,12 +83,23 @@ def _require_sound(step: DlaStep, device: Device) -> None:
         raise CompileError(faults)
 
 
+def _program_for(package: Package, inputs: Arrays) -> Package:
+    """Return the program for exactly the sizes of inputs as a package, or the package."""
+    shapes = {name: array.shape for name, array in inputs.items()}
+    for each in package.exact:
+        if shapes == {port.name: port.shape for port in each.manifest.inputs}:
+            return each
+    return package
+
+
 def simulate(package: Package, inputs: Arrays, seed: int | None = None) -> list[Simulated]:
     """Run a package once, and return each step that an accelerator took; the rest runs as usual.
 
-    With a seed, packets run in any order that their waits allow. Raises RunError when there is no
-    such step, CompileError for streams with faults.
+    Of a package with programs for exact sizes, it runs that for the shapes of the inputs. With a
+    seed, packets run in any order that their waits allow. Raises RunError when there is no such
+    step, CompileError for streams with faults.
     """
+    package = _program_for(package, inputs)
     steps = [step for step in package.manifest.steps if isinstance(step, DlaStep)]
     if not steps:
         raise RunError("the package has nothing for an accelerator: compile it for one")

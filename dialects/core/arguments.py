@@ -174,6 +174,24 @@ def _size_or_name(value: Any) -> int | str | None:
     return value
 
 
+def size_sets(value: Any) -> tuple[dict[str, int], ...]:
+    """Check a list of sizes, each by the names of symbols."""
+    if not isinstance(value, Sequence) or isinstance(value, (str, bytes)):
+        raise Invalid("must be a list of sizes by the names of symbols, such as [{'T': 128}]")
+    listed = cast("Sequence[Any]", value)
+    return tuple(checked(f"exact[{i}]", each, _size_set) for i, each in enumerate(listed))
+
+
+_exact_size = whole_number(0, (1 << 63) - 1)
+
+
+def _size_set(value: Any) -> dict[str, int]:
+    given = mapping("sizes")(value)
+    if not given:
+        raise Invalid("must name one size or more, such as {'T': 128}")
+    return {name: checked(f"'{name}'", size, _exact_size) for name, size in given.items()}
+
+
 def arrays(value: Any) -> dict[str, Any]:
     """Check arrays by the names of inputs."""
     given = mapping("arrays")(value)

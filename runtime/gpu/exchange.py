@@ -17,6 +17,7 @@ from .handles import Stream
 _DEVICE_ORDINAL = 9  # CUpointer_attribute
 _LEGACY_STREAM = 1
 _FIRST_WITH_STREAM = 3
+_NO_SYNCHRONIZATION = -1
 
 
 class HasDlpack(Protocol):
@@ -64,6 +65,16 @@ def on_device(value: object) -> bool:
             return False
         return int(device) in (CUDA, CUDA_MANAGED)
     return hasattr(value, "__cuda_array_interface__")
+
+
+def shape_on_device(value: object) -> tuple[int, ...]:
+    """Return the shape of an array on a GPU, without waiting for anything."""
+    table = getattr(value, "__cuda_array_interface__", None)
+    shape = table["shape"] if table else getattr(value, "shape", None)
+    if shape is None:
+        capsule = cast("HasDlpack", value).__dlpack__(stream=_NO_SYNCHRONIZATION)
+        shape = dlpack.take(capsule).shape
+    return tuple(map(int, shape))
 
 
 def borrow(value: object, stream: Stream, role: str) -> Borrowed:

@@ -4,12 +4,14 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 from numpy import ndarray
 from numpy.typing import NDArray
 
 from ..contents import ARENA
+from ..errors import RunError
+from ..manifest import Manifest, spelled_sizes
 from ..program import Program
 from ..sizes.symbols import Symbols, evaluate
 from ..slots import Slot
@@ -17,14 +19,11 @@ from ..state import SessionState
 from ..step import Run
 from .buffers import BuffersAt
 from .fast_path import FastRun, fast_run
-from .ports import Ports
+from .ports import Ports, Shapes
 from .staged import StagedRun
 
 MOST_PLANS = 8
 """How many plans a session keeps: those of the shapes that were last used."""
-
-Shapes: TypeAlias = tuple[tuple[int, ...], ...]
-"""The shapes of all inputs, in order."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,10 @@ class Plan:
 
 
 class Plans:
-    """Make the plans of a session, and keep those of the shapes that were last used."""
+    """Make the plans of a session, and keep those of the shapes that were last used.
+
+    `exact` are the runs of programs for exact sizes, by the shapes of the inputs.
+    """
 
     def __init__(self, program: Program, state: SessionState, ports: Ports) -> None:
         self._program = program
@@ -52,7 +54,13 @@ class Plans:
         self._known = self._stages.at(0)
         self._symbols = Symbols(self._known)
         self._kept: OrderedDict[Shapes, tuple[Plan, FastRun]] = OrderedDict()
+        self.exact: dict[Shapes, FastRun] = {}
         self.renew(Lock())
+
+    @property
+    def only_exact(self) -> bool:
+        """Return whether there is no plan at all, as the package has programs for exact sizes."""
+        return self._program.package.manifest.only_exact
 
     def renew(self, busy: Lock) -> None:
         """Use another lock: that of a session, which a forked process has anew."""
@@ -87,26 +95,34 @@ class Plans:
         arrays = [each for name in self._names if type(each := given.get(name)) is ndarray]
         if len(arrays) != len(self._names):
             return None
-        found = self._kept.get(tuple([array.shape for array in arrays]))
-        if found is None or found[1] is self._fast:
+        shapes = tuple([array.shape for array in arrays])
+        fast = self.exact.get(shapes)
+        if fast is None:
+            fast = self._kept[shapes][1] if shapes in self._kept else None
+        if fast is None or fast is self._fast:
             return None
-        self._fast = found[1]
-        return self._fast(feeds)
+        self._fast = fast
+        return fast(feeds)
 
     def shapes(self, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the outputs at values of the symbols.
 
         Sizes that are found when the package runs are texts.
         """
-        values = evaluate(self._known.evaluation, self._symbols.given(given))
+        symbols = self._symbols.given(given)
+        manifest = self._program.package.manifest
+        if self.only_exact and all(symbols != each.sizes for each in manifest.exact):
+            raise _no_program(manifest, symbols)
+        values = evaluate(self._known.evaluation, symbols)
         return {
             port.name: tuple(s if self._stages.of(s) else values(s) for s in port.shape)
-            for port in self._program.package.manifest.outputs
+            for port in manifest.outputs
         }
 
     def trim(self) -> None:
         """Forget all plans, and free the arena."""
         self._kept.clear()
+        self.exact.clear()
         self._fast = _no_run
         self._state.trim()
 
@@ -117,6 +133,8 @@ class Plans:
             wanted = tuple(map(values, port.shape))
             if shape != wanted:
                 raise self._symbols.disagreement(index, shape, wanted)
+        if self.only_exact:
+            raise _no_program(manifest, values.symbols)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
         state = replace(self._state, bases=bases, values=values)
         pairs = zip(self._ports.outputs, manifest.outputs, strict=True)
@@ -146,3 +164,12 @@ class Plans:
 
 def _no_run(feeds: Any) -> None:
     """Stand for a run of a session that has not run."""
+
+
+def _no_program(manifest: Manifest, symbols: Mapping[str, int]) -> RunError:
+    """Return the error for sizes that a package has no program for."""
+    listed = "; ".join(each.spelled for each in manifest.exact)
+    return RunError(
+        f"the package has no program for {spelled_sizes(symbols)}, it has: {listed}: "
+        f"compile again with exact=[..., {dict(symbols)}]"
+    )

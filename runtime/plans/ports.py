@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -11,10 +11,14 @@ from ..contents import FIRST_PORT, Contents
 from ..errors import RunError
 from ..memory import Bases, Bound
 from ..sizes.symbols import spelled_ports
-from ..slots import Slot, by_name, check_known, is_on_device, overlap, wrong_names
+from ..slots import Slot, by_name, check_known, is_on_device, overlap, shape_of, wrong_names
 
 if TYPE_CHECKING:
     from ..gpu.ports import DevicePorts
+
+
+Shapes: TypeAlias = tuple[tuple[int, ...], ...]
+"""The shapes of all inputs, in order."""
 
 
 class BoundRun(NamedTuple):
@@ -51,10 +55,7 @@ class Ports:
 
     def take(self, given: Mapping[str, object]) -> list[Bound]:
         """Bind inputs, those that are state and not given to its arrays; return all arrays."""
-        state, feeds = self.carried.turn.inputs, by_name("feeds", given, self.inputs)
-        feeds = {**state, **feeds} if state else feeds
-        if len(feeds) != len(self.inputs) or any(s.name not in feeds for s in self.inputs):
-            raise wrong_names(feeds, self.inputs)
+        state, feeds = self.carried.turn.inputs, self._named(given)
         arrays: list[Bound] = []
         for slot in self.inputs:
             value = feeds[slot.name]
@@ -69,6 +70,31 @@ class Ports:
             self._bases.bind(slot.base, array)
             arrays.append(array)
         return arrays
+
+    def shaped(self, given: Mapping[str, object]) -> tuple[dict[str, object], Shapes]:
+        """Return inputs as arrays without those that are state, and the shapes of all of them."""
+        feeds: dict[str, object] = {}
+        shapes: list[tuple[int, ...]] = []
+        state = self.carried.turn.inputs
+        named = self._named(given)
+        for slot in self.inputs:
+            value = named[slot.name]
+            if value is state.get(slot.name):
+                shapes.append(state[slot.name].shape)
+                continue
+            if not is_on_device(value):
+                value = slot.take(value)
+            feeds[slot.name] = value
+            shapes.append(shape_of(value))
+        return feeds, tuple(shapes)
+
+    def _named(self, given: Mapping[str, object]) -> Mapping[str, object]:
+        """Return the values of all inputs by name, of those too that are state and not given."""
+        state, feeds = self.carried.turn.inputs, by_name("feeds", given, self.inputs)
+        feeds = {**state, **feeds} if state else feeds
+        if len(feeds) != len(self.inputs) or any(s.name not in feeds for s in self.inputs):
+            raise wrong_names(feeds, self.inputs)
+        return feeds
 
     def give(
         self, outputs: Mapping[str, object], slots: Sequence[Slot], arrays: list[Bound]

@@ -39,7 +39,7 @@ class Symbols:
             source = self._sources[name]
             size = shapes[source.input][source.axis]
             found[name] = size * source.scale // source.factor
-            fault = _range_fault(symbol, found[name])
+            fault = range_fault(symbol, found[name])
             if size % source.factor and not fault:
                 text = spelled(self._inputs[source.input].shape[source.axis], (symbol,))
                 fault = f"{text} is {size}, must be a multiple of {source.factor}"
@@ -60,7 +60,7 @@ class Symbols:
                 raise RunError(f"symbol '{name}' is missing: give {known}")
             if type(values[name]) is not int:
                 raise RunError(f"{name} is {values[name]!r}, must be a whole number")
-            if fault := _range_fault(symbol, values[name]):
+            if fault := range_fault(symbol, values[name]):
                 raise RunError(fault)
         return {name: values[name] for name in self._symbols}
 
@@ -125,7 +125,7 @@ def spelled_ports(ports: Sequence[Port], symbols: Sequence[Symbol]) -> tuple[Por
     )
 
 
-def _range_fault(symbol: Symbol, value: int) -> str:
+def range_fault(symbol: Symbol, value: int) -> str:
     """Return what is wrong with the value of a symbol, else nothing."""
     name, low, high = symbol.name, symbol.low, symbol.high
     if value < low or (high is not None and value > high):

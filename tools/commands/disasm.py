@@ -59,14 +59,18 @@ def _of_package(package: "Package", path: str, whole: bool) -> Iterator[tuple[st
     from ...runtime.dla.part import DESCRIPTION
     from ...runtime.dla.step import DlaStep
 
-    steps = [step for step in package.manifest.steps if isinstance(step, DlaStep)]
-    if not steps:
+    programs = {f"exact/{i}/": each for i, each in enumerate(package.exact)}
+    found = False
+    for folder, program in ({"": package} | programs).items():
+        steps = [step for step in program.manifest.steps if isinstance(step, DlaStep)]
+        for name in dict.fromkeys(step.entry for step in steps):
+            found = True
+            description = parse_description(bytes(program.entries[DESCRIPTION]), DESCRIPTION)
+            data = bytes(program.entries[name])
+            instructions = InstructionSet(description, container.find_for(data, name, find_classes))
+            yield f"{folder}{name}", _text(instructions, data, name, whole)
+    if not found:
         raise CompileError(f"'{path}' has nothing for an accelerator")
-    description = parse_description(bytes(package.entries[DESCRIPTION]), DESCRIPTION)
-    for name in dict.fromkeys(step.entry for step in steps):
-        data = bytes(package.entries[name])
-        instructions = InstructionSet(description, container.find_for(data, name, find_classes))
-        yield name, _text(instructions, data, name, whole)
 
 
 def _text(instructions: InstructionSet, data: bytes, name: str, whole: bool) -> str:

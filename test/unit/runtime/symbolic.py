@@ -1,5 +1,6 @@
 """A small package with symbols whose steps numpy computes, and what it must compute."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +16,9 @@ from trivium.runtime.contents import (
     Symbol,
 )
 from trivium.runtime.host.step import HostStep
-from trivium.runtime.manifest import SYMBOLIC_VERSION, Manifest
+from trivium.runtime.manifest import SYMBOLIC_VERSION, VERSION, ExactProgram, Manifest
 from trivium.runtime.package import Package
+from trivium.runtime.sizes.fields import with_sizes
 
 X, MASK, Y, Z = range(FIRST_PORT, FIRST_PORT + 4)
 
@@ -91,3 +93,29 @@ def expected(n: int, t: int) -> dict[str, Any]:
 
 def symbolic_package() -> Package:
     return Package.create(symbolic_manifest(), {})
+
+
+EXACT = ({"N": 2, "T": 32}, {"N": 1, "T": 16})
+
+
+def exact_manifest(only_exact: bool = False) -> Manifest:
+    """Return the manifest with programs for exact sizes, or with these alone."""
+    manifest = symbolic_manifest()
+    programs = tuple(ExactProgram(sizes, _at(manifest, sizes)) for sizes in EXACT)
+    shell: dict[str, Any] = {}
+    if only_exact:
+        ports = tuple(
+            Buffer("", X + i, 0, port.shape, port.dtype)
+            for i, port in enumerate((*manifest.inputs, *manifest.outputs))
+        )
+        shell = {"only_exact": True, "steps": (), "regions": (), "buffers": ports}
+        shell["memory"] = replace(manifest.memory, arena_bytes=0)
+    return replace(manifest, exact=programs, **shell)
+
+
+def _at(manifest: Manifest, sizes: Any) -> Manifest:
+    """Return the manifest with numbers in place of texts."""
+    values = manifest.evaluation.at(sizes)
+    memory = replace(manifest.memory, arena_bytes=values.arenas[ARENA])
+    static: dict[str, Any] = {"symbols": (), "checks": (), "regions": (), "memory": memory}
+    return with_sizes(replace(manifest, version=VERSION, **static), values)

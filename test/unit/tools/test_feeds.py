@@ -91,3 +91,13 @@ def test_sizes_that_may_change_are_those_of_given_arrays_or_the_likely_ones() ->
     assert session.run(made)["y"].shape == (3, 16)
     static = trivium.compile(model, target="host", shapes={"N": 1, "T": 2, "S": 2})
     assert feeds.ports_of_run(static.manifest, {}) == static.inputs
+
+
+def test_inputs_of_sizes_that_change_must_be_given() -> None:
+    ports = (Port("x", ("N", 3), "float32", 0), Port("m", (2,), "int64", 1))
+    with pytest.raises(RunError, match="input 'x' has shape Nx3, give an array of such a shape"):
+        feeds.complete({}, ports, 0)
+    x = np.ones((4, 3), np.float32)
+    found = feeds.complete({"x": x}, ports, 0)
+    assert found["x"] is x
+    assert found["m"].shape == (2,)

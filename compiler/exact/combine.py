@@ -1,0 +1,40 @@
+"""Put programs for exact sizes into the package of a model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from ...runtime.file.checksum import checksum
+from ...runtime.manifest import ExactProgram
+from ...runtime.package import Package
+from ...targets.weight_pool import WeightPools
+from ..assemble import Assembled, Data, weights_in, with_weights
+
+Sizes = Mapping[str, int]
+
+
+def combined(
+    main: Assembled, programs: Sequence[tuple[Sizes, Assembled]], pools: WeightPools
+) -> Package:
+    """Make a package of the program for all sizes, or an outline, and of those for exact sizes.
+
+    Entries of equal bytes are stored once. `pools` have the weights of all, and are used up.
+    """
+    weights = weights_in(pools)
+    described = with_weights(main, weights)
+    entries = dict(described.entries)
+    stored = {_content(data): name for name, data in entries.items()}
+    exact: list[ExactProgram] = []
+    for number, (sizes, assembled) in enumerate(programs):
+        made = with_weights(assembled, weights)
+        package = Package.create(made.manifest, made.entries)
+        exact.append(ExactProgram(sizes, package.manifest))
+        for entry in package.manifest.entries:
+            content = entry.size, entry.checksum
+            name = stored.setdefault(content, f"exact/{number}/{entry.name}")
+            entries.setdefault(name, package.entries[entry.name])
+    return Package.create(replace(described.manifest, exact=tuple(exact)), entries)
+
+
+def _content(data: Data) -> tuple[int, str]:
+    view = memoryview(data)
+    return view.nbytes, checksum(view)
