@@ -20,6 +20,8 @@ def check_targets(module: Module, targets: Sequence[Target]) -> None:
     for target in targets:
         if not target.takes_symbols:
             need_static(module, f"target '{target.name}' compiles models of exact sizes")
+        if not target.takes_found_sizes:
+            _need_no_found_sizes(module, f"target '{target.name}' needs all sizes before a run")
 
 
 def need_static(module: Module, reason: str = "") -> None:

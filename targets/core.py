@@ -82,6 +82,7 @@ class Target(LoweringTable):
     legalizes: ClassVar[bool] = True
     is_last_resort: ClassVar[bool] = False
     takes_symbols: ClassVar[bool] = False
+    takes_found_sizes: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 
