@@ -1,14 +1,13 @@
 """Refuse modules whose sizes are free, where static ones are needed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..dialects.core.attributes import tensor_of
 from ..dialects.core.data_dependent import DataDependentOp
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
 from ..dialects.core.mlir import ir
-from ..dialects.core.module import Module, declared, ops
-from ..dialects.core.op import Op
+from ..dialects.core.module import Module, declared, ops, sources
 from ..dialects.core.sizes.binding import symbols_in
 from ..dialects.core.symbol_table import symbols_of_function
 from ..dialects.core.tensor import Shape
@@ -60,26 +59,14 @@ def _need_no_found_sizes(module: Module, reason: str) -> None:
     for op in ops(module.operation):
         if not isinstance(op, DataDependentOp) or not op.defined:
             continue
-        sources = _sources(op, names)
-        listed = ", ".join(sources) or "none"
+        found_of = sources(op.operation.operands, names)
+        listed = ", ".join(found_of) or "none"
         message = f"'{op.op_name}' op finds a size, which depends on inputs: {listed}"
         notes = [reason] if reason else []
-        notes += [f"fix it when compiling: constants={{'{name}': …}}" for name in sources[:1]]
-        faults.append(Diagnostic(describe(op.location), message, tuple(notes), sources))
+        notes += [f"fix it when compiling: constants={{'{name}': …}}" for name in found_of[:1]]
+        faults.append(Diagnostic(describe(op.location), message, tuple(notes), found_of))
     if faults:
         raise CompileError(faults)
-
-
-def _sources(op: Op, names: Mapping[ir.Value, str]) -> tuple[str, ...]:
-    """Return the inputs on which the operands of an op depend."""
-    seen: set[ir.Value] = set()
-    pending = list(op.operation.operands)
-    while pending:
-        value = pending.pop()
-        if value not in seen:
-            seen.add(value)
-            pending += value.owner.operands if isinstance(value, ir.OpResult) else []
-    return tuple(name for argument, name in names.items() if argument in seen)
 
 
 def _inputs(module: Module) -> dict[str, Shape]:

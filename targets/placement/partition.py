@@ -8,7 +8,7 @@ from ...dialects.core.attributes import tensor_of
 from ...dialects.core.errors import CompileError, Diagnostic
 from ...dialects.core.location import describe
 from ...dialects.core.mlir import ir
-from ...dialects.core.module import Module, direct_ops
+from ...dialects.core.module import Module, direct_ops, ops
 from ...dialects.core.op import Op, view
 from ...dialects.core.symbol_scope import symbols_defined, symbols_needed
 from ...passes.core import Pass
@@ -186,7 +186,10 @@ def _needed(listed: Sequence[Op]) -> list[list[int]]:
     for op in listed:
         found = [numbers[v] for v in op.operation.operands if v in numbers]
         if finders:
-            found += [finders[name] for name in symbols_needed(op) if name in finders]
+            inside = (op, *ops(op.operation))
+            names = {name for each in inside for name in symbols_needed(each)}
+            outer = sorted(names - symbols_defined(op))
+            found += [finders[name] for name in outer if name in finders]
         needed.append(list(dict.fromkeys(found)))
     return needed
 

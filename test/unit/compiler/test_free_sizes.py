@@ -18,7 +18,7 @@ MODEL = """
 FAULT = """\
 x: error: input has shape Nx3, must be static
 m: error: input has shape Nxbatch_size, must be static
-  note: target 'gpu' compiles models of exact sizes
+  note: target 'vanilla' compiles models of exact sizes
   note: N is axis 0 of 'x', axis 0 of 'm'
   note: batch_size is axis 1 of 'm'
   note: bind them: shapes={'N': …, 'batch_size': …}, or --shape N=… --shape batch_size=…"""
@@ -33,7 +33,7 @@ def model() -> onnx.ModelProto:
 def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
     for what in (trivium.compile, trivium.check, trivium.can_run):
         with pytest.raises(trivium.CompileError) as caught:
-            what(model(), target="gpu")
+            what(model(), target="vanilla")
         assert str(caught.value) == FAULT
         assert caught.value.needs == ("x", "m")
 
@@ -41,7 +41,7 @@ def test_all_sizes_to_be_bound_are_in_one_message_that_says_how() -> None:
 def test_ranges_leave_sizes_free() -> None:
     with pytest.raises(trivium.CompileError, match="x: error: input has shape 8\\*N_8x3, must be"):
         trivium.compile(
-            model(), target="gpu", shapes={"N": trivium.Range(8, 64, step=8), "batch-size": 1}
+            model(), target="vanilla", shapes={"N": trivium.Range(8, 64, step=8), "batch-size": 1}
         )
 
 
@@ -70,7 +70,7 @@ def test_sizes_that_data_decide_are_refused_with_the_inputs_that_they_depend_on(
         trivium.compile(onnx.parser.parse_model(FOUND), target="gpu")
     assert str(caught.value) == (
         "find: error: 'tri.non_zero' op finds a size, which depends on inputs: x\n"
-        "  note: target 'gpu' compiles models of exact sizes\n"
+        "  note: target 'gpu' needs all sizes before a run\n"
         "  note: fix it when compiling: constants={'x': …}"
     )
     assert caught.value.needs == ("x",)
