@@ -23,6 +23,8 @@ def check_targets(module: Module, targets: Sequence[Target], advises_exact: bool
         if not target.takes_symbols:
             reason = f"target '{target.name}' compiles models of exact sizes"
             need_static(module, reason, advises_exact)
+        if not target.takes_found_sizes:
+            _need_no_found_sizes(module, f"target '{target.name}' needs all sizes before a run")
 
 
 def need_static(module: Module, reason: str = "", advises_exact: bool = False) -> None:

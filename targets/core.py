@@ -74,7 +74,8 @@ class Target(LoweringTable):
     what it is computed from. `fallbacks` are the targets that are asked, in order, to take what
     this one refuses, unless the user lists targets. `boundary_ops` convert values for the target,
     or its results for others: a node that is nothing else need not run here. `takes_symbols` says
-    that it compiles models whose sizes change from run to run.
+    that it compiles models whose sizes change from run to run, `takes_found_sizes` that others may
+    be found in the middle of one.
     """
 
     quantized: ClassVar[bool] = False
@@ -82,6 +83,7 @@ class Target(LoweringTable):
     legalizes: ClassVar[bool] = True
     is_last_resort: ClassVar[bool] = False
     takes_symbols: ClassVar[bool] = False
+    takes_found_sizes: ClassVar[bool] = False
     fallbacks: ClassVar[tuple[str, ...]] = ("host",)
     boundary_ops: ClassVar[tuple[type[Op], ...]] = ()
 

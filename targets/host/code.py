@@ -13,8 +13,9 @@ from ...dialects.core.op import Op
 from ...dialects.core.sizes.atoms import single_symbol
 from ...dialects.core.sizes.binding import replaced, symbols_in
 from ...runtime.contents import ABSENT
+from ...runtime.find.step import FindStep
 from ...runtime.host.step import ALONE, HostStep
-from ...runtime.step import ELEMENTS, FoundSize
+from ...runtime.step import ELEMENTS, FoundSize, Step
 from ..calls import Call, NumberedCall
 from ..compiled import Buffers, CompiledPart
 from ..written import written
@@ -23,14 +24,22 @@ from ..written import written
 class HostCode(CompiledPart):
     """Call the numpy reference of the one op in each group."""
 
-    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[HostStep]:
+    def steps(self, calls: Sequence[NumberedCall], buffers: Buffers) -> list[Step]:
         return [_step(call, buffers) for _, call in calls]
 
 
-def _step(call: Call, buffers: Buffers) -> HostStep:
+def _step(call: Call, buffers: Buffers) -> Step:
     assert isinstance(call.op, tri.Group)
     block = call.op.block
     op = next(o for o in ops(block) if not isinstance(o, tri.Constant))
+    if isinstance(op, tri.DefineSizes) and op.defined:
+        return FindStep(
+            operands=(buffers.number(call.operands[0]),),
+            results=tuple(buffers.number(v) for v in call.results),
+            nodes=node_names(op.location),
+            finds=_finds(op),
+            limits=written(op.limits),
+        )
     outer: dict[ir.Value, ir.Value] = dict(zip(block.arguments, call.operands, strict=True))
     operands: list[int] = []
     groups: list[int] = []

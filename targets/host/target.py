@@ -18,6 +18,7 @@ class HostTarget(Target):
     legalizes = False
     is_last_resort = True
     takes_symbols = True
+    takes_found_sizes = True
     roofline = Roofline(2e9, 2e9, 20e-6)
 
     def kernel_refusal(self, members: Sequence[Op]) -> str | None:

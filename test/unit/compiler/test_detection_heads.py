@@ -113,7 +113,7 @@ def test_boxes_are_chosen_for_each_image_and_class(head: tuple[Session, Expected
 def test_only_the_size_itself_is_found_outside_of_native_code(head: tuple[Session, Expected]):
     session, _ = head
     others = [step for step in session.manifest.steps if not isinstance(step, CpuStep)]
-    assert [step.operation(session.manifest) for step in others] == ["tri.define_sizes"]
+    assert [step.operation(session.manifest) for step in others] == ["sizes"]
 
 
 def test_equal_scores_and_boxes_without_area(head: tuple[Session, Expected]):

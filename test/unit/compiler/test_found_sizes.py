@@ -180,6 +180,30 @@ def test_sizes_that_are_computed_are_in_their_range(tmp_path: Path):
         assert session.run({"n": np.array(3)})["y"].tolist() == [0, 1, 2]
 
 
+def test_sizes_that_are_computed_are_within_their_limits(tmp_path: Path):
+    text = RANGE.replace('{sizes = ["few"]}', '{sizes = ["few"], limits = array<i64: 4>}')
+    (tmp_path / "limit.mlir").write_text(text)
+    session = trivium.compile(tmp_path / "limit.mlir")
+    with pytest.raises(RunError, match="error: finds size 5, must be at most 4"):
+        session.run({"n": np.array(5)})
+    assert session.run({"n": np.array(4)})["y"].tolist() == [0, 1, 2, 3]
+
+
+def test_sizes_are_found_where_only_the_runtime_is_installed(tmp_path: Path):
+    (tmp_path / "range.mlir").write_text(RANGE)
+    package = trivium.build(tmp_path / "range.mlir")
+    with Session(package, {"tri": {}}) as session:
+        assert session.run({"n": np.array(2)})["y"].tolist() == [0, 1]
+
+
+def test_a_step_that_finds_sizes_has_one_operand_and_one_result(tmp_path: Path):
+    (tmp_path / "range.mlir").write_text(RANGE)
+    session = trivium.compile(tmp_path / "range.mlir")
+    first, *others = session.manifest.steps
+    bad = (replace(first, operands=first.operands * 2), *others)
+    assert "must have an operand, a result, and sizes to find" in refusal(session, steps=bad)
+
+
 def test_memory_that_no_system_has_is_refused(tmp_path: Path):
     text = RANGE.replace("0..5", "0..")
     (tmp_path / "range.mlir").write_text(text)
