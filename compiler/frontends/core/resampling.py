@@ -21,7 +21,7 @@ CROP = "tf_crop_and_resize"
 
 @dataclass(frozen=True)
 class Sampling:
-    """Say how new elements are made of old ones: the attributes of ONNX `Resize`.
+    """Record how new elements are made of old ones: the attributes of ONNX `Resize`.
 
     The `nearest_mode` "simple" rounds up where an axis shrinks, and down where it grows.
     """

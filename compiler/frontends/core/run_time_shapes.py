@@ -49,6 +49,31 @@ def sliced(
     return tri.Maximum.build(first, number(0)).y, count
 
 
+def spread(values: ir.Value, axes: ir.Value, others: Sequence[Size]) -> ir.Value:
+    """Return a list with a number for each axis: values for some axes, and those of others."""
+    places = _from_front(axes, len(others))
+    return tri.ScatterElements.build(listed(others), places, cast(values, "i64"), axis=0).y
+
+
+def with_ones(sizes: Sequence[Size], axes: ir.Value) -> ir.Value:
+    """Return the sizes of a tensor with axes of size 1 inserted, at places that a run computes."""
+    count = tensor(axes).size
+    rank = len(sizes) + count
+    ones = constant(np.ones(count, np.int64))
+    new = spread(ones, axes, (0,) * rank)
+    before = tri.CumSum.build(tri.Sub.build(number(1), new).y, axis=0).y
+    place = tri.Maximum.build(tri.Sub.build(before, number(1)).y, number(0)).y
+    kept = tri.Gather.build(listed((*sizes, *(1,) * (not sizes))), place, axis=0).y
+    return tri.Where.build(_equal(new, 1), number(1), kept).y
+
+
+def _from_front(axes: ir.Value, rank: int) -> ir.Value:
+    """Return axes, of which negative ones count from the end, as they count from the front."""
+    wide = cast(axes, "i64")
+    negative = tri.Less.build(wide, number(0)).y
+    return tri.Where.build(negative, tri.Add.build(wide, number(rank)).y, wide).y
+
+
 def count_at_run_time(start: ir.Value, limit: ir.Value, step: ir.Value) -> ir.Value:
     """Return how many numbers there are from start to before a limit, a step apart.
 

@@ -1,9 +1,11 @@
 """ONNX rules for operators that rearrange elements in blocks, triangles or steps of time."""
 
+import numpy as np
+
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
-from ...core.values import tensor
-from ..registry import Size, Value, onnx_op
+from ...core.values import cast, constant, counted, only, tensor
+from ..registry import Node, Value, onnx_op
 
 
 @onnx_op("DepthToSpace", since=1)
@@ -33,5 +35,15 @@ def reverse_sequence(
 
 
 @onnx_op("Trilu", since=14)
-def trilu(x: Value, k: Size | None = None, *, upper: int = 1) -> tri.Trilu:
-    return tri.Trilu.build(x, k=0 if k is None else k, upper=bool(upper))
+def trilu(x: Value, k: Value | None = None, *, upper: int = 1, node: Node) -> Value:
+    if k is None or None not in node.found.known(k):
+        diagonal = 0 if k is None else only(node.sizes(k, "input 'k'"))
+        return tri.Trilu.build(x, k=diagonal, upper=bool(upper)).y
+    if tensor(x).rank < 2 or tensor(k).size != 1:
+        raise Invalid(f"has input {tensor(x)} and k {tensor(k)}, must be a matrix and one number")
+    *_, rows, columns = tensor(x).shape
+    distance = tri.Sub.build(counted(columns, (1, columns)), counted(rows, (rows, 1))).y
+    first = tri.Reshape.build(cast(k, "i64"), shape=()).y
+    compare = tri.GreaterEqual if upper else tri.LessEqual
+    zero = cast(constant(np.zeros((), np.float32)), tensor(x).dtype)
+    return tri.Where.build(compare.build(distance, first).y, x, zero).y

@@ -15,7 +15,7 @@ from .....dialects.core.tensor import (
     normalize_axes,
     normalize_axis,
 )
-from ...core.run_time_shapes import reshaped
+from ...core.run_time_shapes import reshaped, spread, with_ones
 from ...core.run_time_shapes import sliced as sliced_at_run_time
 from ...core.slices import equal_parts, sliced
 from ...core.target_shapes import resolved
@@ -93,8 +93,11 @@ def unsqueeze_attribute(x: Value, *, axes: tuple[int, ...]) -> tri.Reshape:
 
 
 @onnx_op("Unsqueeze", since=13)
-def unsqueeze(x: Value, axes: Sizes) -> tri.Reshape:
-    return unsqueeze_attribute(x, axes=axes)
+def unsqueeze(x: Value, axes: Value, *, node: Node) -> tri.Reshape:
+    if None not in node.found.known(axes):
+        return unsqueeze_attribute(x, axes=node.sizes(axes, "input 'axes'"))
+    sizes = with_ones(tensor(x).shape, axes)
+    return tri.Reshape.build(x, shape=node.found.compute(sizes))
 
 
 @onnx_op("Transpose", since=1)
@@ -115,15 +118,21 @@ def slice_(
     x: Value,
     starts: Value,
     ends: Value,
-    axes: Sizes | None = None,
+    axes: Value | None = None,
     steps: Sizes | None = None,
     *,
     node: Node,
 ) -> tri.Slice:
+    forward = axes is not None and steps in (None, (1,) * tensor(axes).size)
+    if axes is not None and forward and None in node.found.known(axes):
+        dims = tensor(x).shape
+        firsts, lasts = spread(starts, axes, (0,) * len(dims)), spread(ends, axes, dims)
+        return _slice_at_run_time(x, firsts, lasts, None, None, node)
+    along = None if axes is None else node.sizes(axes, "input 'axes'")
     if None not in [*node.found.known(starts), *node.found.known(ends)]:
         first, last = node.sizes(starts, "input 'starts'"), node.sizes(ends, "input 'ends'")
-        return _slice(x, first, last, axes, steps)
-    return _slice_at_run_time(x, starts, ends, axes, steps, node)
+        return _slice(x, first, last, along, steps)
+    return _slice_at_run_time(x, starts, ends, along, steps, node)
 
 
 def _slice_at_run_time(

@@ -67,6 +67,35 @@ def test_slice(steps: list[int], free: str) -> None:
     check(text, [{"x": X} | {name: np.array(v) for name, v in each.items()} for each in SLICES])
 
 
+@pytest.mark.parametrize("free", ["2, 3, 4", "A, B, 4"])
+def test_slice_of_computed_axes(free: str) -> None:
+    text = f"""
+    main (float[{free}] x, int32[2] s, int32[2] e, int32[2] axes) => (float[a, b, c] y)
+      {{ y = Slice (x, s, e, axes) }}"""
+    lists = [([0, 1], [2, 9], [0, 2]), ([-1, 0], [9, -1], [-1, 0]), ([1, 0], [1, 2], [1, 0])]
+    names = ("s", "e", "axes")
+    feeds = [dict(zip(names, map(np.int32, each), strict=True)) for each in lists]
+    check(text, [{"x": X} | each for each in feeds])
+
+
+@pytest.mark.parametrize(("free", "x"), [("2, 3, 4", X), ("A, B, 4", X), ("", X[0, 0, 1])])
+def test_unsqueeze(free: str, x: Any) -> None:
+    dims = f"[{free}]" if free else ""
+    outer = "[a, b, c, d, e]" if free else "[a, b]"
+    text = f"main (float{dims} x, int64[2] s) => (float{outer} y) {{ y = Unsqueeze (x, s) }}"
+    axes = [(0, 1), (1, 0), (-1, 0)] + [(1, 3), (-1, -2), (4, 2)] * bool(free)
+    check(text, [{"x": np.asarray(x), "s": np.array(each)} for each in axes])
+
+
+@pytest.mark.parametrize("upper", [0, 1])
+@pytest.mark.parametrize("kind", ["float", "int64", "bool"])
+def test_trilu(upper: int, kind: str) -> None:
+    text = f"main ({kind}[2, R, 4] x, int64 k) => ({kind}[a, b, c] y)"
+    text += f"{{ y = Trilu <upper = {upper}> (x, k) }}"
+    x = (X + 1).astype({"float": "float32"}.get(kind, kind))
+    check(text, [{"x": x, "k": np.array(k)} for k in (-9, -1, 0, 2, 9)])
+
+
 def test_tile() -> None:
     text = "main (float[2, 3, 4] x, int64[3] s) => (float[a, b, c] y) { y = Tile (x, s) }"
     check(text, lists("s", [1, 1, 1], [2, 1, 3], [0, 2, 1]))
