@@ -16,12 +16,10 @@ def scaled(size: Size, span: float, scale: float) -> Size:
     return size * above // below
 
 
-def scale_between(wanted: Size, size: Size) -> float:
-    """Return the quotient of two sizes; Unsupported unless it is the same in all runs."""
+def scale_between(wanted: Size, size: Size) -> float | None:
+    """Return the quotient of two sizes; None unless it is the same in all runs."""
     if not is_symbolic(wanted) and not is_symbolic(size):
         return wanted / size
     product, below = next(iter(terms_of(size).items()))
     above = terms_of(wanted).get(product, 0)
-    if wanted * below != size * above:
-        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
-    return above / below
+    return above / below if wanted * below == size * above else None

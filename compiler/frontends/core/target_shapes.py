@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 
-from ....dialects.core.errors import Invalid
+from ....dialects.core.errors import Invalid, Undecided
 from ....dialects.core.sizes.atoms import Size
 from ....dialects.core.sizes.checks import need_divides
+from ....dialects.core.sizes.dim import highest
 from ....dialects.core.tensor import Shape
 
 
@@ -20,4 +21,13 @@ def resolved(shape: Sequence[Size], count: Size, fault: str) -> Shape:
     if list(shape).count(-1) > 1 or known == 0:
         raise Invalid(fault)
     need_divides(count, known, fault)
-    return tuple(count // known if size == -1 else size for size in shape)
+    rest = _quotient(count, known)
+    return tuple(rest if size == -1 else size for size in shape)
+
+
+def _quotient(size: Size, divisor: Size) -> Size:
+    """Divide sizes of which a check says that the divisor is not 0."""
+    try:
+        return size // divisor
+    except Undecided:
+        return size // highest(divisor, 1)

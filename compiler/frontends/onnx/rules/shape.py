@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from .....dialects import tri
 from .....dialects.core.errors import Invalid
 from .....dialects.core.sizes.atoms import is_symbolic
-from .....dialects.core.sizes.checks import need_divides, need_same
+from .....dialects.core.sizes.checks import need, need_divides, need_same
+from .....dialects.core.sizes.limits import is_same
 from .....dialects.core.tensor import (
     Shape,
     Tensor,
@@ -36,12 +37,20 @@ def _resolved(x: Tensor, wanted: Sequence[int], allowzero: bool) -> Shape:
     """Fill in what a target shape leaves open: zeros are sizes of x, -1 is what remains."""
     shape = list(wanted)
     for axis, size in enumerate(shape):
-        if not allowzero and not _keeps(x, axis, size) and not size:
+        if not allowzero and not _keeps(x, axis, size) and _is_zero(size, axis):
             if axis >= x.rank:
                 raise Invalid(f"takes size {axis} from {x}, which has rank {x.rank}")
             shape[axis] = x.shape[axis]
     fault = f"shape {list(wanted)} does not fit the {x.size} elements of {x}"
     return resolved(shape, x.size, fault)
+
+
+def _is_zero(size: Size, axis: int) -> bool:
+    """Return whether a size is 0; one that depends on a run must not be."""
+    answer = is_same(size, 0)
+    if answer is None:
+        need(size, 1, f"computes size {size} for axis {axis}, must not be 0: that means to keep it")
+    return answer is True
 
 
 def _keeps(x: Tensor, axis: int, size: Size) -> bool:

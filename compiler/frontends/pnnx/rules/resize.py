@@ -4,6 +4,7 @@ import math
 
 from .....dialects import tri
 from .....dialects.core.errors import Invalid, Unsupported
+from .....dialects.core.sizes.atoms import Size
 from .....dialects.core.tensor import Shape
 from ...core.scales import scale_between, scaled
 from ...core.values import tensor
@@ -49,7 +50,7 @@ def interpolate(
     if keeps_factor and scale_factor is not None:
         scales = _each(scale_factor, len(pixels))
     else:
-        scales = tuple(map(scale_between, sizes, pixels))
+        scales = tuple(map(_scale, sizes, pixels))
     if antialias and mode not in ("bilinear", "bicubic"):
         raise Unsupported(f"has antialias with mode '{mode}', must be bilinear or bicubic")
     return tri.Resize.build(
@@ -63,6 +64,13 @@ def interpolate(
         antialias=antialias,
         exclude_outside=antialias,
     ).y
+
+
+def _scale(wanted: Size, size: Size) -> float:
+    scale = scale_between(wanted, size)
+    if scale is None:
+        raise Unsupported(f"resizes an axis from {size} to {wanted}, of which no scale is known")
+    return scale
 
 
 def _transform(mode: str, align_corners: bool) -> str:
