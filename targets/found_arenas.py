@@ -4,13 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from ..dialects.core.errors import CompileError, Diagnostic
 from ..dialects.core.location import describe
+from ..dialects.core.sizes.atoms import Size
 from ..dialects.core.sizes.dim import symbols_of
 from ..dialects.core.symbol_scope import symbols_defined
 from ..runtime.contents import PROCESS
 from .calls import Call
 from .memories import space_named
 from .memory import Interval, Plan
-from .regions import RegionPlan, plan_sizes
+from .regions import plan_sizes
 
 
 def number_finding_calls(calls: Sequence[Call], inside: Sequence[Call]) -> dict[str, int]:
@@ -31,23 +32,22 @@ def number_finding_calls(calls: Sequence[Call], inside: Sequence[Call]) -> dict[
     return numbers
 
 
-def stage_of(interval: Interval, found: Mapping[str, int]) -> int:
+def stage_of(size: Size, found: Mapping[str, int]) -> int:
     """Return the number of the call after which a size is known; 0 for those known before."""
-    symbols = symbols_of(interval.size_bytes) if found else ()
+    symbols = symbols_of(size) if found else ()
     return max((found.get(name, 0) for name in symbols), default=0)
 
 
 def plan_found(
-    intervals: Sequence[Interval], arena: Plan, found: Mapping[str, int]
+    intervals: Sequence[Interval], first: int, found: Mapping[str, int]
 ) -> tuple[Plan, ...]:
     """Plan the arena of what depends on sizes that each call finds: none of it is live before.
 
-    Regions are numbered after those of `arena`, that of the sizes which are known before a run.
+    Regions are numbered from `first` on: others have the sizes that are known before a run.
     """
     plans: list[Plan] = []
-    first = len(arena.regions) if isinstance(arena, RegionPlan) else 0
     for stage in range(1, max(found.values(), default=0) + 1):
-        here = [each for each in intervals if stage_of(each, found) == stage]
+        here = [each for each in intervals if stage_of(each.size_bytes, found) == stage]
         plans.append(plan_sizes(here, space_named(PROCESS).alignment, first))
         first += len(here)
     return tuple(plans)

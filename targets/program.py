@@ -12,7 +12,7 @@ from ..dialects.core.location import describe, value_names
 from ..dialects.core.mlir import ir
 from ..dialects.core.module import Module
 from ..dialects.core.op import Op, view
-from ..dialects.core.sizes.atoms import Size
+from ..dialects.core.sizes.atoms import Size, is_symbolic
 from ..dialects.core.sizes.dim import ceildiv, highest
 from ..dialects.core.tensor import Array, bytes_of, same_bits
 from ..dialects.tri.control_flow import yielded
@@ -23,7 +23,8 @@ from .found_arenas import number_finding_calls, plan_found, stage_of
 from .load_calls import load_groups, load_intervals
 from .memories import VIEWS, is_stored_as_operand, memory_of, read_memory, space_named
 from .memory import ALIGNMENT, Interval, Plan, plan_arena
-from .regions import RegionPlan, plan_sizes
+from .regions import RegionPlan, count_regions, plan_sizes
+from .shelves import plan_shelves
 
 BODIES = "bodies"
 """The key of what all bodies of a call need: one of them runs at a time."""
@@ -158,8 +159,11 @@ class _Layout:
         prepared = plan_arena(kept)
         _add_places(places, prepared, PREPARED)
         main = self.numbering.main
-        plans = {memory: self._plan(main, memory, places) for memory in bases}
-        found = plan_found(self._all_intervals(places), plans[PROCESS], self.found)
+        plans: dict[str, Plan] = {}
+        for memory in bases:
+            plans[memory] = self._plan(main, memory, places, count_regions(plans.values()))
+        every = self._all_intervals(places)
+        found = plan_found(every, count_regions(plans.values()), self.found)
         scratch = dict[Hashable, Place]()
         for memory, plan in plans.items():
             self._add_scope(main, plan, memory, Place(bases[memory][0], 0), places, scratch)
@@ -181,7 +185,7 @@ class _Layout:
             constants,
             [self._scratch(number, scratch) for number in range(len(self.calls))],
             {memory: Storage(plans[memory], *weights[memory]) for memory in bases},
-            highest(0, *(_own_offsets(call.scratch)[-1] for call in self.calls)),
+            self._thread_bytes(),
             self.inputs,
             self.outputs,
             self.names,
@@ -208,16 +212,21 @@ class _Layout:
         """Return the intervals of the process if there are sizes to be found."""
         return self._intervals(self.numbering.main, PROCESS, places) if self.found else []
 
-    def _plan(self, scope: Scope, memory: str, places: dict[ir.Value, Place]) -> Plan:
+    def _plan(
+        self, scope: Scope, memory: str, places: dict[ir.Value, Place], first: int = 0
+    ) -> Plan:
+        """Plan a memory of a scope, with regions from number `first` on."""
         every = self._intervals(scope, memory, places)
-        intervals = [each for each in every if not stage_of(each, self.found)]
-        plan = plan_sizes(intervals, space_named(memory).alignment)
-        is_alone = memory == PROCESS and scope is self.numbering.main
-        if not is_alone and isinstance(plan, RegionPlan):
-            where = "bodies" if memory == PROCESS else f"memory '{memory}'"
+        alignment = space_named(memory).alignment
+        if scope is not self.numbering.main and memory == PROCESS:
+            symbolic = any(is_symbolic(each.size_bytes) for each in every)
+            return plan_shelves(every, alignment) if symbolic else plan_arena(every, alignment)
+        intervals = [each for each in every if not stage_of(each.size_bytes, self.found)]
+        plan = plan_sizes(intervals, alignment, first)
+        if scope is not self.numbering.main and isinstance(plan, RegionPlan):
             raise CompileError(
-                f"sizes in {where} depend on symbols, must be numbers: bind the symbols "
-                "with --shape"
+                f"sizes in memory '{memory}' depend on symbols in a body, must be numbers: bind "
+                "the symbols with --shape"
             )
         return plan
 
@@ -239,6 +248,10 @@ class _Layout:
                 if (first := found.get((number, BODIES))) is not None:
                     inner = self.numbering.scopes[body.block], self.body_plans[body.block, memory]
                     self._add_scope(*inner, memory, first, places, scratch)
+
+    def _thread_bytes(self) -> Size:
+        needed = (own_bytes(call) for call in self.calls)
+        return highest(0, *(size for size in needed if not stage_of(size, self.found)))
 
     def _scratch(self, number: int, known: Mapping[Hashable, Place]) -> tuple[Place, ...]:
         scratch = self.calls[number].scratch
@@ -301,7 +314,8 @@ class _Layout:
                 first[value] = last[value] = step
             for value in call.operands:
                 last[self.root(value)] = step
-            if size := self._body_bytes(call, memory, places):
+            size = self._body_bytes(call, memory, places)
+            if size != 0:
                 intervals.append(Interval((step, BODIES), size, step, step))
             if memory != PROCESS:
                 continue
@@ -317,12 +331,12 @@ class _Layout:
                 intervals.append(Interval(value, size, step, last[value]))
         return intervals
 
-    def _body_bytes(self, call: Call, memory: str, places: dict[ir.Value, Place]) -> int:
+    def _body_bytes(self, call: Call, memory: str, places: dict[ir.Value, Place]) -> Size:
         """Plan the bodies of a call in a memory; return how much the largest one needs."""
         for body in call.bodies:
             scope = self.numbering.scopes[body.block]
             self.body_plans[body.block, memory] = self._plan(scope, memory, places)
-        return max((self.body_plans[b.block, memory].size_bytes for b in call.bodies), default=0)
+        return highest(0, *(self.body_plans[b.block, memory].size_bytes for b in call.bodies))
 
 
 def _add_places(places: dict[ir.Value, Place], plan: Plan, base: int) -> None:
@@ -337,6 +351,11 @@ def _check_view(op: tri.Reshape | tri.Transpose) -> None:
             f"'{op.op_name}' op is between kernels, but is not stored in memory as its operand is"
         )
         raise CompileError([Diagnostic(describe(op.location), message)])
+
+
+def own_bytes(call: Call) -> Size:
+    """Return what a call needs of the memory of a thread."""
+    return _own_offsets(call.scratch)[-1]
 
 
 def _own_offsets(scratch: Sequence[Scratch]) -> list[Size]:

@@ -39,7 +39,8 @@ class CpuStep(Step):
     """Call the native function `symbol`, which does not list the buffers that it works on.
 
     `phases` is how often its threads wait for one another; without any it runs on one thread.
-    `tables` has one for each machine of the package where sizes depend on symbols.
+    `tables` has one for each machine of the package where sizes depend on symbols. `thread_bytes`
+    is for each thread but the first, where the package does not know it before a run.
     """
 
     kind: ClassVar[str] = "cpu"
@@ -49,6 +50,7 @@ class CpuStep(Step):
     symbol: str
     phases: int = 0
     tables: tuple[SizeTable, ...] = field(default=(), metadata=LEFT_OUT)
+    thread_bytes: Size = field(default=0, metadata=LEFT_OUT)
 
     def check(self, contents: Contents, where: str) -> None:
         if not self.symbol:
@@ -86,7 +88,7 @@ class CpuStep(Step):
         def bind(state: SessionState) -> Run:
             tables = [each.at(state.values) for each in made]
             threads = state.threads if self.phases and _may_share(tables) else 1
-            own = state.values(own_bytes)
+            own = max(state.values(own_bytes), state.values(self.thread_bytes))
             work = (library.address(self.symbol), self.phases, own, threads, tables)
             return ParallelProgram(library, state.bases, pool, *work).run
 

@@ -25,7 +25,8 @@ class SizeFault(ValueError):
 class Values:
     """Hold the numbers that the sizes of a package stand for at values of its symbols.
 
-    `arenas` has the bytes of the arenas with regions, by their bases.
+    `arenas` has the bytes of the arenas with regions, by their bases. `places` are those of texts
+    in the `table` of numbers.
     """
 
     def __init__(
@@ -38,11 +39,11 @@ class Values:
         self.symbols = symbols
         self.arenas = arenas
         self._numbers = numbers
-        self._places = places
+        self.places = places
 
     def __call__(self, size: Size | str) -> int:
         """Return the number that a size stands for."""
-        return self._numbers[self._places[size]] if isinstance(size, str) else size
+        return self._numbers[self.places[size]] if isinstance(size, str) else size
 
     @cached_property
     def table(self) -> NDArray[np.int64]:
@@ -58,18 +59,26 @@ STATIC = Values()
 
 
 class SizeArray:
-    """Make arrays of the numbers that some sizes stand for; fast enough for thousands."""
+    """Make arrays of the numbers that some sizes stand for; fast enough for thousands.
 
-    def __init__(self, sizes: Sequence[Size], places: Mapping[str, int]) -> None:
-        texts = {i: size for i, size in enumerate(sizes) if type(size) is not int}
+    All values that it meets have the same places, or else it looks its texts up again.
+    """
+
+    def __init__(self, sizes: Sequence[Size]) -> None:
+        texts = {i: str(size) for i, size in enumerate(sizes) if type(size) is not int}
         self._numbers = np.array([0 if i in texts else n for i, n in enumerate(sizes)], np.int64)
-        self._to, self._from = list(texts), [places[str(text)] for text in texts.values()]
+        self._to, self._texts = list(texts), list(texts.values())
+        self._found: tuple[Mapping[str, int], list[int]] = _NOTHING, []
 
     def at(self, values: Values) -> NDArray[np.int64]:
         """Return a new array of 64-bit numbers."""
         array = self._numbers.copy()
         if self._to:
-            array[self._to] = values.table[self._from]
+            places, found = self._found
+            if places is not values.places:
+                found = [values.places[text] for text in self._texts]
+                self._found = values.places, found
+            array[self._to] = values.table[found]
         return array
 
 
