@@ -1,4 +1,4 @@
-"""Lowerings of ops without operands: numbers that follow from the sizes of a run."""
+"""Lowering of the numbers that sizes of a run are."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,9 @@ from ..kernels.builder import KernelBuilder
 from ..kernels.epilogue import Epilogue
 from ..kernels.index import IndexExpr
 from ..kernels.loops import each
-from ..kernels.windows import neighbours
 from ..registry import template
 
 _DTYPE = "i64"
-
-
-@template(tri.Iota)
-def lower_iota(op: tri.Iota, kernel: KernelBuilder, y: Epilogue) -> None:
-    y.emit_vectors(lambda at, lanes: neighbours(at[0], lanes, _DTYPE), _DTYPE)
 
 
 @template(tri.Sizes)
