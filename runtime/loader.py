@@ -5,8 +5,8 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from .contents import Contents
-from .sizes.evaluation import SizeArray
 from .sizes.size_expressions import Size
+from .sizes.values import SizeArray
 
 T = TypeVar("T")
 

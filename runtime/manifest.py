@@ -9,7 +9,8 @@ from typing import NoReturn, cast
 from .contents import Contents, Symbol
 from .errors import PackageError
 from .schema import decode, encode
-from .sizes.evaluation import STATIC, Evaluation, Values
+from .sizes.evaluation import Evaluation
+from .sizes.values import STATIC, Values
 from .step import Step
 
 FORMAT = "trivium"

@@ -52,35 +52,40 @@ class Plans:
         self._stages = Stages(program.package.manifest)
         self._known = self._stages.at(0)
         self._symbols = Symbols(self._known)
-        self._kept: OrderedDict[Shapes, tuple[Plan, FastRun]] = OrderedDict()
+        outputs = program.package.manifest.outputs
+        pairs = zip(ports.outputs, outputs, strict=True)
+        self._outputs = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
+        """The outputs, with the sizes of the manifest."""
+        self._kept: OrderedDict[Shapes, Plan] = OrderedDict()
+        self._runs: dict[Shapes, FastRun] = {}
         self.renew(Lock())
 
     def renew(self, busy: Lock) -> None:
         """Use another lock: that of a session, which a forked process has anew."""
         self._busy = busy
         self._fast: FastRun = _no_run
-        for shapes, (plan, _) in self._kept.items():
-            self._kept[shapes] = plan, self._fast_run(plan, shapes)
+        self._runs.clear()
 
     def at(self, shapes: Shapes) -> Plan:
         """Return the plan for shapes of inputs, and grow the arena to what it needs.
 
         Raises RunError where the inputs do not fit together or to the package.
         """
-        found = self._kept.get(shapes)
-        if found is None:
-            plan = self._make(shapes)
-            found = self._kept[shapes] = plan, self._fast_run(plan, shapes)
+        plan = self._kept.get(shapes)
+        if plan is None:
+            plan = self._kept[shapes] = self._make(shapes)
             if len(self._kept) > MOST_PLANS:
-                self._kept.popitem(last=False)
-        plan, fast = found
+                oldest, _ = self._kept.popitem(last=False)
+                self._runs.pop(oldest, None)
         self._kept.move_to_end(shapes)
         self._state.bases.grow(plan.arena_bytes)
-        self._fast = fast
         return plan
 
     def run(self, feeds: Any) -> dict[str, NDArray[Any]] | None:
-        """Run at sizes of which there is a plan; return None where `at` must be asked."""
+        """Run at sizes of which there is a plan; return None where `at` must be asked.
+
+        The second run at some sizes is the first that is prepared to be fast.
+        """
         results = self._fast(feeds)
         if results is not None or type(feeds) is not dict:
             return results
@@ -88,11 +93,14 @@ class Plans:
         arrays = [each for name in self._names if type(each := given.get(name)) is ndarray]
         if len(arrays) != len(self._names):
             return None
-        found = self._kept.get(tuple([array.shape for array in arrays]))
-        if found is None or found[1] is self._fast:
+        shapes = tuple([array.shape for array in arrays])
+        fast, plan = self._runs.get(shapes), self._kept.get(shapes)
+        if plan is None or fast is self._fast:
             return None
-        self._fast = found[1]
-        return self._fast(feeds)
+        if fast is None:
+            fast = self._runs[shapes] = self._fast_run(plan, shapes)
+        self._fast = fast
+        return fast(feeds)
 
     def shapes(self, given: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         """Return the shapes of the outputs at values of the symbols.
@@ -108,6 +116,7 @@ class Plans:
     def trim(self) -> None:
         """Forget all plans, and free the arena."""
         self._kept.clear()
+        self._runs.clear()
         self._fast = _no_run
         self._state.bases.trim()
 
@@ -120,19 +129,17 @@ class Plans:
                 raise self._symbols.disagreement(index, shape, wanted)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
         state = replace(self._state, bases=bases, values=values)
-        pairs = zip(self._ports.outputs, manifest.outputs, strict=True)
-        slots = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
         outputs = tuple(
-            replace(slot, shape=tuple(map(values, slot.shape)))
-            for slot in slots
-            if not self._stages.of(*slot.shape)
+            Slot(slot.name, slot.base, tuple(map(values, slot.shape)), slot.dtype)
+            for slot in self._outputs
+            if not manifest.stages or not self._stages.of(*slot.shape)
         )
         arena_bytes = values.arenas.get(ARENA, manifest.memory.arena_bytes)
         if not manifest.stages:
             return Plan(self._program.bind(state), outputs, arena_bytes)
         first = next(i for i, step in enumerate(manifest.steps) if step.finds)
         steps = self._program.bind_range(state, 0, first)
-        rest = StagedRun(self._program, self._stages, slots, state)
+        rest = StagedRun(self._program, self._stages, self._outputs, state)
         return Plan(steps, outputs, arena_bytes, rest)
 
     def _fast_run(self, plan: Plan, shapes: Shapes) -> FastRun:
