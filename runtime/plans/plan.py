@@ -56,6 +56,8 @@ class Plans:
         pairs = zip(ports.outputs, outputs, strict=True)
         self._outputs = tuple(replace(slot, shape=port.shape) for slot, port in pairs)
         """The outputs, with the sizes of the manifest."""
+        self._outputs_at_start = [s for s in self._outputs if not self._stages.of(*s.shape)]
+        """Those whose sizes follow from the inputs."""
         self._kept: OrderedDict[Shapes, Plan] = OrderedDict()
         self._runs: dict[Shapes, FastRun] = {}
         self.renew(Lock())
@@ -128,11 +130,10 @@ class Plans:
             if shape != wanted:
                 raise self._symbols.disagreement(index, shape, wanted)
         bases = self._state.bases.at(BuffersAt(manifest.buffers, values))
-        state = replace(self._state, bases=bases, values=values)
+        state = SessionState(bases, self._state.threads, self._state.spaces, values)
         outputs = tuple(
             Slot(slot.name, slot.base, tuple(map(values, slot.shape)), slot.dtype)
-            for slot in self._outputs
-            if not manifest.stages or not self._stages.of(*slot.shape)
+            for slot in self._outputs_at_start
         )
         arena_bytes = values.arenas.get(ARENA, manifest.memory.arena_bytes)
         if not manifest.stages:
