@@ -7,8 +7,9 @@ from math import prod
 from ..contents import Contents
 from ..dtypes import itemsize
 from .fields import texts_in
+from .formulas import Formulas
 from .polynomials import Polynomial, as_number, number
-from .size_expressions import MOST, Formulas, Size
+from .size_expressions import MOST, Size
 from .values import Values
 
 MOST_BYTES = 1 << 47  # user address space on x86-64

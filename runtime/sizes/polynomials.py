@@ -44,11 +44,13 @@ def add(left: Polynomial, right: Polynomial) -> Polynomial:
 
 def subtract(left: Polynomial, right: Polynomial) -> Polynomial:
     """Return the difference of two polynomials."""
-    return add(left, multiply(right, number(-1)))
+    return add(left, tuple([(monomial, -coefficient) for monomial, coefficient in right]))
 
 
 def multiply(left: Polynomial, right: Polynomial) -> Polynomial:
     """Return the product of two polynomials."""
+    if len(left) == len(right) == 1:
+        return ((tuple(sorted((*left[0][0], *right[0][0]))), left[0][1] * right[0][1]),)
     terms: dict[Monomial, int] = {}
     for one, factor in left:
         for other, coefficient in right:

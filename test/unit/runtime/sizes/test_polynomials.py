@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from trivium.runtime.sizes import polynomials
+from trivium.runtime.sizes.formulas import Formulas
 from trivium.runtime.sizes.polynomials import Polynomial, divided, number, variable
-from trivium.runtime.sizes.size_expressions import Formulas
 
 AT = {"a": 3, "b": -5, "c": 7}
 """Values of the variables."""

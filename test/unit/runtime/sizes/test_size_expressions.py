@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from trivium.runtime.contents import ARENA, Buffer, Region, SizeCheck, Symbol
 from trivium.runtime.errors import PackageError
 from trivium.runtime.sizes.evaluation import Evaluation, SizeFault
-from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, Formulas, is_symbol_name
+from trivium.runtime.sizes.formulas import Formulas
+from trivium.runtime.sizes.size_expressions import DEEPEST, LONGEST, is_symbol_name
 from trivium.runtime.sizes.values import SizeArray
 from trivium.test.unit.runtime.symbolic import symbolic_manifest
 
